@@ -15,14 +15,14 @@ from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 
-# What a test is given of these was compiled and sampled, which takes seconds to minutes.
+# Fixtures with these names compile and sample, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
 RUNS = ("fit", "fitting", "compare", "bridge", "sandwich", "law_tests", "allocate", "storage", "noise", "coupled",
         "offsets", "kaplan", "examples")  # fmt: skip
-# Under which pytest's cache has how long tests took.
+# Key of pytest's cache under which it has the seconds of tests.
 KEPT = "bayescaling/seconds"
-# What names of tests hold that fit the same laws, those that take longest to compile or that most tests share; in the
-# order in which they are tried and, in several processes, begun.
+# Parts of the names of tests that fit the same laws: those that take longest to compile or that most tests share. They
+# are in the order in which they are tried and, in several processes, started.
 TOGETHER = {
     "lengths": ("lengths",),
     "progress": ("progress", "test_refits"),
@@ -49,13 +49,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Note how long tests take, where they are not spread by another process."""
+    """Record how long tests take, unless another process distributes them."""
     if not hasattr(config, "workerinput") and hasattr(config, "cache"):
         config.pluginmanager.register(Clock(config), "clock")
 
 
 class Clock:
-    """Keeps how long each test took, set-up included, from one run to the next."""
+    """Save how long each test took, set-up included, from one run to the next."""
 
     def __init__(self, config):
         self.cache, self.seconds = config.cache, {}
@@ -68,9 +68,9 @@ class Clock:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark what shares compiled models or trained sweeps, and keep the quickest tests where only they are asked for.
+    """Mark tests that share compiled models or trained sweeps; with ``--quick`` select the quickest files alone.
 
-    In several processes what takes longest is begun first, so that none is left with it at the end.
+    In several processes the longest tests start first, so that no process ends with them.
     """
     if hasattr(config, "workerinput"):
         order = [*TOGETHER, None]
@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config, items):
         return
     durations = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}
     left = [item for item in items if not any(item.get_closest_marker(mark) for mark in ("slow", "thorough"))]
-    # By file, since what one test sets up others of its file use for nothing. What was never timed counts as quick.
+    # By file, since tests of a file share what one of them sets up. Tests that were never timed count as quick.
     files = {}
     for item in left:
         files.setdefault(item.path, []).append(durations.get(item.nodeid, 0.0))
@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _shared(nodeid):
-    """Name what of `TOGETHER` a test is of, if any."""
+    """Return the key of `TOGETHER` that a test belongs to, or None."""
     return next((shared for shared, names in TOGETHER.items() if any(name in nodeid for name in names)), None)
 
 
@@ -159,7 +159,7 @@ def truth(reference):
 
 @pytest.fixture(scope="session")
 def fit_default(runs):
-    """The default fit, compiled on its own; 4 x (1000 + 1000)."""
+    """Return the default fit, compiled separately; 4 x (1000 + 1000)."""
     return bs.fit(bs.laws.Chinchilla(), runs, seed=1, posterior_predictive=True, prior_predictive=True)
 
 
@@ -318,7 +318,7 @@ def lengths_fit(lengths_fitter):
 
 @pytest.fixture
 def quiet():
-    """Fit without raising what is said of convergence."""
+    """Fit without raising warnings of convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
         yield
@@ -377,7 +377,7 @@ def scores_design():
 
 @pytest.fixture
 def interruptible():
-    """Signals end a process as in a terminal, even where the tests were begun in the background or under nohup."""
+    """Let signals end a process as in a terminal, even if the tests run in the background or under nohup."""
     defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
     previous = {name: signal.signal(getattr(signal, name), default) for name, default in defaults.items()}
     yield

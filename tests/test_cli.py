@@ -60,7 +60,7 @@ def contents(folder):
 
 
 def refused(*arguments, folder, run=call):
-    """The one line with which the command line refuses `arguments`; nothing else is said or written."""
+    """Return the one line with which the command line refuses `arguments`; nothing else is printed or written."""
     before = contents(folder)
     result = run(*arguments, folder=folder)
     assert result.status == 2
@@ -97,7 +97,7 @@ def fits(tmp_path_factory):
     return folder
 
 
-# What it says of itself -----------------------------------------------------------------------------------------------
+# Help and version -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", COMMANDS)

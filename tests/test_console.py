@@ -10,7 +10,7 @@ ROWS = [(f"a-fit-of-mine-{i}.nc", *(f"{-1234.5678 - i:.4f}" for _ in HEADER[1:])
 
 
 class Screen(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that reports to be a terminal."""
 
     def isatty(self):
         return True

@@ -1,6 +1,6 @@
 """Every law through every technique: what holds for one law holds for all.
 
-``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after a change that is meant.
+``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after an intended change.
 """
 
 import hashlib
@@ -269,7 +269,7 @@ def test_functions_of_arviz_take_a_fit_as_it_is(studied):
 @pytest.mark.parametrize("plot", ["plot_forest", "plot_dist", "plot_trace", "plot_prior_posterior"])
 def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
     fit = studied[1].tree
-    if plot == "plot_prior_posterior":  # it has a dimension "group" of its own
+    if plot == "plot_prior_posterior":  # which has a dimension "group" itself
         fit = fit.map_over_datasets(lambda part: part.rename(group="level") if "group" in part.dims else part)
     name = next(iter(fit["posterior"].data_vars))
     drawn = getattr(azp, plot)(fit, var_names=[name], backend="none")

@@ -1,4 +1,4 @@
-"""Commands that are killed, interrupted or given a place that cannot be written to: nothing is lost, and it is said.
+"""Commands that are killed, interrupted or cannot write: no result is lost, and a message states what happened.
 
 python tests/test_endings.py --seed 2 --kills 20        # of each command; the tests do a few of the quickest
 """
@@ -66,7 +66,7 @@ architectures = ["1x1"]
 """
 LAW = ["--data", "runs.csv", "--noise", "normal", "--option", "scatter=one"]
 SHORT = ["--draws", "60", "--tune", "60", "--chains", "2"]
-# What each is asked, but for its place; where what it writes is found; and whether an interrupt says what is kept.
+# Arguments of each but for its place; the path that it writes; whether the message of an interrupt names what is saved.
 COMMANDS = {
     "fit": (["fit", "chinchilla", *LAW, *SHORT], "fit.nc", False),
     "calibrate": (["calibrate", "chinchilla", *LAW, *SHORT, "--simulations", "4"], "ranks.nc", True),
@@ -76,7 +76,7 @@ COMMANDS = {
     "progress-since": (["progress-since", "--years", "2023:2025", *SHORT], "since", False),
     "compare progress": (["compare", "progress", "--json"], None, True),
 }
-# It takes no settings of its sampler, and with its own and all specifications it takes minutes.
+# The command has no settings of its sampler; with the default ones and all specifications it takes minutes.
 SHORT_PROGRESS = """
 import functools
 import bayescaling.inference.progress.fitting as fitting
@@ -88,18 +88,18 @@ from bayescaling.commands.cli import main
 main()
 """
 HERE = Path(__file__).parent
-OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages keep
+OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages write
 LAWS_FOLLOW = ("fit", "calibrate", "--law")
 FOLDERS = ("report", "trained", "arithmetic", "since")
 SIGNALS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 PATIENCE = 900  # seconds that a small job may take on a busy machine
-HANG = 10  # seconds in which a command ends that was interrupted, beside its work
-# What says how long something took, and when and where it was made.
+HANG = 10  # seconds in which an interrupted command ends, in addition to its work
+# Keys of how long something took, and when and where it was made.
 TIMES = ("seconds", "wall_seconds", "created", "provenance", "timings", "execution")
 
 
 class Place:
-    """A folder with what the commands read, and a cache of its own."""
+    """A folder with the files that the commands read, and a separate cache."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -110,7 +110,7 @@ class Place:
         (self.folder / "arithmetic.toml").write_text(ARITHMETIC, encoding="utf-8")
 
     def start(self, name, out=None, **options):
-        """Start a command, in a process group of its own."""
+        """Start a command, in a new process group."""
         words, usual, _ = COMMANDS[name]
         place = [] if usual is None else ["--out", str(usual if out is None else out)]
         more = options.pop("environment", {})
@@ -121,7 +121,7 @@ class Place:
         return subprocess.Popen(command, cwd=self.folder, env=environment, text=True, start_new_session=True, **options)
 
     def done(self, name, out=None, **options):
-        """Do a command: its exit status, output and errors."""
+        """Run a command; return its exit status, output and errors."""
         process = self.start(name, out, **options)
         try:
             streams = process.communicate(timeout=PATIENCE)
@@ -143,12 +143,12 @@ class Place:
         return contents
 
     def remove(self, name):
-        """Remove what a command wrote and kept."""
+        """Remove what a command wrote and cached."""
         for path in (self.folder / (COMMANDS[name][1] or "none"), self.folder / "cache"):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def leftovers(self):
-        """What killed commands left beside what they write, and in the cache."""
+        """Return the partial files of killed commands, next to their results and in the cache."""
         return [path for path in self.folder.rglob(".*.partial") if "checkpoints" not in path.parts]
 
 
@@ -176,7 +176,7 @@ def orphans(process):
 
 
 def alive(group):
-    """Whether a process of a group runs, and is none that only waits to be told of."""
+    """Return whether a process of a group runs, other than a zombie."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             words = path.read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -186,7 +186,7 @@ def alive(group):
 
 
 def plain(path):
-    """The numbers of a netCDF file and what is said of them."""
+    """Return the numbers of a netCDF file and its attributes."""
     with xr.open_datatree(path, engine="h5netcdf", decode_timedelta=False) as tree:
         groups = {}
         for node in tree.subtree:
@@ -196,7 +196,7 @@ def plain(path):
 
 
 def timeless(document):
-    """A document without what says how long something took."""
+    """Return a document without its times."""
     if isinstance(document, dict):
         return {key: timeless(value) for key, value in document.items() if key not in TIMES}
     return [timeless(item) for item in document] if isinstance(document, list) else document
@@ -206,7 +206,7 @@ def timeless(document):
 
 
 def kills(name, place, rng, count):
-    """Kill a command at random moments, do it to its end, and say what is wrong, if anything."""
+    """Kill a command at random moments, run it to its end, and yield the faults."""
     began = time.monotonic()
     status, printed, errors = place.done(name)
     seconds = time.monotonic() - began
@@ -226,7 +226,7 @@ def kills(name, place, rng, count):
             yield "a process was left"
         if "Traceback" in errors:
             yield errors
-        # A command that came to its end is begun anew; else what was finished is kept.
+        # A command that ended is started again; else its finished parts are retained.
         if process.returncode == 0:
             place.remove(name)
     status, printed, errors = place.done(name)
@@ -279,7 +279,7 @@ def signals(name, place, rng, count):
                 yield f"{signal_name}: went on"
                 end(process)
                 continue
-            except ValueError:  # it had come to its end
+            except ValueError:  # it had ended
                 end(process)
                 continue
             if time.monotonic() - sent > HANG:
@@ -387,7 +387,7 @@ def outputs(name, place, rng, count):
 
 
 def flushes(name, place, rng, count):
-    """Say which files were not flushed to disk before they were renamed into place, or their folder not after it."""
+    """Yield the files that were not flushed to disk before they were renamed, or whose folder was not flushed later."""
     log = place.folder / "flushed.jsonl"
     path = os.pathsep.join(filter(None, [str(HERE / "flushed"), os.environ.get("PYTHONPATH")]))
     earlier = {*place.folder.iterdir(), log}
@@ -438,7 +438,7 @@ def test_however_a_command_ends_nothing_is_lost(sort, name, place):
 
 
 def main():
-    """Do all of it as often as asked and print a table of counts."""
+    """Try every command as often as requested and print a table of counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20, help="of each command")

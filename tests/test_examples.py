@@ -81,5 +81,5 @@ def test_every_public_function_has_an_example(name):
     except ModuleNotFoundError:
         pytest.skip("its optional packages are not installed")
     if isinstance(public, types.FunctionType):
-        # The decorated examples of the fixture keep the name of what they wrap.
+        # The decorated examples of the fixture have the name of what they wrap.
         assert f"{public.__module__}.{public.__qualname__}" in EXAMPLES or name == "report"

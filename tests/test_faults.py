@@ -255,7 +255,7 @@ def small(kind):
 
 
 def used(table, kind):
-    """Do with a table what a fit does with it: it has a fingerprint and is stored."""
+    """Compute the fingerprint of a table and store it, as a fit does."""
     bs.datasets.sha256(table)
     KINDS[kind].to_dataset(table)
 
@@ -297,7 +297,7 @@ OF_KEYS = ["unknown", "longest", "seeds", "name", "preset", "arms", "corpus", "m
 
 
 def sweep(name):
-    """Say what a sweep takes, some of whose values are others."""
+    """Outline a sweep, some of whose values are changed."""
 
     kind = {"language": training, "arithmetic": arithmetic}[name]
     make, outline = kind.make_sweep, kind.outline  # which import torch, of no part of an attempt's time
@@ -318,7 +318,7 @@ def sweep(name):
 
 
 def sweep_file(rng, folder):
-    """Say what a sweep of a file takes, some of whose characters are others."""
+    """Outline a sweep of a file, some of whose characters are changed."""
     text = f'[training]\nsamples = {rng.choice(NUMBERS)}\nbatch = 32\n[[arms]]\ntask = "addition"\nlengths = 2\n'
     text += 'embeddings = ["nope"]\narchitectures = ["1x1"]\n[evaluation]\nlongest = ' + rng.choice(NUMBERS + WORDS)
     path = folder / "sweep.toml"
@@ -346,11 +346,11 @@ TABLES = {
 }  # fmt: skip
 
 
-# What reports keep ----------------------------------------------------------------------------------------------------
+# The cache of reports -------------------------------------------------------------------------------------------------
 
 
 def stage(rng, folder):
-    """Take a damaged result from the cache of reports: it is the one that was kept, or none."""
+    """Take a damaged result from the cache of reports: it is the one that was saved, or none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cache, "folder", lambda: folder)
         result = {"draws": np.arange(5.0), "law": "chinchilla"}
@@ -391,7 +391,7 @@ def unsampled_fit(law, draws=8):
 
 
 def unsampled_calibration():
-    """Ranks of what no sampler made as a calibration."""
+    """Return ranks as a calibration, without a sampler."""
     rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.laws.Chinchilla()
     done = [
         {
@@ -410,7 +410,7 @@ def unsampled_calibration():
 
 
 def open_fit(path):
-    """Open a fit and say what commands say of every fit."""
+    """Open a fit and compute what commands print of every fit."""
     fit = bs.open(path)
     chains.sentence(fit.diagnostics)
     assert fit.law.label
@@ -429,7 +429,7 @@ def files():
 
 
 class Kept:
-    """What is spoilt, made once, and how it is opened."""
+    """Files to damage, made once, and the functions that open them."""
 
     def __init__(self):
         self.of = {
@@ -603,7 +603,7 @@ def share(name):
 
 
 def outcome(attempt, rng, folder):
-    """``read``, ``refused``, or what happened that must not."""
+    """Return ``read``, ``refused``, or the text of a fault."""
     began = time.monotonic()
     try:
         with warnings.catch_warnings():
@@ -621,7 +621,7 @@ def outcome(attempt, rng, folder):
 
 
 def outcomes(attempt, seed, count, folder):
-    """Count the outcomes of attempts, each of a seed of its own, and keep the first seed of each fault."""
+    """Count the outcomes of attempts, each with a separate seed, and return the first seed of each fault."""
     counts, faults = collections.Counter(), {}
     for number in range(count):
         result = outcome(attempt, random.Random(f"{seed} {number}"), folder)
@@ -645,7 +645,7 @@ def test_what_is_malformed_is_read_or_refused_in_one_line(name, files, tmp_path)
 
 
 def main():
-    """Attempt each sort as often as asked and print a table of counts."""
+    """Attempt each sort as often as requested and print a table of counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000)

@@ -14,7 +14,7 @@ resource = pytest.importorskip("resource", reason="limits are set as POSIX does 
 
 
 def run(code, folder, *words, **options):
-    """Run a script in a folder, in a process of its own."""
+    """Run a script in a folder, in a separate process."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **options)
 

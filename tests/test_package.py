@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# A module may import from its own folder and from those named here; imports inside functions count.
+# A module may import from the folder that holds it and from those named here; imports inside functions count.
 MAY_IMPORT = {
     "errors": set(),
     "datasets": {"errors"},
@@ -32,7 +32,7 @@ MODULES = [
 ]
 REPORTS = ROOT / "reports"
 PAGES = sorted(path.parent.name for path in REPORTS.glob("pages/*/page.py"))
-# Modules of extras, by the files that may import them: each does so only where it is asked for what needs them.
+# Modules of extras, and the files that may import them: each does so only in functions that need them.
 OF_EXTRAS = dict.fromkeys(("jax", "numpyro"), "inference/samplers/numpyro.py") | {"distributed": "clusters.py"}
 KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be installed
 # Spelt so that this file does not name what it forbids.
@@ -81,7 +81,7 @@ def test_imports_point_one_way(path):
     assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
 
 
-# Rooms of inference by question, which know no kind of table, and those of one kind.
+# Folders of inference by question, for any kind of table, and those of one kind.
 GENERAL = {"checks", "comparison", "engine", "estimands", "points", "samplers"}
 OF_ONE_KIND = {"lengths", "progress", "scores"}
 
@@ -196,7 +196,7 @@ def test_types_are_shipped_for_the_names_there_are(path):
     shipped = PROJECT["tool"]["setuptools"]["package-data"]
     assert "__init__.pyi" in shipped[package] and "py.typed" in shipped["bayescaling"]
     stub = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    # A name is exported by a stub where it is imported under its own name.
+    # A name is exported by a stub where it is imported under the same name.
     named = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert all(alias.asname == alias.name for alias in named)
 

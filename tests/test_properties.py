@@ -1,4 +1,4 @@
-"""Whatever is read, written or set, by examples that Hypothesis finds: it is taken as it is, or refused in one line."""
+"""Whatever is read, written or set, by examples from Hypothesis: it is accepted unchanged, or refused in one line."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Say in what two report folders differ: ``python tests/yardstick.py BEFORE AFTER``.
+"""Print in what two report folders differ: ``python tests/yardstick.py BEFORE AFTER``.
 
 Every number of ``results.json`` and every array of every posterior is compared to the last digit. What the clock
 and the installation write (seconds, versions, dates) is left out. Exit status 0 where nothing differs, else 1.

@@ -1,4 +1,4 @@
-"""Arithmetic problems made a second, and the time to judge a model by one pass against decoding token by token.
+"""Measure problems drawn per second, and the time to evaluate a model by one pass against decoding token by token.
 
     python tests/benchmarks/arithmetic_problems.py                                     # small, on a CPU
     python tests/benchmarks/arithmetic_problems.py --grid 100 --d-model 1024 --layers 16 --problems 1 --sample 6 \\
@@ -7,11 +7,11 @@
         --batch-tokens 524288 --json FILE                                               # the same on a GPU, whole
 
 "Slots" are places of the widest batch, padding included, as if every batch were of one shape; "tokens" are those that
-problems fill. Buckets make fewer slots for the same problems, so both are given by problems a second too. Decoding
-reads the whole prefix again for every token, as models keep no cache; of a large grid it is timed on a sample of
-batches, evenly from the longest to the shortest, and scaled to all of them, which is said; with --scaled the one pass
-is timed on the same sample and scaled alike. Both judge the same problems in the same run, and every disagreement is
-counted. Nothing is claimed of a device that this has not run on.
+problems fill. Buckets make fewer slots for the same problems, so problems per second are printed too. Decoding
+reads the whole prefix again for every token, since models have no cache. Of a large grid it is timed on a sample of
+batches, evenly from the longest to the shortest, and scaled to all of them. The output states this. With --scaled the
+one pass is timed on the same sample and scaled alike. Both evaluate the same problems in the same run, and every
+disagreement is counted. Figures hold for the device on which this was run.
 """
 
 import argparse
@@ -35,7 +35,7 @@ ON_GPU = (
 
 
 def seconds(call, device, repeats):
-    """Median time of a call of a step, after one to warm up."""
+    """Return the median seconds of a step, after one to warm up."""
     call(0)
     synchronise(device)
     durations = []
@@ -48,7 +48,7 @@ def seconds(call, device, repeats):
 
 
 def problems(device, options):
-    """Print and give the problems of every task made a second."""
+    """Print and return the problems of every task drawn per second."""
     print(f"\n{options.count:,} problems a batch")
     heads = f"{'width':>6}{'slots/s':>11}{'tokens/s':>11}{'problems/s':>12}{'in buckets':>12}{'filled':>8}{'then':>7}"
     print(f"{'':22}{heads}")
@@ -79,7 +79,7 @@ def problems(device, options):
 
 
 def judging(device, options):
-    """Print and give the time to judge a model on a grid of additions, by one pass and by decoding."""
+    """Print and return the seconds to evaluate a model on a grid of additions, by one pass and by decoding."""
     task = TASKS["addition"](min(20, options.grid))
     configuration = Configuration(
         task.vocabulary_size, options.d_model, options.d_model // 64 or 1, options.layers, injection="every-layer"
@@ -132,7 +132,7 @@ def judging(device, options):
 
 
 def timed(call, device):
-    """Seconds that a call took, and what it gave."""
+    """Return the seconds that a call took, and its result."""
     synchronise(device)
     start = time.perf_counter()
     result = call()
@@ -141,7 +141,7 @@ def timed(call, device):
 
 
 def scaled(seconds, chosen):
-    """Seconds of all batches, from those of a sample between the first and the last."""
+    """Return the seconds of all batches, from those of a sample between the first and the last."""
     if len(seconds) == 1:
         return seconds[0]
     return float(np.trapezoid(seconds, chosen) + (seconds[0] + seconds[-1]) / 2)

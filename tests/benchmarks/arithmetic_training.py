@@ -5,9 +5,10 @@
     python tests/benchmarks/arithmetic_training.py --preset addition --updates 10 --compile no yes --json FILE
     python tests/benchmarks/arithmetic_training.py --preset addition-unmasked --batch 16 --microbatch 16 --updates 2
 
-For each embedding and architecture of the preset, one full batch an update as the package trains it: problems made on
-the device, the loss, its gradients and AdamW. Figures are medians over blocks of updates. "Arithmetic" counts the FLOP
-of matrix products alone, by the recurrences that were drawn, padding included. On GPUs this has not been run.
+For each embedding and architecture of the preset, an update takes one full batch as the package trains it. It draws
+problems on the device, then computes the loss, its gradients and AdamW. Figures are medians over blocks of updates.
+"Arithmetic" counts the FLOP of matrix products alone, by the recurrences that were drawn, padding included. On GPUs
+this has not been run.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Leave-one-out of specification 7 by a refit for every row, beside importance sampling.
+"""Compare leave-one-out of specification 7 by a refit for every row with importance sampling.
 
     python tests/benchmarks/exact_loo.py [--rows N] [--draws N]
 

@@ -1,4 +1,4 @@
-"""How often the verdict on a law cries wolf: tables drawn from a law, fitted with it and judged.
+"""Measure how often the check rejects a true law: tables are drawn from a law, fitted with it and checked.
 
 python tests/benchmarks/false_alarms.py --tables 200 --law chinchilla
 """
@@ -23,7 +23,7 @@ LAWS = {
 
 
 def replicated(fit, rng):
-    """Rows with observations that a random draw of a fit foretells."""
+    """Return rows with observations that a random draw of a fit predicts."""
     draws = fit.draws
     z = draws.real_line()
     chain, draw = (int(rng.integers(z.sizes[name])) for name in DRAWS)

@@ -3,9 +3,9 @@
     python tests/benchmarks/large_tables.py [--rows 245 10000 100000] [--draws 1000]
 
 Tables are simulated from the default law at published constants, sizes and tokens log-uniform. Each is read, fitted,
-judged (leave-one-out, robust sds, sensitivity, tests of misfit) and saved by the command line in a process of its own.
-Prints seconds, those of sampling among them, peak resident memory and the size of the file, and their ratios to those
-of the first table in the same run.
+checked (leave-one-out, robust sds, sensitivity, tests of misfit) and saved by the command line in a separate process.
+The benchmark prints total seconds, seconds of sampling, peak resident memory and the size of the file. It also prints
+their ratios to those of the first table in the same run.
 """
 
 import argparse

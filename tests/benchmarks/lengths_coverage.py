@@ -1,10 +1,12 @@
 """How often intervals of 50% lengths cover the truth, in counts simulated from the law of lengths.
 
-``python tests/benchmarks/lengths_coverage.py [--simulations 100] [--truth prior]`` prints, for each fitted run, for the
-median run of a condition and for a run with a new seed, the share of simulations whose 50%, 80% and 95% equal-tailed
-intervals cover the truth. With ``--truth prior`` coefficients and spreads are drawn from the prior in each simulation,
-where coverage is nominal on average (simulation-based calibration) if the sampling is right; with ``--truth fixed``
-they are the same in all, and the prior of the spreads makes the intervals of conditions wider than they need be.
+``python tests/benchmarks/lengths_coverage.py [--simulations 100] [--truth prior]`` prints the share of simulations
+whose 50%, 80% and 95% equal-tailed intervals cover the truth. It does so for each fitted run, for the median run of a
+condition and for a run with a new seed.
+
+With ``--truth prior`` coefficients and spreads are drawn from the prior in each simulation. If the sampling is right,
+coverage is then nominal on average (simulation-based calibration). With ``--truth fixed`` they are the same in all, and
+the prior of the spreads makes the intervals of conditions wider than necessary.
 """
 
 import argparse
@@ -54,7 +56,7 @@ def truth(law, kind, seeds, rng):
 
 
 def simulated(fitter, table, kind, seeds, seed):
-    """Fit one simulation; give where the truth lies among the draws, by kind of length."""
+    """Fit one simulation; return where the truth lies among the draws, by kind of length."""
     rng = np.random.default_rng([11, seed])
     typical, runs, new = truth(fitter.law, kind, seeds, rng)
     counts = table.assign(correct=fitter.law.simulate(runs, table, rng))

@@ -1,9 +1,9 @@
 """How often intervals cover the truth under the right noise and the wrong one, at the sizes of Chinchilla's runs.
 
 ``python tests/benchmarks/noise_coverage.py [--simulations 200]`` simulates tables under each noise, at the posterior
-mean of its fit to the runs, fits each table under every noise, and prints for the exponent of the optimal size and for
-N* at 1e24 FLOP the share of 50% and 90% intervals that hold the truth: of the posterior, and of its draws spread to the
-robust standard deviation.
+mean of its fit to the runs, and fits each table under every noise. It prints the share of 50% and 90% intervals that
+hold the truth, for the exponent of the optimal size and for N* at 1e24 FLOP. Intervals are of the posterior, and of its
+draws spread to the robust standard deviation.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LEVELS = {"50%": (0.25, 0.75), "90%": (0.05, 0.95)}
 
 
 def quantities(law, constants):
-    """What is asked, from the constants of a law."""
+    """Return the quantities whose intervals are checked, from the constants of a law."""
     size = law.optimal_sizes(constants, BUDGET, gamma=1.0)[1]
     return {"exponent": constants["exponent_parameters"], "N* at 1e24": size}
 

@@ -2,11 +2,15 @@
 
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT] [--keep FOLDER]
 
-Parts, all where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the
-second), ``report`` (with an empty cache and again with nothing changed), ``samplers`` (least effective draws a CPU
-second of Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run),
-``growth`` (microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats,
-each in a process of its own; those of one machine mean little on another, ratios of one run more.
+Without ``--only`` all parts are measured:
+
+- ``commands``: help, a refusal, `fit` and `compare progress`, in the first process and in the second;
+- ``report``: with an empty cache, and again with nothing changed;
+- ``samplers``: least effective draws per CPU second of Chinchilla's law on the built-in runs under several samplers, as
+  ratios to the default in the same run;
+- ``growth``: microseconds of a density with its gradient, against rows and benchmarks.
+
+Seconds are medians over repeats, each in a separate process. Compare ratios of one run: seconds differ by machine.
 """
 
 import argparse
@@ -39,7 +43,7 @@ SAMPLERS = {
 
 
 def clocked(command, cache, status=0):
-    """Wall seconds of a command with a cache of its own."""
+    """Return the wall seconds of a command with a separate cache."""
     start = time.perf_counter()
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -179,7 +183,7 @@ def table(header, rows):
 
 
 def main():
-    """Measure, and write what was found."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--repeats", type=int, default=3)

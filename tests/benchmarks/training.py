@@ -6,8 +6,8 @@
 
 All train the same model on as many tokens, in one process after another's warm-up; figures are medians over blocks of
 updates. "Memory" is the traffic of the logits if they were written, read, overwritten with their gradients and read
-twice, at the measured or published bandwidth: a route that moves less can exceed it. "Arithmetic" counts the FLOP of
-matrix products alone. Nothing is claimed of a device on which this has not been run.
+twice. It is taken at the measured or published bandwidth, so a route with less traffic can exceed it. "Arithmetic"
+counts the FLOP of matrix products alone. Figures hold for the device on which this was run.
 """
 
 import argparse

@@ -18,7 +18,7 @@ RUNS = pd.DataFrame(
 
 
 def selected(**options):
-    """Rows that are kept, by their losses, and the notes on them."""
+    """Return the selected rows by their losses, the notes on them, and the record of reading."""
     with pytest.warns(bs.errors.TableNote) as notes:
         table = bs.read(RUNS, **options)
     return table["loss"].tolist(), [str(note.message) for note in notes], table.attrs["reading"]

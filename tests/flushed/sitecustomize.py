@@ -1,7 +1,7 @@
 """In every process that has this folder on its PYTHONPATH: note what is flushed to disk and what is renamed, in order.
 
-Each is done as ever, and then told in a line of JSON of the file that FLUSHED names: of a rename, whether all that it
-moves was flushed after it was last written, and where it went; of a folder that is flushed, its path.
+Each operation runs as usual, and then adds a line of JSON to the file that FLUSHED names. The line of a rename has the
+new path, and whether every file was flushed after it was last written. The line of a flushed folder has its path.
 """
 
 import json

@@ -29,7 +29,7 @@ def fits(fitter):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Rows a few at a time: 37 of 1,000 draws, and 9 draws of a fit's 245 rows."""
+    """Set small blocks: 37 rows of 1,000 draws, and of a fit's rows 9 draws."""
     monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
     monkeypatch.setattr(sandwich, "BLOCK", 37_000)
     monkeypatch.setattr(law_tests, "BLOCK", 8 * 245 * 4 * 9)

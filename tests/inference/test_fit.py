@@ -1,4 +1,4 @@
-"""A fit makes what it holds once, computes each result once, and leaves its tree as it is."""
+"""A fit opens its parts once, computes each result once, and leaves its tree unchanged."""
 
 import json
 import pickle

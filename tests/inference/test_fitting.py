@@ -123,7 +123,7 @@ def test_scatter_is_told_from_reading_error(fitter_reading_error, truth, runs, q
     for name, x in at.items():
         place = float((draws[name] < x).mean())
         assert 0.001 < place < 0.999, name
-    # Without the reading error told apart, the scatter would be about 0.02.
+    # If the reading error were not separate, the scatter would be about 0.02.
     assert float(draws["sigma"].quantile(0.999)) < 0.016
 
 

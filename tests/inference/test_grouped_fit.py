@@ -27,7 +27,7 @@ def runs_of(name, rng, alpha, beta, rows=ROWS):
 
 @pytest.fixture(scope="module")
 def simulated():
-    """Eight corpora whose alphas differ by a quarter and whose betas hardly do: the constants, and the runs."""
+    """Return constants and runs of eight corpora, whose alphas differ by a quarter and whose betas barely differ."""
     rng = np.random.default_rng(5)
     constants = pd.DataFrame(
         {name: TYPICAL[name] * np.exp(SPREADS[name] * rng.standard_normal(8)) for name in TYPICAL},
@@ -107,7 +107,7 @@ def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
 
 @pytest.mark.thorough
 def test_groups_that_share_exponents_are_foretold_better_than_alone(simulated, fit, fitter):
-    """Betas agree, so that seven corpora say of the eighth's what its prior cannot."""
+    """Betas agree, so that seven corpora inform the eighth's more than its prior does."""
     _, runs = simulated
     apart = bs.Fitter(bs.laws.Grouped(PLAIN, "corpus", pooled=(), shared=("sigma",)), runs)
     scores = [

@@ -1,4 +1,4 @@
-"""What is found does not depend on where it ran, and nothing is lost where a worker dies."""
+"""Results do not depend on where they are computed, and none is lost if a worker dies."""
 
 import importlib
 import os
@@ -145,13 +145,13 @@ def test_work_that_no_other_process_can_do_is_refused():
 
 
 def _until(look, content):
-    """Look until content, for a minute at most."""
+    """Call `look` until `content` accepts its value, for a minute at most."""
     for _ in range(600):
-        content_now = look()
-        if content(content_now):
+        value = look()
+        if content(value):
             break
         time.sleep(0.1)
-    return content_now
+    return value
 
 
 def _alive(process):

@@ -11,7 +11,7 @@ CHINCHILLA = bs.laws.Chinchilla(noise="normal", scatter="one")
 
 @pytest.fixture(scope="module")
 def studied(lengths_counts, scores_design):
-    """Laws with tables, one of each kind that has something of its own."""
+    """Return laws with tables, one of each kind whose model differs."""
     runs = bs.load("chinchilla_runs").iloc[::4].reset_index(drop=True)
     halves = runs.assign(half=["a", "b"] * (len(runs) // 2) + ["a"] * (len(runs) % 2), run=np.arange(len(runs)) // 2)
     return {
@@ -33,7 +33,7 @@ SOME = [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else [])
 
 @pytest.fixture(scope="module")
 def built(studied):
-    """Build the model of each law once, when it is asked for."""
+    """Build the model of each law once, when a test needs it."""
     models = {}
 
     def build(name):

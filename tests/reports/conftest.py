@@ -22,7 +22,7 @@ SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 
 @pytest.fixture(scope="module", autouse=True)
 def own_cache(tmp_path_factory):
-    """Keep results of stages in a folder of each module's own: tests change what the code of a page says."""
+    """Cache results of stages in a folder for each module of tests, since tests change the code of a page."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "folder", lambda: folder)
@@ -60,7 +60,7 @@ class Structure(HTMLParser):
 
 
 def check_page(text):
-    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot make use of."""
+    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot use."""
     page = Structure(text)
     ids = [e["id"] for e in page.elements if "id" in e]
     assert len(ids) == len(set(ids)) and all(re.fullmatch("[a-z0-9-]+", name) for name in ids)
@@ -96,7 +96,7 @@ def repeated_captions(text):
 
 @pytest.fixture(scope="session")
 def said_again():
-    """A function that returns the captions of a page that say the same of two figures or of two tables."""
+    """Return a function that lists the captions which two figures or two tables of a page share."""
     return repeated_captions
 
 
@@ -319,7 +319,7 @@ def second_intervals(text):
     """Return pairs of statements of a page that give one quantity two intervals, and how many have a known quantity.
 
     Two intervals are of one quantity if their words name the same and their middles lie within a tenth of their width.
-    Rows of one table are told apart by their heads, which need not be words of the list.
+    Rows of one table differ by their heads, which need not be words of the list.
     """
     by_quantity = {}
     for part, names, interval, where in stated(text):

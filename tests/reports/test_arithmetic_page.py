@@ -78,7 +78,7 @@ def test_offsets_are_told_as_they_were_counted():
     section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: where they are judged"]
     at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
     assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
-    # Digits 1 to 10, a tenth of the numbers each: the first row meets 2 digits of 1 problem in 40.
+    # A tenth of the numbers has each length up to 10 digits: the first row meets 2 digits in 2.5% of problems.
     assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
     accuracy, rows = figures.by_offset(offsets), figures.rows_seen(offsets)
     assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {

@@ -29,7 +29,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, report):
-    """A function that opens the report in a window of its own; afterwards nothing was fetched and nothing failed."""
+    """Return a function that opens the report in a new window; check afterwards that nothing was fetched or failed."""
     contexts, failed = [], []
 
     def open_page(width=1280, scheme="light", place="", **options):

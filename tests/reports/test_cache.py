@@ -336,7 +336,7 @@ def test_all_code_that_a_fit_runs_is_reached_by_imports(runs):
         sys.setprofile(None)
     reached = {str(path) for path in store.modules("bayescaling.inference.fitting")}
     functions = {code for code in codes if code.co_flags & inspect.CO_OPTIMIZED}  # not what runs on import
-    rooms = tuple(f"{store.PACKAGE / name}{os.sep}" for name in store.FOLDERS)  # libraries may lie beside them
+    rooms = tuple(f"{store.PACKAGE / name}{os.sep}" for name in store.FOLDERS)  # libraries may be next to them
     ran = {code.co_filename for code in functions if code.co_filename.startswith(rooms)}
     assert ran - {__file__} <= reached and len(ran) > 30
 

@@ -1,4 +1,4 @@
-"""Colours are told apart by readers who see no green, no red or no blue; where two are not, their dashes are."""
+"""Colours differ to readers who see no green, no red or no blue; where two do not, their dashes differ."""
 
 import itertools
 

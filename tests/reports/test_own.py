@@ -1,4 +1,4 @@
-"""Reports on tables and fits of one's own."""
+"""Reports on the user's tables and fits."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory, runs):
-    """A table of one's own, whose column, source and groups have names that a page must not run."""
+    """Write a custom table, whose column, source and groups have names that a page must not run."""
     path = tmp_path_factory.mktemp("own") / "runs <b>&.csv"
     frame = runs.iloc[::2][["parameters", "tokens", "loss"]].reset_index(drop=True)
     frame[HOSTILE] = np.where(np.arange(len(frame)) % 2, "=cmd()", "<img src=x onerror=alert(1)>")

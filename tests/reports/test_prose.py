@@ -66,7 +66,7 @@ def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
     (tmp_path / "own.md.jinja").write_text(text, encoding="utf-8")
     name = "<i>\n\n## a & b"
     (section,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
-    assert section["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
+    assert section["title"] == "Does <i>  ## a & b fit?"  # unchanged: the page escapes titles
     assert section["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and section["points"] == ["x<sub>1</sub>"]
 
 

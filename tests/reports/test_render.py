@@ -1,4 +1,4 @@
-"""How a page is put together, whatever it says."""
+"""How a page is put together, whatever its text."""
 
 import re
 

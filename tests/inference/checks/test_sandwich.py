@@ -35,7 +35,7 @@ def test_where_the_law_holds_the_robust_sd_is_the_posterior_one(fitter_normal, s
 
 
 def test_rows_written_twice_are_found_out_by_cluster(fitter_normal, runs, truth):
-    """Each loss stands four times: rows say they are four times as many, clusters of them do not."""
+    """Repeat each loss four times: by row there seem to be four times as many, by cluster there do not."""
     law = fitter_normal.law
     values = {name: truth[name] for name in law.prior_of}
     once = runs.iloc[::4].reset_index(drop=True)
@@ -69,7 +69,7 @@ def halves(runs):
 
 
 def test_the_robust_sd_of_a_group_alone_is_that_of_its_law_alone(halves):
-    """With nothing pooled or shared the rows of other groups have no influence, and sums are over its own.
+    """Where nothing is pooled or shared, rows of other groups have no influence, and sums are over those of the group.
 
     The sum of squared influences of a heavy-tailed posterior varies by 15% with the draws, even of 4,000 a chain.
     """

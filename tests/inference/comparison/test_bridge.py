@@ -26,7 +26,7 @@ def test_a_conjugate_model_whose_answer_is_known(outlier):
         bridges.append(bridge(having, lacking))
         errors.append(bridges[-1].log_density - exact)
     assert np.mean(errors) == pytest.approx(0, abs=4 * np.std(errors) / np.sqrt(20))
-    # What is said of the error is the error.
+    # The reported standard error is the error.
     assert np.median([one.se for one in bridges]) == pytest.approx(np.std(errors), rel=0.6)
 
 

@@ -37,7 +37,7 @@ def exact_leave_one_out(fitter, runs, row):
 
     The plain mean of the density over a refit without the run is hopeless for an outlier: its logarithm spreads over a
     hundred nats. Its derivative in the observed value y is the posterior mean of the noise's score with the run at y,
-    which is mild; so start at the prediction, where the plain mean is exact, and integrate the score up to what was
+    which is mild. So start at the prediction, where the plain mean is exact, and integrate the score up to what was
     observed.
     """
     settings = {"draws": 1000, "tune": 500, "chains": 2, "seed": 7}

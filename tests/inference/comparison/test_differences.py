@@ -34,7 +34,7 @@ def test_differences_are_those_by_hand():
 
 
 def test_p_worse_is_that_of_stans_loo():
-    # R: pnorm(0, c(-2.5, -0.1, -32, 0), c(1.3, 1.3, 0, 0)), NA where there is no difference.
+    # R: `pnorm(0, c(-2.5, -0.1, -32, 0), c(1.3, 1.3, 0, 0))`, NA where there is no difference.
     probabilities = p_worse([-2.5, -0.1, -32.0, 0.0], [1.3, 1.3, 0.0, 0.0])
     np.testing.assert_allclose(probabilities, [0.9727648, 0.5306571, 1.0, np.nan], rtol=1e-6)
 

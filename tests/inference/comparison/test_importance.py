@@ -37,7 +37,7 @@ def test_too_few_draws_for_a_tail_are_refused_and_a_few_more_are_not():
 
 def test_where_no_tail_can_be_fitted_pareto_k_is_infinite_and_nothing_is_nan():
     density = np.random.default_rng(1).standard_normal((4, 250, 3))
-    density[2, 5, 1] = -720  # beside its ratio all others are 0
+    density[2, 5, 1] = -720  # compared with its ratio all others are 0
     density[..., 2] = -1.5
     log_weights, k = smoothed(-density, dataarray(density))
     np.testing.assert_allclose(np.exp(log_weights).sum(("chain", "draw")), 1)
@@ -46,7 +46,7 @@ def test_where_no_tail_can_be_fitted_pareto_k_is_infinite_and_nothing_is_nan():
 
 
 def test_without_a_unit_a_cut_weighs_its_imputations_anew():
-    """A mean theta with prior N(0, 1) of rows theta + x phi + noise; phi is known from elsewhere, N(0.5, 0.07)."""
+    """Simulate rows theta + x phi + noise, theta with prior `N(0, 1)` and phi with `N(0.5, 0.07)` from other data."""
     random = np.random.default_rng(2)
     x = random.normal(1, 1, ROWS)
     y = 0.3 + 0.5 * x + 0.5 * random.standard_normal(ROWS)

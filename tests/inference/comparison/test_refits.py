@@ -95,7 +95,7 @@ def test_the_main_specification_on_the_papers_data(fit_main):
     result = psis(fit_main)
     assert float(result.elpd) == pytest.approx(16.8, abs=0.5)
     assert float(result.pareto_k.max()) < 0.7
-    # The data speak of the scatter and of nothing so little as of how two terms share their progress.
+    # The data inform the scatter, and inform least how two terms share their progress.
     driven = prior_driven(fit_main).set_index("coefficient")
     assert driven.loc["sigma", "ratio"] < 0.2
     assert set(driven.index) == set(flatten(draws))
@@ -205,7 +205,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
         assert table[weighting].sum() == pytest.approx(1)
         if weighting != "equal":
             assert table.loc[16, weighting] < 0.02
-    # No progress is far worse; compute alone is not told from the main specification.
+    # No progress is far worse; compute alone predicts about as well as the main specification.
     assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
     other = table.loc[16]
@@ -272,7 +272,7 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
         error = np.log(evaluations["perplexity"].to_numpy()[target]) - mean.mean((0, 1))
         assert row["elpd"] == pytest.approx(np.log(density.mean((0, 1))).sum())
         assert row["mse"] == pytest.approx((error**2).mean())
-    # What came later has no say.
+    # Later rows have no effect.
     changed = bs.progress.new_fitter(
         evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3))
     )

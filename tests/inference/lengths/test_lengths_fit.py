@@ -58,7 +58,7 @@ def test_intervals_cover_the_lengths_that_counts_were_simulated_at(lengths_fitte
             draws, truth = (lengths.length_at(x, np.log(lengths_design.train), 0.5, "log") for x in (curves, true))
             low, high = np.quantile(draws, [0.1, 0.9], axis=(0, 1))
             covered.append((low <= truth) & (truth <= high))
-    # Of 96 and of 32 lengths, each bound is passed by chance once in about 500 times at a coverage of 0.8.
+    # If coverage is 0.8, chance passes each bound about once in 500 times, with many lengths and with few.
     assert 0.68 < np.mean(of_runs) < 0.91
     assert np.mean(of_conditions) > 0.59
 

@@ -46,8 +46,9 @@ def noise_free():
     return isoflop_design()
 
 
-# (A, B, alpha, beta, E) at the optimum without the five highest losses. Besiroglu et al. (2024) print 482.01, 2085.43,
-# .3478, .3658, 1.8172 for the first; Hoffmann et al. (2022) print 406.4, 410.7, .3392, .2849, 1.6934.
+# (A, B, alpha, beta, E) at the optimum without the five highest losses. The first is published as
+# `482.01, 2085.43, .3478, .3658, 1.8172` by Besiroglu et al. (2024), and as `406.4, 410.7, .3392, .2849, 1.6934` by
+# Hoffmann et al. (2022).
 OPTIMA = {
     ("free", True): (482.006, 2085.434, 0.347813, 0.365854, 1.816864),
     ("free", False): (471.35, 2098.98, 0.346554, 0.366182, 1.816048),
@@ -275,7 +276,7 @@ def test_isoflop_groups_the_chinchilla_runs_and_sums_up_what_it_used(runs):
     slope, covariance = np.polyfit(np.log(used["training_flop"]), np.log(used["parameters"]), 1, cov=True)
     assert law["exponent"] == pytest.approx(slope[0], rel=1e-9)
     assert law.errors["exponent"] == pytest.approx(np.sqrt(covariance[0, 0]), rel=1e-9)
-    # Hoffmann et al. (2022), table 2: .49 (.462, .534) by this approach.
+    # By this approach: .49 [.462, .534] (Hoffmann et al. 2022, table 2).
     assert 0.4 < law["exponent"] < 0.6
 
 

@@ -93,7 +93,7 @@ def test_the_rows_are_those_of_the_rule(table):
 
 
 def test_perplexity_ranges_are_those_of_the_paper(table):
-    # Its figure 7 gives cross-entropies of 2.87 to 3.06, 2.79 to 2.93 and 1.87 to 2.32.
+    # Ranges of cross-entropies in its figure 7.
     printed = {MEGATRON: (2.87, 3.06), GPT2: (2.79, 2.93), GOPHER: (1.87, 2.32)}
     for system, estimate in direct_doubling(table).items():
         at = np.log(table.loc[table["system"] == system, "perplexity"].iloc[0])

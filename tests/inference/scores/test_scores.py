@@ -14,7 +14,7 @@ def design(scores_design):
 
 @pytest.fixture(scope="module")
 def fits(design):
-    """One pace and two, fitted to scores whose pace is one."""
+    """Return fits of one rate and of two, to scores simulated at a constant rate."""
     return {pace: fitted(bs.laws.Scores(pace=pace), design.table) for pace in ("linear", "break")}
 
 
@@ -80,7 +80,7 @@ def test_the_summary_is_of_the_draws_and_wider_where_families_are(fits):
 
 
 def test_copies_of_a_model_say_nothing_new_where_families_are_the_unit(design):
-    """Each model stands there four times: by model the rate is twice as sure, by family no surer than before."""
+    """Repeat each model four times: the error of the rate halves by model, and is unchanged by family."""
     table = design.table[design.table["model"] < "model 24"]
     copies = [table.assign(model=table["model"] + f", copy {i}", family=table["model"]) for i in range(4)]
     fit = fitted(bs.laws.Scores(pace="linear"), pd.concat(copies, ignore_index=True))

@@ -40,7 +40,7 @@ def test_integrated_density_is_that_of_quadrature(lengths_design):
 
 
 def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
-    """Where operands are as long, what the shorter weighs says nothing: it may be known as badly as one likes."""
+    """If operands are equally long, no count depends on the weight of the shorter, however wide its posterior."""
     two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
     table = lengths_design.cells(two, grid=(5, 10, 20), total=20)
     table = table[table["length_a"] == table["length_b"]].reset_index(drop=True)

@@ -66,7 +66,10 @@ def fit_by_size(fitter_coupled):
 
 
 def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
-    """An independent model of the same law, noise and runs: kappa .69 (.03), exponent .531 (.010), elpd 892.3."""
+    """Compare with an independent model of the same law, noise and runs.
+
+    There kappa is .69 (.03), the exponent .531. The elpd is 892.3.
+    """
     posterior = fit_by_size["posterior"]
     assert float(posterior["kappa"].mean()) == pytest.approx(0.69, abs=0.01)
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.531, abs=0.003)

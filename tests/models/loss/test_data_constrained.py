@@ -100,7 +100,7 @@ def test_first_derivatives_are_continuous_at_the_optimal_size(jax, constants, ep
         return float(loss(enough * np.exp(by), epochs * unique, unique, **constants, **PUBLISHED))
 
     sides = [(size_moved(side * step) - size_moved(0)) / (side * step) for side in (-1, 1)]
-    # One-sided differences are off by half the step times the second derivatives, which are of the first's order.
+    # The error of one-sided differences is half the step times the second derivatives, which are of the first's order.
     assert sides[0] == pytest.approx(sides[1], rel=5 * step)
     assert sides[0] == pytest.approx(below[0], rel=5 * step)
 
@@ -193,7 +193,7 @@ def test_a_fit_to_simulated_runs_recovers_the_truth(repeated_fit):
     for name, true in TRUTH.items():
         low, high = np.quantile(posterior[name], [0.005, 0.995])
         assert low < true < high, name
-    # Intervals that say something: narrower than the priors by far.
+    # Informative intervals: much narrower than the priors.
     for name in ("repetition_decay", "excess_decay"):
         assert float(np.log(posterior[name]).std()) < 0.5
 

@@ -194,7 +194,7 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     table = of_the_family(runs, 20_000.0, sigma=0.004)
     law = bs.laws.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     cut = bs.fit(law, table, seed=3)
-    # Draws at the ends are sampled anew, those further in are weighted.
+    # Draws at the ends are sampled again, those further in are weighted.
     assert 0 < cut.record["diagnostics"]["imputations_refitted"] < 50
     assert cut.record["diagnostics"]["imputation_k_max"] > 0.7
     centre = law.reference(table)

@@ -83,7 +83,7 @@ def test_the_least_compute_inverts_the_optimum():
 
 
 def test_the_gain_is_that_of_the_paper():
-    # The paper plots about 1.6 for GPT-2 and 3.8 to 4 for PaLM.
+    # The paper plots about 1.6 for `GPT-2` and 3.8 to 4 for PaLM.
     gain = rules.chinchilla_over_kaplan(np.array([1.5e21, 2.5e24]), **HOFFMANN)
     assert gain == pytest.approx([1.62, 3.82], abs=0.01)
 

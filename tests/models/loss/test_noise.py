@@ -192,7 +192,7 @@ COMBINATIONS = [
 
 
 def marked(options):
-    """One reading error is enough for a test of every day."""
+    """One reading error suffices for the quick tests."""
     slow = options["measurement_error"] and options["noise"] != "normal"
     name = " ".join(map(str, options.values()))
     return pytest.param(options, id=name, marks=[pytest.mark.thorough] if slow else [])
@@ -297,7 +297,7 @@ def test_beyond_the_fitted_sizes_the_scatter_is_at_least_that_at_the_centre(slop
         (sigma,) = noise.arguments(values, reference, {name: factor * x for name, x in fitted.items()})
         edge = np.broadcast_to(inside[:, [end]], sigma.shape)
         np.testing.assert_allclose(sigma, np.maximum(edge, values["sigma"]), rtol=1e-12)
-    # Only one of the sizes is outside: the other keeps its own value.
+    # Only one of the sizes is outside: the value of the other is unchanged.
     (sigma,) = noise.arguments(values, reference, {"parameters": np.array([1e12]), "tokens": 20 * sizes[:1]})
     held = values["sigma"] * np.exp(slope * logs[-1] - slope / 2 * logs[0])
     np.testing.assert_allclose(sigma, np.maximum(held, values["sigma"]), rtol=1e-12)

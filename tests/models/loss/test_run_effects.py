@@ -7,7 +7,7 @@ from bayescaling.models.effects import Groups
 from scipy import stats
 from scipy.special import ndtri
 
-RUNS = np.array(["b", "a", "c", "b", "c", "d", "c", "b", "c", "c"])  # 3, 1, 5 and 1 rows, not in order
+RUNS = np.array(["b", "a", "c", "b", "c", "d", "c", "b", "c", "c"])  # four runs of 1 to 5 rows, not in order
 CURVES = {"parameters": np.geomspace(3e6, 3e9, 12), "tokens": np.geomspace(2e8, 5e10, 8)}
 
 

@@ -37,7 +37,7 @@ MARKS = 40, 100, 240
 
 
 class Oracle(torch.nn.Module):
-    """Knows every answer of given problems, but for those that it is told to get wrong at a place of their answer."""
+    """Knows every answer of its problems, but for those that `wrong` selects, with the place of the error."""
 
     def __init__(self, task, cells, count, seed, wrong=lambda problem: None):
         super().__init__()
@@ -218,7 +218,7 @@ def test_decoding_goes_wrong_where_the_model_does():
 
 
 def test_what_goes_out_of_float32_does_not_come_back():
-    """Two tokens that bfloat16 cannot tell apart are told apart by float32 logits, and a tie takes the first."""
+    """Two tokens that are equal in bfloat16 differ by their float32 logits, and a tie takes the first."""
     batch = Batch(torch.tensor([[4, EQUALS, 5, EOS]]), torch.tensor([[False, False, True, True]]))
     logits = torch.zeros(1, 3, 22)
     logits[0, 1, 5], logits[0, 1, 4], logits[0, 2, EOS] = 1.0001, 1.0, 1

@@ -313,7 +313,7 @@ def test_the_loss_by_hand():
         model(one.tokens[:, :-1], draws=draws, recurrences=4).log_softmax(-1),
     ]
     losses = [[-p[r, t, one.tokens[r, t + 1]].item() for r in (0, 1) for t in range(10)] for p in logits]
-    # Tokens 5 to 7 of the first problem and 6 to 9 of the second are answers, counted from 0.
+    # Places of the answers of both problems, counted from 0.
     answers = [t - 1 for t in (5, 6, 7)], [9 + t for t in (6, 7, 8, 9)]
     mean = [sum(e[t] for part in answers for t in part) / 7 for e in losses]
     by_problem = sum(sum(losses[0][t] for t in part) / len(part) for part in answers) / 2

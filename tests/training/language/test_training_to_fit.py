@@ -37,7 +37,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loop")
     (folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     fitted = ["fit", "embedding-weighted", "--data", "out/runs.csv", "--out", "fit.nc", "--seed", "1", "--json"]
-    # Models this small are taken for sizes in another unit unless the unit is said.
+    # Models this small are taken for sizes in another unit unless the unit is stated.
     fitted += ["--unit", "parameters=1"]
     for arguments in (["train", "sweep.toml", "--out", "out"], fitted):
         environment = os.environ | {"OMP_NUM_THREADS": "1"}

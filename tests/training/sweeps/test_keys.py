@@ -1,4 +1,4 @@
-"""Keys of sweeps' files: each is listed once, checked by what is listed, and told by the help of the command."""
+"""Keys of sweeps' files: each is listed once, checked by the list, and printed by the help of the command."""
 
 import importlib
 import re

@@ -40,7 +40,7 @@ def test_an_outline_of_the_papers_sizes():
     plan = outline(make_sweep({"preset": "schemes"}), device="cpu")
     assert [stage["runs"] for stage in plan["rounds"]] == [5, 15, 5, 25]
     assert {tuple(stage["parameters"]) for stage in plan["rounds"]} == {(807_440, 4_636_240)}
-    # Six FLOP for each of N_x + V d and token, and attention: 28,000 updates of scheme 1 are 28,000 x 65,536 tokens.
+    # Six FLOP for each of N_x + V d and token, and attention: scheme 1 has 28,000 updates of 65,536 tokens.
     flop = plan["rounds"][0]["flop"]
     tokens = {(16, 1): 4000, (32, 3): 4000, (40, 4): 4000, (60, 6): 8000, (80, 8): 8000}
     expected = sum(
