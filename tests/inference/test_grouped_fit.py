@@ -26,7 +26,7 @@ def runs_of(name, rng, alpha, beta, rows=ROWS):
 
 
 @pytest.fixture(scope="module")
-def simulated():
+def corpora():
     """Return constants and runs of eight corpora, whose alphas differ by a quarter and whose betas barely differ."""
     rng = np.random.default_rng(5)
     constants = pd.DataFrame(
@@ -37,8 +37,8 @@ def simulated():
 
 
 @pytest.fixture(scope="module")
-def fitter(simulated):
-    return bs.Fitter(LAW, simulated[1])
+def fitter(corpora):
+    return bs.Fitter(LAW, corpora[1])
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,12 @@ def interval(x, width=0.99):
     return x.quantile([(1 - width) / 2, (1 + width) / 2], ("chain", "draw")).values
 
 
-def test_known_constants_of_groups_and_their_spread_are_recovered(simulated, fit):
+def test_known_constants_of_groups_and_their_spread_are_recovered(corpora, fit):
     posterior = fit["posterior"]
     assert fit.diagnostics["ok"]
     for name in TYPICAL:
         low, high = interval(posterior[name])
-        assert ((low < simulated[0][name]) & (simulated[0][name] < high)).all()
+        assert ((low < corpora[0][name]) & (corpora[0][name] < high)).all()
         for quantity, true in ((f"typical_{name}", TYPICAL[name]), (f"spread_{name}", SPREADS[name])):
             low, high = interval(posterior[quantity])
             assert low < true < high
@@ -63,8 +63,8 @@ def test_known_constants_of_groups_and_their_spread_are_recovered(simulated, fit
     assert posterior["sigma"].dims == ("chain", "draw")
 
 
-def test_pooling_draws_groups_together(simulated, fit):
-    _, runs = simulated
+def test_pooling_draws_groups_together(corpora, fit):
+    _, runs = corpora
     beta = fit["posterior"]["beta"].std(("chain", "draw"))
     alone = bs.fit(PLAIN, runs[runs["corpus"] == "a"].reset_index(drop=True), seed=1, draws=500, tune=1000)
     # About .8, give or take .03 for the draws; without pooling, 1.
@@ -72,8 +72,8 @@ def test_pooling_draws_groups_together(simulated, fit):
 
 
 @pytest.fixture(scope="module")
-def two(simulated):
-    _, runs = simulated
+def two(corpora):
+    _, runs = corpora
     return runs[runs["corpus"].isin(["a", "b"])].reset_index(drop=True)
 
 
@@ -106,9 +106,9 @@ def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
 
 
 @pytest.mark.thorough
-def test_groups_that_share_exponents_are_foretold_better_than_alone(simulated, fit, fitter):
+def test_groups_that_share_exponents_are_foretold_better_than_alone(corpora, fit, fitter):
     """Betas agree, so that seven corpora inform the eighth's more than its prior does."""
-    _, runs = simulated
+    _, runs = corpora
     apart = bs.Fitter(bs.laws.Grouped(PLAIN, "corpus", pooled=(), shared=("sigma",)), runs)
     scores = [
         fitted.loo(by="corpus")["elpd"]
@@ -117,7 +117,7 @@ def test_groups_that_share_exponents_are_foretold_better_than_alone(simulated, f
     assert (scores[0] > scores[1]).all()
 
 
-def test_a_new_group_without_runs_is_drawn_from_the_population(simulated, fit, tmp_path):
+def test_a_new_group_without_runs_is_drawn_from_the_population(corpora, fit, tmp_path):
     new = fit.predict_group(name="i")
     before, after = fit["posterior"], new["posterior"]
     for name in ("alpha", "typical_alpha", "E"):
@@ -130,8 +130,8 @@ def test_a_new_group_without_runs_is_drawn_from_the_population(simulated, fit, t
     xr.testing.assert_equal(opened["posterior"].to_dataset(), after.to_dataset())
     at = law_alone(opened, 1e22, group="i")
     assert np.isfinite(at["loss"]).all()
-    runs = simulated[1].head(2).assign(corpus="i")
-    wide, narrow = (opened.predict(x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, simulated[1].head(2)))
+    runs = corpora[1].head(2).assign(corpus="i")
+    wide, narrow = (opened.predict(x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, corpora[1].head(2)))
     assert (wide > 20 * narrow).all()
 
 
@@ -143,7 +143,7 @@ def test_a_typical_group_has_the_typical_values_of_what_is_pooled(fit):
         fit.predict_group(fit.rows, typical=True)
 
 
-def test_a_new_group_of_few_runs_is_pooled(simulated, fit):
+def test_a_new_group_of_few_runs_is_pooled(corpora, fit):
     rng = np.random.default_rng(9)
     runs = runs_of("other", rng, 0.3, 0.4, rows=ROWS)
     few, rest = runs.iloc[::6].drop(columns="corpus"), runs.drop(runs.index[::6])
@@ -155,15 +155,15 @@ def test_a_new_group_of_few_runs_is_pooled(simulated, fit):
     assert ((low < rest["loss"]) & (rest["loss"] < high)).mean() > 0.9
 
 
-def test_extrapolation_is_from_the_runs_of_the_group(simulated, fit):
-    flop = 6 * simulated[1]["parameters"] * simulated[1]["tokens"]
-    name = flop.groupby(simulated[1]["corpus"]).max().idxmin()
-    of_group = flop[simulated[1]["corpus"] == name]
+def test_extrapolation_is_from_the_runs_of_the_group(corpora, fit):
+    flop = 6 * corpora[1]["parameters"] * corpora[1]["tokens"]
+    name = flop.groupby(corpora[1]["corpus"]).max().idxmin()
+    of_group = flop[corpora[1]["corpus"] == name]
     at = law_alone(fit, 10 * of_group.max(), group=name)
     assert of_group.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
 
 
-def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(simulated, fit):
+def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(corpora, fit):
     with pytest.raises(bs.InputError, match=r"group .None.: name one of those of the fit"):
         law_alone(fit, 1e22)
     with pytest.raises(bs.InputError, match=r"group .a. is in the fit already"):
