@@ -44,7 +44,7 @@ NOT_PROSE = (
     (re.compile(r"``.+?``|`[^`]+`", re.DOTALL), "C"),
     (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
     (re.compile(r"[\"“][^\"”\n]*[\"”]"), "Q"),
-    (re.compile(r"https?://\S+|\b(?:doi|arXiv):\S+"), ""),
+    (re.compile(r"(?:https?://|\b(?:doi|arXiv):)\S*\w"), ""),
 )
 TEMPLATE = ((re.compile(r"\{#.*?#\}|\{%.*?%\}", re.DOTALL), "\n\n"), (re.compile(r"\{\{.*?\}\}", re.DOTALL), "V"))
 TAG = re.compile(r"</?[a-zA-Z][^>]*>", re.DOTALL)
@@ -53,7 +53,7 @@ NUMBER = re.compile(r"(?<![\w./])[-+]?(?!(?:19|20)\d\d\b)\.?\d[\d,.]*(?:e[-+]?\d
 END = re.compile(r"(?<=[.!?])[)*_”]*\s+(?=[A-Z(*\[“])")
 ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+|^#+\s+|^>\s+", re.MULTILINE)
 EXAMPLE = re.compile(r"^\s*>>>.*?(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-TERM = re.compile(r"^(?:[*\w, ]+ : .*|((?![-*\d])\S.*)(?=\n +\S))$", re.MULTILINE)  # of a list in a docstring
+TERM = re.compile(r"^(?:.+\n-{3,}|[*\w, ]+ : .*|((?![-*\d])\S.*)(?=\n +\S))$", re.MULTILINE)  # of a docstring
 
 
 def paths():
@@ -180,6 +180,7 @@ def test_the_lists_name_files_that_exist_and_none_of_the_documentation():
         (f"{'word ' * 29}.", "29 words"),
         ("| kept | a |\n|---|---|", "word 'kept'"),
         ("Before.\n\n    bayescaling said 1 2 3 4\n\nAfter.", None),
+        (f"{'word ' * 20}(Gadre 2024, arXiv:2403.08540). {'Word ' * 20}.", None),
     ],
 )
 def test_the_rules_find_faults(text, fault):
