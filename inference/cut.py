@@ -1,9 +1,9 @@
-"""A law given quantities that other data inform: their uncertainty flows into the fit, nothing flows back.
+"""Fit a law to quantities that other data inform: their uncertainty flows into the fit, nothing flows back.
 
-The posterior of the quantities given, from the other data alone, is thinned to a number of imputations. The law is
-sampled once at the point estimate; at each imputation its draws are weighted by the ratio of likelihoods, smoothed
+The posterior of these quantities, from the other data alone, is thinned to a number of imputations. The law is sampled
+once at the point estimate. At each imputation its draws are weighted by the ratio of likelihoods, smoothed
 (Pareto-smoothed importance sampling), and resampled. Where the Pareto k of the weights is above 0.7 the law is sampled
-anew at that imputation.
+again at that imputation.
 
 References
 ----------
@@ -31,9 +31,9 @@ LEAST_DRAWS = 1000
 def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     """Fit a law that takes quantities from upstream (`law.upstream`); see `Fitter.fit` for parameters and result.
 
-    The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``distinct_draws`` counts
-    the draws of the law's own quantities, which weights repeat and no ESS exceeds; ``imputation_k_max`` and
-    ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
+    The diagnostics are the worst of all fits that were sampled, of imputations refitted too. ``distinct_draws`` counts
+    the draws of the law's quantities, which weights repeat and no ESS exceeds. ``imputation_k_max`` and
+    ``imputations_refitted`` describe the weights. Predictive groups are those of the fit at the point estimate.
     """
     settings = {name: x for name, x in options.items() if not name.endswith("_predictive") and name != "least_ess"}
     fit_above = fitter.other(*law.upstream_fit()).fit(seed=seed, progress=progress, **settings)
@@ -54,7 +54,7 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
 
 
 def _imputed(base, sampled, upstream, rng, seed, settings):
-    """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
+    """Return draws of a law with those of its upstream quantities, the Pareto k of imputations, refits' diagnostics."""
     law, rows, reference = base.law, base.draws.rows, base.reference
     chain_count, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chain_count * draws)

@@ -71,7 +71,7 @@ class Fitter:
     table : DataFrame
         The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
-        nutpie alone keeps its compiled program from one fit to the next.
+        nutpie alone reuses its compiled program from one fit to the next.
 
     Raises
     ------
@@ -101,9 +101,9 @@ class Fitter:
         return Fitter(law, self.table if table is None else table, sampler=self.sampler)
 
     def of(self, law=None):
-        """Rows of the table for a law, by default this one's, and what its quantities refer to."""
+        """Return a law, by default this one, the rows of the table for it, and what its quantities refer to."""
         law = self.law if law is None else law
-        # What a law is follows from its name and options alone; it is asked for its rows once.
+        # What a law is follows from its name and options alone; its rows are taken once.
         known = law.name, json.dumps(law.options)
         if known not in self._seen:
             rows = law.rows(self.table)
@@ -138,7 +138,7 @@ class Fitter:
         return self._compiled[density.program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
-        """Sample once, with the settings as they are.
+        """Sample once, with the settings unchanged.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Fitter:
         rows, law, seed, progress
             As for `draws`.
         least_ess : int, optional
-            In place of the law's own.
+            In place of the least ESS of the law.
         **settings
             As for `fit`.
 
@@ -277,7 +277,7 @@ class Fitter:
         return Fit.of(groups, found, fitter_of, self)
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
-        """Fit several laws, in parallel where `parallel` says so.
+        """Fit several laws, in parallel where `parallel` allows it.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class Fitter:
         return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
 
     def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, kept):
-        """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
+        """Name the groups of a fit as ArviZ names them, and figures of how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
@@ -341,7 +341,7 @@ def _refuse_computed(law, rows, reference):
 
 
 def _trying(law, count, tries, seconds):
-    """Say what is sampled and, of another try, why and how long it should take."""
+    """Return what is sampled and, of another try, why and how long it should take."""
     length = tries[-1]
     said = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
     if not seconds:
@@ -354,7 +354,7 @@ def _trying(law, count, tries, seconds):
 
 
 def _seed_of(seed, piece):
-    """Seed of a piece of the chains, those of its first the seed itself."""
+    """Return the seed of a part of the chains; the first part has the seed of the fit."""
     return seed if piece == 0 else int(np.random.SeedSequence([seed, piece]).generate_state(1)[0] >> 1)
 
 

@@ -101,5 +101,5 @@ def _check_whole(fit, tree):
 
 
 def _shape(reference):
-    """Names and sorts of the entries of a reference."""
+    """Return names and sorts of the entries of a reference."""
     return {name: "number" if isinstance(x, int | float) else type(x).__name__ for name, x in reference.items()}

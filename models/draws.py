@@ -32,7 +32,7 @@ class Draws:
         raise NotImplementedError
 
     def constants(self):
-        """Give the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
+        """Return the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
         scalars = {name: x for name, x in self.named().data_vars.items() if set(x.dims) == set(DRAWS)}
         return {name: x.transpose(*DRAWS).values.reshape(-1, 1) for name, x in scalars.items()}
 

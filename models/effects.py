@@ -91,9 +91,9 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
 def conditional(residual, scale, groups, given, sigma, nu=None):
     """Return residuals minus their prediction from other rows of the group, and the noise that remains.
 
-    The conditional of a multivariate normal is normal; that of a multivariate Student-t is Student-t with as many more
-    degrees of freedom as rows are given, and wider where these are far out [1]_. Given the other rows is what
-    leave-one-out needs. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
+    The conditional of a multivariate normal is normal. That of a multivariate Student-t is Student-t with as many more
+    degrees of freedom as there are other rows, and wider where these are far out [1]_. Leave-one-out needs it given all
+    other rows. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
 
     Parameters
     ----------

@@ -74,8 +74,8 @@ class Prior:
         Raises
         ------
         InputError
-            If the text is not of that form, the distribution is unknown, its parameters make no distribution, or one
-            whose quantiles double precision does not hold or tell apart.
+            If the text is not of that form, the distribution is unknown, or its parameters make no distribution. Also
+            if double precision does not hold or separate its quantiles.
         """
         return text if isinstance(text, cls) else _parsed(_written(text), shown(text))
 

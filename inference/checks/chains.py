@@ -15,7 +15,7 @@ LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then kn
 
 
 def _extremes(dataset):
-    """Largest R-hat and least bulk and tail effective sample size of all quantities that vary.
+    """Compute the largest R-hat and the least bulk and tail effective sample size of all quantities that vary.
 
     Rank-normalised and split (Vehtari et al. 2021); tails are those of 5% and 95%.
     """
@@ -55,8 +55,8 @@ def diagnose_chains(posterior, sample_stats):
     -------
     dict
         ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
-        there), ``draws`` (of all chains), ``distinct_draws``, which no ESS exceeds where draws return, ``ok`` and
-        ``warnings``, a list of sentences that is empty when ``ok``.
+        there), ``draws`` (of all chains), ``distinct_draws`` and ``ok``. No ESS exceeds the number of distinct draws
+        where draws return. ``warnings`` is a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
     found = _extremes(posterior) | {
@@ -115,14 +115,14 @@ def _moves(dataset):
 
 
 def _flat(dataset):
-    """Draws of all chains as rows of an array, quantities as its columns."""
+    """Return draws of all chains as rows of an array, quantities as its columns."""
     whole = dataset.transpose("chain", "draw", ...)
     size = dataset.sizes["chain"] * dataset.sizes["draw"]
     return np.column_stack([v.values.reshape(size, -1) for v in whole.data_vars.values()]).astype(float)
 
 
 def with_figures(found, figures):
-    """Add to what `diagnose_chains` found how exact the densities are, and a fault where they are not.
+    """Add to the result of `diagnose_chains` how exact the densities are, and a fault where they are not.
 
     Parameters
     ----------
@@ -136,14 +136,14 @@ def with_figures(found, figures):
     faults = list(found["warnings"])
     if points is not None and not points >= LEAST_EFFICIENCY:
         faults.append(
-            f"the density of a run rests on as few as {points:.0f} importance points (below {LEAST_EFFICIENCY}): its "
+            f"the density of a run depends on as few as {points:.0f} importance points (below {LEAST_EFFICIENCY}): its "
             "elpd is not reliable"
         )
     return found | figures | {"ok": not faults, "warnings": faults}
 
 
 def sentence(found):
-    """One line for a person."""
+    """Return one line for a person."""
     r_hat_text = "n/a" if found["r_hat_max"] is None else f"{found['r_hat_max']:.3f}"
     figures = (
         f"{plural(found['divergences'], 'divergence')}, r_hat at most {r_hat_text}, "
@@ -151,7 +151,7 @@ def sentence(found):
     )
     if found.get("distinct_draws", 0) < found.get("draws", 0):
         figures += f", {found['distinct_draws']} of {found['draws']} draws distinct"
-    return f"converged: {figures}" if found["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(found["warnings"])
+    return f"converged: {figures}" if found["ok"] else f"did not converge: {figures}. " + "; ".join(found["warnings"])
 
 
 def warn(law, found):

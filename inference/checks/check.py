@@ -1,4 +1,4 @@
-"""The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
+"""Check the law of a fit, in addition to its chains: whether it fits its rows, and how large its misfit is."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def _against_estimators(fit):
     losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
     found = {}
     for name, estimator in ESTIMATORS.items():
-        with suppress(InputError):  # said where it is asked for, by `points`
+        with suppress(InputError):  # `points` raises it where one calls that
             found[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
     tests = {name: _beside(x[0], x[1:]) for name, x in found.items() if np.isfinite(x[0])}
     return {name: test for name, test in tests.items() if test is not None}
 
 
 def _replicated(fit, rows):
-    """Losses of tables that some of the draws foretell, an ndarray (table, row)."""
+    """Return losses of tables that some of the draws predict, an ndarray (table, row)."""
     draws = fit.draws
     z = draws.real_line()
     each = -(-REPLICATES // z.sizes["chain"])
@@ -146,12 +146,12 @@ def _beside(observed, replicated):
 
 
 def verdict_sentence(verdict):
-    """One line for a person: the verdict on the law in words and numbers.
+    """Return one line for a person: the result of the check of a law in words and numbers.
 
     Parameters
     ----------
     verdict : dict
-        From `Fit.check`.
+        The result of `Fit.check`.
     """
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
@@ -161,8 +161,8 @@ def verdict_sentence(verdict):
     by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
-    size = f"off by {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
-    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
+    size = f"misfit of {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
+    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law has a {size}"
     return f"{sentence}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
 
 

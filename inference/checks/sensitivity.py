@@ -13,11 +13,11 @@ from ...models.draws import DRAWS, flatten
 from ..densities import total
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
-PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was hardly informed
+PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more than a fifth narrower than its prior
 
 
 def power_scaling(fit, quantity, *, log_likelihood=None):
-    """Sensitivity of a quantity to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
+    """Compute the sensitivity of a quantity to the powers of prior and likelihood (Kallioinen et al. 2024).
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def _power_scalings(fit, quantities, log_likelihood=None):
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
-    # What it prints and logs is for notebooks; the verdict is in the table.
+    # What it prints and logs is for notebooks; the result is in the table.
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
         try:
             table = azs.psense_summary(tree, round_to=6)
         except ValueError:  # of the largest weights, which are all the same
-            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "cannot be told: chains stay where they are"}
+            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains stay at their start"}
             return dict.fromkeys(quantities, nothing)
     return {
         name: {
@@ -92,13 +92,13 @@ def _unlogged(name):
 
 
 def prior_sensitive(fit, names):
-    """Quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
+    """Return quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
 
     Parameters
     ----------
     fit : Fit
     names : sequence of str
-        Those that the posterior lacks are passed over; of one with levels each is looked at.
+        Those that the posterior lacks are ignored; of one with levels, every level is tested.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def prior_sensitive(fit, names):
 
 
 def prior_driven(fit, *, draws=4000, seed=0):
-    """Coefficients that the data hardly inform: half-width of the posterior's central 68% above 0.8 of the prior's.
+    """Return coefficients that the data barely inform: half-widths of central 68% above 0.8 of the prior's.
 
     Returns
     -------

@@ -89,9 +89,9 @@ def compare(
     ----------
     fits : dict of str to Fit
     weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
-        Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
-        those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
-        is of the log scores of the runs above, each law with its drift (see `rollout`).
+        Weights by leave-one-out are of predictions inside the runs, and are no guide to predictions beyond them. For
+        those take ``"rollout"``. It fits laws of runs below the 55%, 70% and 85% quantile of compute. Stacking is then
+        of the log scores of the runs above, each law with its drift (see `rollout`).
     high_k : str, optional
         What to do where the Pareto k is above 0.7, as for `loo`.
     progress : bool
@@ -101,11 +101,12 @@ def compare(
     -------
     Comparison
         A DataFrame that prints its sentence and a short table.
-        One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
-        its standard error ``dse``, ``p_worse``, the probability that this elpd is below the best one's (normal
-        approximation; NaN of the best), ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit
-        mended), ``r_hat_max``, ``ess_bulk_min``, ``divergences`` and ``flags``: why ``p_worse`` may mislead, see
-        `differences`. Its ``attrs`` hold the ``sentence`` that says which predicts best.
+        One row a fit, best first. ``rank`` counts from 1. ``elpd``, ``se``, ``p`` and ``elpd_diff`` (to the best, at
+        most 0) have ``dse``, the standard error of the difference. ``p_worse`` is the probability that this elpd is
+        below the best one's (normal approximation; NaN of the best). ``weight``, ``pareto_k_max`` and ``k_above_0.7``
+        (of rows that no refit fixed) follow, with ``r_hat_max``, ``ess_bulk_min`` and ``divergences``. ``flags`` are
+        reasons why ``p_worse`` may mislead, see `differences`. The ``sentence`` in ``attrs`` states which fit predicts
+        best.
 
     Raises
     ------

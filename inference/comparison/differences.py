@@ -21,11 +21,11 @@ MEANING = {
     HIGH_K: "the elpd of this fit or of the best may be wrong",
 }
 TOLD_APART = 2.0  # standard errors, our choice
-LEAST_P = 1e-6  # the normal approximation says nothing of so far a tail
+LEAST_P = 1e-6  # the normal approximation is not valid so far into the tail
 
 
 def p_worse(difference, error):
-    """Probability that an elpd lies below the best one, under a normal approximation of their difference.
+    """Compute the probability that an elpd lies below the best one, under a normal approximation of their difference.
 
     It is ``Phi(-difference / error)``, as R's ``loo_compare`` has it, so at least one half.
 
@@ -52,7 +52,7 @@ def p_worse(difference, error):
 
 
 def is_apart(difference, error):
-    """Whether an elpd is below another by more than two standard errors: a smaller difference does not tell them apart.
+    """Return whether an elpd is below another by more than two standard errors, or the two are not distinguishable.
 
     Parameters
     ----------
@@ -72,17 +72,17 @@ def differences(pointwise, high_k=None):
     pointwise : DataFrame
         One row a unit that was left out, one column a fit.
     high_k : dict of int, optional
-        Units of each fit whose Pareto k is above 0.7 and that no refit mended.
+        Units of each fit whose Pareto k is above 0.7 and that no refit fixed.
 
     Returns
     -------
     DataFrame
-        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, which say why the normal approximation may mislead
-        [1]_: ``n<100`` (fewer than 100 units: the error may be half of what it should be), ``diff<4`` (a difference so
-        small that the two cannot be told apart, whatever its error), ``k>0.7`` (the elpd of this fit or of the best
-        rests on units whose Pareto k is too high, as it is where a law misses some of them: the difference itself may
-        be wrong). The best has that last one alone. R's ``loo_compare`` shows ``n<100`` in place of ``diff<4`` where
-        both hold.
+        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal approximation may mislead
+        [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be. ``diff<4`` marks a
+        difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7`` marks an elpd, of
+        this fit or of the best, that depends on units whose Pareto k is too high. It is so where a law misses some of
+        them, and the difference itself may be wrong. The best has that last flag alone. R's ``loo_compare`` shows
+        ``n<100`` in place of ``diff<4`` where both hold.
     """
     best = pointwise.sum().idxmax()
     apart = pointwise.sub(pointwise[best], axis=0)
@@ -101,7 +101,7 @@ def differences(pointwise, high_k=None):
 
 
 def sentence(table, *, left_out, named=str, error="dse"):
-    """Say which fit predicts best and by how much, or that several cannot be told apart.
+    """Return a sentence on which fit predicts best and by how much, or that several cannot be distinguished.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def sentence(table, *, left_out, named=str, error="dse"):
     if close:
         largest = table.iloc[len(close)]
         said = (
-            f"{best} cannot be told apart from {_in_words(close)} by predictions of left-out {left_out}: a difference "
+            f"predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )

@@ -35,13 +35,13 @@ class Refits:
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
         self._left_out = LeftOut(self.draws)
 
-    def without(self, kept, having, lacking, left=None):
-        """Refit to the rows kept and bridge what is left out.
+    def without(self, rows, having, lacking, left=None):
+        """Refit to the rows that remain and bridge what is left out.
 
         Parameters
         ----------
-        kept : DataFrame
-            The rows that are not.
+        rows : DataFrame
+            Those that remain.
         having : ndarray, shape (chain, draw)
             Log density of what is left out, given the rest, under the draws of the fit.
         lacking : callable
@@ -110,7 +110,7 @@ def _disagree(sampled):
 
 
 def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
-    """Log predictive density of units by a refit without each, bridged to the draws of the fit.
+    """Compute the log predictive density of units by a refit without each, bridged to the draws of the fit.
 
     Parameters
     ----------
@@ -127,8 +127,9 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     Returns
     -------
     Dataset
-        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, the ``overlap`` of
-        the bridge (see `bridge.Bridge`), ``mean`` of the observations left out, added up, and ``refitted``.
+        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, and the ``overlap``
+        of the bridge (see `bridge.Bridge`). ``mean`` is the sum of the means of the observations left out, and
+        ``refitted`` whether there was a refit.
 
     Warns
     -----
@@ -160,7 +161,7 @@ def resolve(fit, result, *, seed=1, **settings):
     ----------
     fit : Fit
     result : ELPDData
-        Of importance sampling. Its Pareto k stays; what was mended is said by `unreliable`.
+        Of importance sampling. Its Pareto k stays; `unreliable` returns which units no refit fixed.
     seed, **settings
         As for `exact_loo`.
 
@@ -191,11 +192,11 @@ def _mended(result):
 
 
 def unreliable(result):
-    """Units whose Pareto k is above 0.7 and that no refit mended, (unit,) of bool."""
+    """Return the units whose Pareto k is above 0.7 and that no refit fixed, (unit,) of bool."""
     return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_mended(result)
 
 
 def largest_k_left(result):
-    """Largest Pareto k of the units that no refit mended; NaN where every one was."""
+    """Return the largest Pareto k of the units that no refit fixed; NaN where refits fixed all."""
     left = result.pareto_k.values[~_mended(result)]
     return float(left.max()) if left.size else np.nan

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
 QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
-PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
-AT_ONCE = 4_000_000  # predictive draws held in memory together
-ALONE = "_law_alone"  # ends the names of what a law predicts without its drift
+PARTS = 8  # Of the draws, from which the Monte-Carlo error of a score is estimated.
+AT_ONCE = 4_000_000  # Predictive draws held in memory together.
+ALONE = "_law_alone"  # Ends the names of what a law predicts without its drift.
 SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
@@ -50,11 +50,11 @@ def rollout(
     """Fit a law to the rows below each cutoff and predict each row at or above it.
 
     Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
-    predicted on its own, as that of a new run or paper where rows of these share an effect; a law of counts predicts
-    new problems of the same runs, a law of scores those of a new model of that date and compute, on benchmarks that at
-    least three models below the cutoff have scores on. What is predicted is on the scale of the law (``log_loss`` by
-    default of a law of the loss, so that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t
-    does not exist.
+    predicted alone, as that of a new run or paper where rows of these share an effect. A law of counts predicts new
+    problems of the same runs. A law of scores predicts a new model of that date and compute, on benchmarks that at
+    least three models below the cutoff have scores on. Predictions are on the scale of the law, since the mean of a
+    loss whose logarithm is Student-t does not exist. For a law of the loss this is ``log_loss`` by default, so that
+    0.01 is 1% of the loss.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def rollout(
     cutoffs : number, str or sequence of them
         Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
     beyond : {"drift", "none"}
-        Whether runs of more compute than the largest fitted one carry the drift of the law: an error of log loss that
-        grows with the decades beyond, whose scale rollouts of ten public tables teach (``evidence/beyond.json``). Laws
-        of other tables than runs have none.
+        Whether runs of more compute than the largest fitted one carry the drift of the law. This is an error of log
+        loss that grows with compute beyond that run. Its scale is learned from rollouts of ten public tables
+        (``evidence/beyond.json``). Laws of other tables than runs have none.
     seed : int, optional
         Of every fit and of the predictions.
     sampler : str, optional
@@ -82,26 +82,26 @@ def rollout(
     Returns
     -------
     table : DataFrame
-        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50``, ``coverage_80`` and ``coverage_90``, the
-        shares of rows within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95%
-        interval (as if rows were independent; those of one cutoff share the error of one fit), ``crps`` (mean
-        continuous ranked probability score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws
-        predict anything, so that the score barely exists), with the drift also ``coverage_50_law_alone``,
-        ``coverage_80_law_alone``, ``coverage_90_law_alone`` and ``crps_law_alone``, those without it, ``mae`` and
-        ``bias`` (mean absolute and mean difference of predicted medians from what was observed), ``log_score`` (mean
-        log predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
-        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+        By ``cutoff``: ``fitted`` and ``predicted`` (rows). ``coverage_50``, ``coverage_80`` and ``coverage_90`` are the
+        shares of rows within central predictive intervals. Each has the ends ``_low`` and ``_high`` of its 95% interval
+        (as if rows were independent; those of one cutoff share the error of one fit). ``crps`` is the mean continuous
+        ranked probability score and ``crps_se`` its Monte-Carlo standard error. This is large where a few draws predict
+        anything, so that the score barely exists. With the drift, ``coverage_50_law_alone``, ``coverage_80_law_alone``,
+        ``coverage_90_law_alone`` and ``crps_law_alone`` are those without it. ``mae`` and ``bias`` are the mean
+        absolute and the mean difference of predicted medians from what was observed. ``log_score`` is the mean log
+        predictive density (NaN where the law has none by row). ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
+        ``divergences`` are of the chains. ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
-        By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
-        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; with the drift also quantiles
-        and ``crps`` that end in ``_law_alone``, and ``beyond``, decades of compute beyond the largest run fitted; the
-        coordinates ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
+        By ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive
+        draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the drift there are also
+        quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades of compute above the largest
+        run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
 
     Raises
     ------
     InputError
-        If `beyond` is unknown, the column is missing or holds no numbers, a cutoff leaves no row on one side, or the
-        rows below it cannot inform the law.
+        If `beyond` is unknown, the column is missing or holds no numbers, or a cutoff leaves no row on one side. Also
+        if the rows below a cutoff cannot inform the law.
 
     Warns
     -----
@@ -140,7 +140,7 @@ def rollout(
 
 
 def _rolled(shared, item):
-    """Fit rows and predict others; returns what is said of the chains, and the predictions."""
+    """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
     return {name: fit.diagnostics[name] for name in SAID}, predicted(fit.draws, ahead, options["seed"], beyond)
@@ -159,7 +159,13 @@ def _number(cutoff):
 
 
 def _cut(law, rows, values, by, cutoff):
-    """Rows below a cutoff, which must be enough for the law, and which of the others, (row,), they foretell."""
+    """Return the rows below a cutoff, checked to be enough for the law, and which of the others, (row,), they predict.
+
+    Raises
+    ------
+    InputError
+        If the rows below the cutoff are too few, or predict no other row.
+    """
     place = rows.attrs.get("source", "the table")
     below = values < cutoff
     if below.all() or not below.any():
@@ -176,17 +182,17 @@ def _cut(law, rows, values, by, cutoff):
     if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
         raise InputError(
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
-            "foretells its rows; cut along what every one has on both sides"
+            "predicts its rows; cut along what every one has on both sides"
         )
     ahead = ~below
     ahead[ahead] = law.grouping.foretold(past, rows[ahead])
     if not ahead.any():
-        raise InputError(f"{place}: rows below {by} {cutoff:g} say nothing of any other; choose a later cutoff")
+        raise InputError(f"{place}: rows below {by} {cutoff:g} do not inform any other; choose a later cutoff")
     return past, ahead
 
 
 def predicted(draws, rows, seed, beyond="none"):
-    """Predict rows and score the predictions, each row on its own.
+    """Predict rows and score the predictions, each row alone.
 
     Parameters
     ----------
@@ -244,7 +250,7 @@ def _drifted(alone, law, sample, observed, drift, decades, rng):
 
 
 def scored(sample, observed):
-    """Quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
+    """Return quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
     found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
     found |= {
         "observed": observed,
@@ -261,7 +267,7 @@ def _within(found, low, high):
 
 
 def summarised(found):
-    """Coverage, scores and bias of predictions, as `rollout` describes them; of some of them without ``crps_se``."""
+    """Return coverage, scores and bias of predictions, as in `rollout`; of some of them without ``crps_se``."""
     count, observed = found.sizes["prediction"], found["observed"]
     entry = {"predicted": count}
     for level, (low, high) in LEVELS.items():

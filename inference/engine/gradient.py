@@ -1,6 +1,6 @@
-"""One function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
+"""Write one function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
 
-Values are computed forward, adjoints backward; what crosses from axis to axis is kept in between.
+Values are computed forward, adjoints backward; what crosses from axis to axis is stored in between.
 """
 
 import graphlib
@@ -11,7 +11,7 @@ from .trace import PICK, SUM, Symbol, UntraceableError
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
-# Numbers kept on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
+# Numbers stored on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
 # read from, and where their slopes go.
 PLACES = "total", "spoilt", "none", "unused"
 
@@ -33,10 +33,10 @@ def source(graph, terms, coordinates, axes, *, sparse=False):
     Returns
     -------
     str
-        A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays,
-        which lie along their axis place after place, then the lengths of the axes, in order of appearance, and, if
-        `sparse`, the address of the place of each coordinate among those sampled, below 0 where it is not. It returns
-        0, or one of `NOT_FINITE`.
+        A module of LLVM with ``density(dim, u, gradient, value, user)``. `user` holds the addresses of the arrays,
+        which lie along their axis place after place, then the lengths of the axes, in order of appearance. If `sparse`,
+        it ends with the address of the place of each coordinate among those sampled, below 0 where it is not. It
+        returns 0, or one of `NOT_FINITE`.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class _Writer(Lines):
         return module([*self.lines, f"  ret i64 {found}", "}"])
 
     def order(self):
-        """Axes, each after those that its values come from."""
+        """Return axes, each after those that its values come from."""
         before = {axis: set() for axis in self.sizes}
         for symbol in self.crossings:
             before[symbol.axis].add(symbol.arguments[0].axis)
@@ -121,7 +121,7 @@ class _Writer(Lines):
         return [symbol for symbol in self.crossings if symbol.axis == axis]
 
     def reserve(self):
-        """Room for what crosses from axis to axis: by sum, and by symbol that is picked."""
+        """Reserve room for what crosses from axis to axis: by sum, and by symbol that is picked."""
         kept = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
         self.values_of = {index: self.room(axis) for index, axis in kept.items()}
         self.adjoints_of = {index: self.room(axis) for index, axis in kept.items()}
@@ -151,7 +151,7 @@ class _Writer(Lines):
         return found
 
     def add_up(self, axis, symbols, places):
-        """Add what an axis kept of some symbols where an index says, in a loop of its own.
+        """Add what an axis stored of some symbols at the places of an index, in a separate loop.
 
         Two elements may add to one place. The loops before are free of that, so that they run on several elements at
         once.
@@ -167,7 +167,7 @@ class _Writer(Lines):
             self.loop(axis, add)
 
     def up(self, axis):
-        """Hand on what other axes need."""
+        """Store what other axes need."""
         self.forward(axis)
         for s in self.leaving(axis):
             kept = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
@@ -285,7 +285,7 @@ class _Writer(Lines):
             adjoints[symbol.index] = gained if known is None else self.arithmetic("+", known, gained)
 
     def backward(self, axis, adjoints):
-        """Adjoints of the symbols of an axis and of the scalars that they are computed from."""
+        """Compute adjoints of the symbols of an axis and of the scalars that they are computed from."""
         for symbol in reversed(self.of[axis]):
             if symbol.index in adjoints and symbol.operation in ADJOINTS:
                 for argument, rule in zip(symbol.arguments, ADJOINTS[symbol.operation], strict=True):
@@ -301,7 +301,7 @@ class _Writer(Lines):
         return self.arithmetic("/", one, other)
 
     def chosen(self, operation, g, one, other):
-        """Give `g` where a comparison of two symbols holds, else 0."""
+        """Return `g` where a comparison of two symbols holds, else 0."""
         return self.select(self.compare(operation, self.double(one), self.double(other)), g, "0.0")
 
 
@@ -343,7 +343,7 @@ ADJOINTS = {
 
 
 def _crossed(symbol):
-    """Whose values are kept for a sum or pick: the sum's, or those of what is picked."""
+    """Return whose values are stored for a sum or pick: the sum's, or those of what is picked."""
     return symbol if symbol.operation == SUM else symbol.arguments[0]
 
 

@@ -13,7 +13,7 @@ PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 
 
 def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
-    """Compute the best sizes for each draw, thing asked and demand.
+    """Compute the best sizes for each draw, request and demand.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _compute(parameters, tokens, demand):
 
 
 def _saved(without, total, demand):
-    """Share of the compute saved over the models of least training compute, if they serve the same demand."""
+    """Compute the share of compute saved over the models of least training compute, if they serve the same demand."""
     model = without.plan.model(np.exp(without.best()))
     return 1 - total / _compute(model["parameters"], without.tokens(model), demand)["total_compute"]
 
@@ -113,7 +113,7 @@ def _unreached(result, law, targets):
 
 
 def near_range(low, high, probability=PROBABILITY):
-    """Sizes that lie between the ends of what is nearly the best in at least so large a share of the draws.
+    """Return the sizes between the ends of what is nearly the best in at least so large a share of the draws.
 
     Parameters
     ----------
@@ -124,15 +124,15 @@ def near_range(low, high, probability=PROBABILITY):
     Returns
     -------
     Dataset
-        Without the dims of the draws: ``near_low`` and ``near_high``, the least and the greatest of these sizes (NaN
-        where there are none), ``near_parameters``, the middle of the sizes of greatest probability, and
-        ``near_probability``, that probability.
+        Without the dims of the draws. ``near_low`` and ``near_high`` are the least and the greatest of these sizes (NaN
+        where there are none). ``near_parameters`` is the middle of the sizes of greatest probability, and
+        ``near_probability`` that probability.
 
     Examples
     --------
     >>> low = xr.DataArray([[1.0, 2.0, 4.0]], dims=("chain", "draw"))
-    >>> found = near_range(low, 2 * low)
-    >>> float(found["near_low"]), float(found["near_high"])
+    >>> sizes = near_range(low, 2 * low)
+    >>> float(sizes["near_low"]), float(sizes["near_high"])
     (2.0, 4.0)
     """
     names = ("near_low", "near_high", "near_parameters", "near_probability")
@@ -148,7 +148,7 @@ def near_range(low, high, probability=PROBABILITY):
 
 
 def _shared(low, high, probability):
-    """Find ends, middle and greatest share of draws, of arrays (sample,)."""
+    """Compute ends, middle and greatest share of draws, of arrays (sample,)."""
     finite = np.isfinite(low) & np.isfinite(high)
     ends = np.concatenate([low[finite], high[finite]])
     change = np.repeat([1, -1], finite.sum())

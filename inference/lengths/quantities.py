@@ -1,4 +1,4 @@
-"""What a fit of the law of lengths says, draw by draw: lengths at an accuracy, accuracies, contrasts of embeddings.
+"""Compute quantities of a fit of the law of lengths, draw by draw: lengths at an accuracy, accuracies, contrasts.
 
 Each result is that of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
 runs themselves (``runs``).
@@ -38,7 +38,7 @@ LEARNED = 0.95  # our choice: share right within the training lengths from which
 
 
 def conditions(fit):
-    """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
+    """Return conditions of the fitted runs, a row each, indexed by the labels that other results use."""
     fitted = of_kind(fit, "counts").draws
     return conditions_of(fitted.rows, fitted.law.effects)
 
@@ -66,7 +66,7 @@ class _Curves:
         return xr.DataArray(values, dims=(*DRAWS, self.dimension, dimension), coords=draws | labels | coords)
 
     def right_and_wrong(self, length_a, length_b):
-        """Share of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
+        """Compute shares of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
         a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
         constants = {name: x[..., None] for name, x in natural(self.parameters, log_train(self.which)).items()}
         right, wrong = right_and_wrong(constants, longer, ratio, self.fitted.law.shape)
@@ -74,7 +74,7 @@ class _Curves:
 
 
 def _chosen(known, chosen):
-    """Conditions by their labels, or as a table with the columns of those of the runs."""
+    """Return conditions by their labels, or as a table with the columns of those of the runs."""
     if chosen is None:
         return known
     if not isinstance(chosen, pd.DataFrame):
@@ -100,7 +100,7 @@ def length_at_accuracy(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> xr.DataArray:
-    """Length of two equal operands at which accuracy has fallen to a share.
+    """Compute the length of two equal operands at which accuracy has fallen to a share.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def length_at_accuracy(
 
 
 def quantiles(draws, probabilities=PROBABILITIES):
-    """Quantiles of lengths or ratios of any shape, none taken as 0: draws themselves, none made up between two."""
+    """Return quantiles of lengths or ratios of any shape, none taken as 0: draws, none made up between two."""
     return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
 
 
@@ -155,7 +155,7 @@ def summary(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
+    """Compute quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def accuracy_at_length(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> xr.DataArray:
-    """Share of problems right at lengths that may never have been run.
+    """Compute the share of problems right at lengths that may never have been run.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def predict_counts(
     fit : Fit
     length_a, length_b : array_like, shape (cell,)
     total : int or sequence of int
-        Problems asked in each cell.
+        Problems in each cell.
     seeds, conditions, seed
         As for `length_at_accuracy`.
 
@@ -267,9 +267,9 @@ def predict_counts(
 
 
 def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
-    """Mean accuracy over the cells of each region, each pair of lengths counted once.
+    """Compute the mean accuracy over the cells of each region, each pair of lengths counted once.
 
-    A region's cells, under one training length, are those that any fitted run of that training length was asked.
+    A region's cells, under one training length, are those that any fitted run of that training length was tested on.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
 
 
 def _mean_accuracy(fitted, curve, digits, cells):
-    """Mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
+    """Compute the mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
     both = np.sort(cells[["length_a", "length_b"]].to_numpy(float), axis=1)
     pairs, times = np.unique(both, axis=0, return_counts=True)
     log_longer, log_ratio = np.log(pairs[:, 1]), np.log(pairs[:, 0]) - np.log(pairs[:, 1])
@@ -335,12 +335,13 @@ def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5,
     Returns
     -------
     DataFrame
-        A row for each two conditions that differ in their embedding alone and each of the regions and ``length``:
-        ``first``, ``second``, ``of``; ``q2.5``, ``q50``, ``q97.5`` of the first's mean accuracy less the second's or of
-        the first's length over the second's; ``p_first``, the probability that the first is above the second. A ratio
-        is infinite where the second has no length, and draws in which neither has one are left out; ``p_left_out`` is
-        their share. ``learned`` is whether both are right in at least 95% of problems within the training lengths:
-        where one is not, a contrast beyond these lengths does not tell generalisation from learning.
+        A row for each two conditions that differ in their embedding alone and each of the regions and ``length``.
+        ``first``, ``second`` and ``of`` name them. ``q2.5``, ``q50`` and ``q97.5`` are of the first's mean accuracy
+        minus the second's, or of the first's length over the second's. ``p_first`` is the probability that the first is
+        above the second. A ratio is infinite where the second has no length. Draws in which neither has one are left
+        out; ``p_left_out`` is their share. ``learned`` is whether both are right in at least 95% of problems within the
+        training lengths. Where one is not, a contrast beyond these lengths does not separate generalisation from
+        learning.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Least squares of scores on capability and difficulty, as benchmark stitching and the Epoch Capabilities Index do it.
 
-``score = sigmoid(slope_b (capability_m - difficulty_b))`` with the slope of one benchmark fixed at 1, capabilities and
-difficulties within 10 of 0, slopes from 0.1 to 10, and one residual more, the square root of 0.1 times the mean square
-of all parameters. The difficulty of that benchmark is then taken off, so that it is 0 there.
+``score = sigmoid(slope_b (capability_m - difficulty_b))`` with the slope of one benchmark fixed at 1. Capabilities and
+difficulties lie between -10 and 10, and slopes between a tenth and ten. There is one more residual, the square root of 0.1 times
+the mean square of all parameters. The difficulty of that benchmark is then subtracted, so that it is 0 there.
 
 References
 ----------
@@ -83,7 +83,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     benchmark : str
         Whose slope is 1 and whose difficulty is 0.
     clip : float
-        Scores are taken to be at least this and at most 1 less this; 0.001 for the Epoch Capabilities Index.
+        Scores are taken to be at least this and at most 1 minus this; 0.001 for the Epoch Capabilities Index.
 
     Returns
     -------

@@ -26,7 +26,7 @@ LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
 def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> PointEstimate:
     """Estimate progress at fixed compute in two stages.
 
-    The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
+    The slope of capability in the logarithm of compute is the mean of those of some families. Capability minus slope
     times log compute is then regressed on the date [1]_. Nothing of the error of the first stage is in the second.
 
     Parameters
@@ -41,8 +41,8 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
     Returns
     -------
     PointEstimate
-        ``slope``, capability an e-fold of compute, the mean of the Series ``slopes`` by family; ``yearly_gain``,
-        capability a year at fixed compute, whose error leaves out that of the slope; and ``factor``, by which the
+        ``slope`` is capability an e-fold of compute, the mean of the Series ``slopes`` by family. ``yearly_gain`` is
+        capability a year at fixed compute, whose error leaves out that of the slope. ``factor`` is by how much the
         compute for a capability falls in a year, ``exp(yearly_gain / slope)``. `rows` counts the models of the gain.
 
     Raises
@@ -101,7 +101,7 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
 
 
 def _line(x, y):
-    """Slope and intercept of a regression, and the variance of the slope."""
+    """Compute slope and intercept of a regression, and the variance of the slope."""
     coefficients = np.polyfit(x, y, 1)
     residual = y - np.polyval(coefficients, x)
     return coefficients, (residual**2).sum() / (len(x) - 2) / ((x - x.mean()) ** 2).sum()

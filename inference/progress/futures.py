@@ -93,7 +93,7 @@ def compare_futures(
     progress: bool = False,
     **settings: Any,
 ) -> tuple[pd.DataFrame, dict[Any, pd.DataFrame]]:
-    """Compare laws by how well they predict the year after each cutoff from what was known before it.
+    """Compare laws by how well they predict the year after each cutoff from what was published before it.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def compare_futures(
     Returns
     -------
     table : DataFrame
-        By law, best first: ``elpd`` summed over the cutoffs, ``elpd_diff`` from the best, its standard error ``dse``
-        (rows as if independent) and ``dse_by_paper``, ``p_worse`` (by the latter), ``mse`` in nats squared,
-        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`).
+        By law, best first: ``elpd`` summed over the cutoffs and ``elpd_diff`` from the best. Its standard errors are
+        ``dse`` (rows as if independent) and ``dse_by_paper``, which ``p_worse`` is by. ``mse`` in nats squared,
+        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`) follow.
     rows : dict of DataFrame
         From `future_rows`, of the cutoffs that every law can predict.
 

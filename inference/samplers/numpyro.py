@@ -17,7 +17,7 @@ FIELDS = ("diverging", "accept_prob", "num_steps", "adapt_state.step_size", "pot
 
 
 def accelerator():
-    """Whether JAX is installed and sees a GPU or TPU."""
+    """Return whether JAX is installed and sees a GPU or TPU."""
     if not all(importlib.util.find_spec(name) for name in ("jax", "jaxlib", "numpyro")):
         return False
     with warnings.catch_warnings():
@@ -83,7 +83,7 @@ def potential(density):
 
 
 def _prepare_jax(workers):
-    """Keep compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
+    """Cache compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
     import jax
     from platformdirs import user_cache_path
 

@@ -129,7 +129,7 @@ def sample(compiled, settings, seed, progress, **options):
 
 
 def _arrays(trace):
-    """Coordinates (chain, draw, z) of what nutpie sampled after its warm-up, and statistics by name, (chain, draw)."""
+    """Return coordinates (chain, draw, z) of nutpie's draws after its warm-up, and statistics, (chain, draw)."""
     import pyarrow
 
     def column(batch, name):

@@ -63,7 +63,7 @@ class ModelProgram(Program):
 
 
 def _statistics(stats):
-    """Per-draw statistics under ArviZ's names, whichever sampler made them."""
+    """Return per-draw statistics under ArviZ's names, whichever sampler made them."""
     kept = {}
     for theirs, ours in STATISTICS.items():
         if theirs in stats and ours not in kept and stats[theirs].dims == ("chain", "draw"):

@@ -1,4 +1,4 @@
-"""Capabilities of models, draw by draw, and how well each benchmark is foretold."""
+"""Capabilities of models, draw by draw, and how well each benchmark is predicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS = (0.5, 0.9)
 
 
 def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
-    """Capabilities of the models of a fit of scores.
+    """Return capabilities of the models of a fit of scores.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By benchmark, least ``p_uniform`` first: ``rows``; ``p_uniform``, the probability of LOO-PIT values so uneven,
-        of which 1 in 20 is below 0.05 if the law is true; and ``covers_50`` and ``covers_90``, the share of scores
-        within central intervals.
+        By benchmark, least ``p_uniform`` first. ``rows`` counts the scores. ``p_uniform`` is the probability of LOO-PIT
+        values so uneven; 1 in 20 of these is below 0.05 if the law is true. ``covers_50`` and ``covers_90`` are the
+        shares of scores within central intervals.
 
     Raises
     ------

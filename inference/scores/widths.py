@@ -10,17 +10,17 @@ DRAWS = 1000  # of computes and of coefficients
 
 
 def widths(fit, *, seed=1):
-    """Give the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
+    """Compute the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
 
-    The posterior has all of them at once. Scores, computes and models are told apart by the least-squares line of
-    capability on log compute and date, of the models whose compute is known: its slope and gain move as capabilities do
-    from draw to draw; as computes do within their errors; and by its own standard errors. Slope and gain alone are
-    draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
+    The posterior has all of them at once. Scores, computes and models are separated by the least-squares line of
+    capability on log compute and date, of the models whose compute is known. Its slope and gain vary as capabilities do
+    from draw to draw, as computes do within their errors, and by the standard errors of the line. Slope and gain alone
+    are draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
 
     Parameters
     ----------
     fit : Fit
-        Of the law ``scores`` with one pace.
+        Of the law ``scores`` with one ``pace``.
     seed : int
 
     Returns
@@ -64,7 +64,7 @@ def _columns(compute, year):
 
 
 def _line(columns, capability):
-    """Coefficients of a least-squares line and their covariance."""
+    """Return coefficients of a least-squares line and their covariance."""
     coefficients, *_ = np.linalg.lstsq(columns, capability)
     residual = capability - columns @ coefficients
     variance = residual @ residual / (len(capability) - columns.shape[1])

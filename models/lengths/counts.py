@@ -61,7 +61,7 @@ def between(below, at):
 
 
 def spread(right, wrong, precision, total):
-    """Give the standard deviation of the share of a cell's problems that are right, (..., cell)."""
+    """Return the standard deviation of the share of a cell's problems that are right, (..., cell)."""
     more = 1.0 if precision is None else (precision + total) / (precision + 1)
     return np.sqrt(right * wrong * more / total)
 

@@ -54,10 +54,10 @@ def reference(counts, effects):
     Returns
     -------
     dict
-        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all); ``plain`` (architecture that
-        effects are relative to), ``arms`` (the first is what the others' effects are relative to); ``centres`` (mean of
-        log2 over runs); ``effects`` (labels of the coefficients besides the levels) and ``confounded``, those without a
-        coefficient because runs cannot tell them from others.
+        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all). ``plain`` is the architecture that
+        effects are relative to, and ``arms`` begins with the one that the others' effects are relative to. ``centres``
+        are means of log2 over runs. ``effects`` are labels of the coefficients other than the levels. ``confounded``
+        are those without a coefficient because runs cannot separate them from others.
     """
     runs = runs_of_counts(counts)
     effect_terms = terms(effects)
@@ -173,7 +173,7 @@ def effects_matrix(runs, found, effects):
 
 
 def alike(runs, effects):
-    """Find two runs of one condition and one seed, which cannot differ by chance: their names, or None.
+    """Return the names of two runs of one condition and seed, which cannot differ by chance, or None.
 
     Parameters
     ----------

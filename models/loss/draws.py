@@ -59,7 +59,7 @@ class LossDraws(Draws):
         return {name: x.values[..., None] for name, x in self.sampled.items()}
 
     def _origin(self, rows):
-        """Give the reference of the quantities at the rows."""
+        """Return the reference of the quantities at the rows."""
         return self.reference
 
     def _mean_on_scale(self, rows):
@@ -104,8 +104,8 @@ class LossDraws(Draws):
     def log_likelihood(self, rows=None, *, seed=0):
         """Return the log density of each observed loss on the residuals' scale: the dims of the draws and ``run``.
 
-        Where rows share effects, each is given the others of its run or size, which is what leave-one-out needs: their
-        sum is not the density of all, which `total_log_likelihood` gives.
+        Where rows share effects, each is conditional on the others of its run or size, which is what leave-one-out
+        needs. Their sum is not the density of all, which `total_log_likelihood` returns.
         """
         law, rows = self.law, self.rows if rows is None else rows
         observed = self._observed(rows)
@@ -150,10 +150,10 @@ class LossDraws(Draws):
         Parameters
         ----------
         rows : DataFrame, optional
-        given : {"earlier", "others"}
-            Which rows of its run or size a row is given where these share an effect. Given the rows before it in the
-            table, probabilities are independent and uniform if the law is true; given all others, they are those of
-            leave-one-out, each uniform but dependent on each other.
+        conditioning : {"earlier", "others"}
+            Which rows of its run or size a row is conditional on where these share an effect. Given the rows before it
+            in the table, probabilities are independent and uniform if the law is true. Given all others, they are those
+            of leave-one-out, each uniform but dependent on each other.
         """
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
@@ -171,8 +171,8 @@ class LossDraws(Draws):
     def standardised(self, values):
         """Divide what is on the scale of the residuals, (..., run), by sigma.
 
-        Where rows share effects it is what the earlier rows of its run or size do not predict that is divided, by the
-        scatter that is left under normal noise: this makes normal residuals independent and standard.
+        Where rows share effects, the part that the earlier rows of its run or size do not predict is divided. The
+        divisor is the scatter that is left under normal noise: this makes normal residuals independent and standard.
         """
         sigma = self.noise_arguments(self.rows)[0]
         if not self.law.effects_of:

@@ -106,11 +106,11 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
-        ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they
-        are then told apart again; ``inner_...``, ``low_...`` and ``high_...``, rows of scores between the ends, at 0
-        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested``
-        marks the rows whose model has several.
+        ``model_...`` is by model. ``benchmark_origin`` is where difficulties are counted from. ``benchmark_whole`` and
+        ``whole_benchmarks`` average benchmarks, and ``item_benchmark`` and ``item_whole`` separate them again.
+        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. With effects of
+        families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
+        model has several.
     """
     count = len(reference["benchmarks"])
     data = {
