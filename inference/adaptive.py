@@ -52,15 +52,15 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     while True:
         pieces.append(draw(asked.longer(thin - ran), len(pieces)))
         ran = thin
-        sampled, stats = (_joined(each, thin) for each in zip(*pieces, strict=True))
+        sampled, stats = (_joined(part, thin) for part in zip(*pieces, strict=True))
         drawn, posterior = named(sampled)
-        found = chains.diagnose_chains(posterior, stats)
-        longer = min(effort.longest, _times(found, least_ess, asked, thin)) if least_ess else thin
-        if found["divergences"] and careful:
+        diagnosis = chains.diagnose_chains(posterior, stats)
+        longer = min(effort.longest, _times(diagnosis, least_ess, asked, thin)) if least_ess else thin
+        if diagnosis["divergences"] and careful:
             asked, pieces, ran = replace(asked, target_accept=careful.pop(0)), [], 0
         elif longer <= thin:
-            return drawn, posterior, stats, asked, found | ({"thinned_by": thin} if thin > 1 else {})
-        elif found["r_hat_max"] is not None and found["r_hat_max"] > APART:
+            return drawn, posterior, stats, asked, diagnosis | ({"thinned_by": thin} if thin > 1 else {})
+        elif diagnosis["r_hat_max"] is not None and diagnosis["r_hat_max"] > APART:
             pieces, ran = [], 0
         thin = max(thin, longer)
 
@@ -73,23 +73,23 @@ def thinned(dataset, stride):
     """Select every `stride`-th draw, marked as divergent where any of the draws that it stands for diverged."""
     if stride == 1:
         return dataset
-    kept = dataset.isel(draw=slice(None, None, stride))
+    selection = dataset.isel(draw=slice(None, None, stride))
     if "diverging" in dataset:
         # By value: draws of other numbers would be matched with none.
         diverging = dataset["diverging"].coarsen(draw=stride).max()
-        kept = kept.assign(diverging=(diverging.dims, diverging.values.astype(bool)))
-    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
+        selection = selection.assign(diverging=(diverging.dims, diverging.values.astype(bool)))
+    return selection.assign_coords(draw=np.arange(selection.sizes["draw"]))
 
 
-def _times(found, least_ess, asked, thin):
+def _times(diagnosis, least_ess, asked, thin):
     """Return how many times the requested length chains should run, after `thin` times; `thin` if that was enough.
 
     Where fewer draws than usual were requested, fewer effective ones are enough. `diagnose_chains` accepts these of all
     but the shortest chains, for which r_hat is noisier.
     """
-    kept = asked.draws * asked.chains
-    tail = chains.ESS_PER_CHAIN * asked.chains * min(1.0, kept / SHORT)
-    bulk = max(tail, least_ess * min(1.0, kept / USUAL_DRAWS))
-    unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > max(chains.R_HAT_LIMIT, 1 + 10 / kept)
-    short = max(bulk / found["ess_bulk_min"], tail / found["ess_tail_min"])
+    draws = asked.draws * asked.chains
+    tail = chains.ESS_PER_CHAIN * asked.chains * min(1.0, draws / SHORT)
+    bulk = max(tail, least_ess * min(1.0, draws / USUAL_DRAWS))
+    unmixed = diagnosis["r_hat_max"] is not None and diagnosis["r_hat_max"] > max(chains.R_HAT_LIMIT, 1 + 10 / draws)
+    short = max(bulk / diagnosis["ess_bulk_min"], tail / diagnosis["ess_tail_min"])
     return max(2 * thin, math.ceil(SPARE * short * thin)) if unmixed or short > 1 else thin

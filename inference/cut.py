@@ -40,15 +40,17 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     base = fitter.fit_at_point(table, law=law, seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
-    draws, ks, found = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
+    draws, ks, diagnoses = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
     groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
     if base.record[densities.GROUP] == densities.KEPT:
         groups[densities.GROUP], _ = densities.evaluated(draws, seed)
     record = copy.deepcopy(base.record)
-    record["diagnostics"] = functools.reduce(_worse, [fit_above.record["diagnostics"], *found], record["diagnostics"])
-    own = draws.named()[list(law.prior_of)]
-    record["diagnostics"] = chains.with_distinct(record["diagnostics"], own)
-    record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(found)}
+    record["diagnostics"] = functools.reduce(
+        _worse, [fit_above.record["diagnostics"], *diagnoses], record["diagnostics"]
+    )
+    quantities = draws.named()[list(law.prior_of)]
+    record["diagnostics"] = chains.with_distinct(record["diagnostics"], quantities)
+    record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(diagnoses)}
     record["priors"] |= fit_above.record["priors"]
     return base.changed(groups, record)
 
@@ -63,7 +65,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
     flat = sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
     pool = flat.isel(sample=rng.permutation(chain_count * draws)[: max(LEAST_DRAWS, share.max())])
     at_point = _log_likelihood(law, pool, rows, reference)
-    parts, ks, found = [], [], []
+    parts, ks, diagnoses = [], [], []
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(upstream[name][which]) for name in law.upstream}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -75,7 +77,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
             )
             draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
-            found.append(chains.diagnose_chains(again.sampled, stats))
+            diagnoses.append(chains.diagnose_chains(again.sampled, stats))
         weights = np.exp(log_weights - log_weights.max())
         picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
         like = next(iter(picked.data_vars.values()))
@@ -84,7 +86,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chain_count * draws))
     shaped = {name: (DRAWS, x.values.reshape(chain_count, draws)) for name, x in joined.data_vars.items()}
     whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})
-    return law.draws(whole, rows, reference), ks, found
+    return law.draws(whole, rows, reference), ks, diagnoses
 
 
 def _log_likelihood(law, draws, rows, reference):

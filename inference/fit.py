@@ -111,10 +111,10 @@ class Fit(Printed):
 
     def __getstate__(self):
         """Leave out what follows from the rest, and the fitter, which another process makes for itself."""
-        made = {
+        cached = {
             name for name, attribute in vars(type(self)).items() if isinstance(attribute, functools.cached_property)
         }
-        state = {n: x for n, x in vars(self).items() if n not in made}
+        state = {n: x for n, x in vars(self).items() if n not in cached}
         return state | {"_fitter": None, "computed": self.light, "_tree": self._stored({})}
 
     def __getitem__(self, group: str) -> xr.DataTree:
@@ -140,8 +140,8 @@ class Fit(Printed):
     @property
     def _following(self):
         """Return names of the groups that follow from others."""
-        made = self.record.get(densities.GROUP) == densities.MADE
-        return (densities.GROUP, PRIOR) if made else (PRIOR,)
+        evaluated = self.record.get(densities.GROUP) == densities.MADE
+        return (densities.GROUP, PRIOR) if evaluated else (PRIOR,)
 
     def _density(self, group):
         """Evaluate a group that follows from others."""
@@ -149,29 +149,29 @@ class Fit(Printed):
             return self.draws.log_prior()
         return densities.evaluated(self.draws, self.record["seed"])[0]
 
-    def made_again(self, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
+    def recomputed(self, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
         """Return named quantities as the coordinates of the draws make them, given a rounded posterior."""
         z = self["unconstrained_posterior"]["z"]
-        made = self.law.draws(posterior.assign(z=z), self.rows, self.reference).from_real_line(z).named()
-        return {name: made[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}
+        quantities = self.law.draws(posterior.assign(z=z), self.rows, self.reference).from_real_line(z).named()
+        return {name: quantities[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}
 
     def _encoding(self):
         """Return how a file holds the draws: in single precision where `open` restores the same numbers."""
         posterior = self["posterior"].to_dataset()
-        made = self.made_again(posterior.astype("float32"))
-        exact = {name for name, x in posterior.data_vars.items() if np.array_equal(made[name], x, equal_nan=True)}
-        found = {"/posterior": {}, "/unconstrained_posterior": {}}
-        for group in found:
+        quantities = self.recomputed(posterior.astype("float32"))
+        exact = {name for name, x in posterior.data_vars.items() if np.array_equal(quantities[name], x, equal_nan=True)}
+        encoding = {"/posterior": {}, "/unconstrained_posterior": {}}
+        for group in encoding:
             for name, x in self[group[1:]].data_vars.items():
-                found[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
+                encoding[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
                 if group == "/posterior" and name in exact and _single(x.values):
-                    found[group][name]["dtype"] = "float32"
-        return found
+                    encoding[group][name]["dtype"] = "float32"
+        return encoding
 
     def _stored(self, more):
         """Return a tree of the groups that do not follow from others, and of more."""
-        kept = {name: node for name, node in self._tree.children.items() if name not in self._following}
-        tree = xr.DataTree.from_dict({name: node.to_dataset() for name, node in kept.items()} | more)
+        nodes = {name: node for name, node in self._tree.children.items() if name not in self._following}
+        tree = xr.DataTree.from_dict({name: node.to_dataset() for name, node in nodes.items()} | more)
         tree.attrs, tree.encoding = dict(self._tree.attrs), dict(self._tree.encoding)
         return tree
 
@@ -242,8 +242,8 @@ class Fit(Printed):
 
     def changed(self, groups: dict[str, xr.Dataset], record: dict[str, Any]) -> Fit:
         """Return a fit with other groups and another record, and without the results of this one."""
-        own = {name: node.to_dataset() for name, node in self._stored({}).children.items()}
-        return Fit.of(own | groups, record, self._make_fitter, self._fitter)
+        present = {name: node.to_dataset() for name, node in self._stored({}).children.items()}
+        return Fit.of(present | groups, record, self._make_fitter, self._fitter)
 
     # Results ----------------------------------------------------------------------------------------------------------
 

@@ -81,8 +81,8 @@ def robust_entries(fit):
     They are by level where it has levels, ``alpha[c4]``, without those of one unit, whose rows are all that inform it.
     """
     entries, unit = {}, fit.law.unit
-    kept = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
-    draws = flatten(xr.Dataset(kept))
+    variables = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
+    draws = flatten(xr.Dataset(variables))
     varying = {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items() if x.std() > 0}
     for name, table in robust_sds(fit, varying).items():
         if table.empty:

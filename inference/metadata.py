@@ -144,7 +144,7 @@ def check(record, form, place):
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        input_text = "" if first["type"] == "missing" else f" (found {quoted(first['input'])})"
+        value = "" if first["type"] == "missing" else f" (found {quoted(first['input'])})"
         raise InputError(
-            f"{printable(place)}: entry {shortened(where)} of its record: {first['msg']}{input_text}; make it again"
+            f"{printable(place)}: entry {shortened(where)} of its record: {first['msg']}{value}; make it again"
         ) from None

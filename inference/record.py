@@ -38,10 +38,10 @@ def versions():
     """Return versions of this package, of Python and of the packages that made a number."""
     from .. import __version__
 
-    found = {"bayescaling": __version__, "python": platform.python_version()}
+    numbers = {"bayescaling": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            numbers[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return numbers

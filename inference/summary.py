@@ -144,8 +144,8 @@ def brief(fit):
 def _answers_of_runs(fit):
     """Yield answers of a law of runs, pairs of a name and an interval in words."""
     posterior = fit["posterior"]
-    known = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
-    for name, draws in quotable(fit, {name: posterior[name] for name in known}).items():
+    names = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
+    for name, draws in quotable(fit, {name: posterior[name] for name in names}).items():
         yield NAMES[name], plain(intervals.summary(draws))
     with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
         budget = AHEAD * float(training_flop(fit.rows).max())

@@ -4,7 +4,6 @@ import calendar
 import math
 import re
 
-NOISES = {"paper effects": "with random effects by paper", "rows independent": "without random effects by paper"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 NEVER = "never"
 # Embeddings of positions, and constants, as a reader knows them.
@@ -128,8 +127,8 @@ def probability(p):
 
 def equal_to(p):
     """Write what a probability is, as HTML: = 0.974, &gt; 0.999."""
-    said = probability(p)
-    return said.replace("<", "&lt;").replace(">", "&gt;") if said[0] in "<>" else f"= {said}"
+    text = probability(p)
+    return text.replace("<", "&lt;").replace(">", "&gt;") if text[0] in "<>" else f"= {text}"
 
 
 def in_words(text):
@@ -145,12 +144,12 @@ def in_words(text):
 
 def position(text):
     """Write the names of embeddings of positions in a text as a reader would: nope, seed 1 is no positions, seed 1."""
-    return NAMED.sub(lambda found: POSITIONS[found.group()], text)
+    return NAMED.sub(lambda match: POSITIONS[match.group()], text)
 
 
 def symbols(text):
     """Write constants as Greek letters: beta/(alpha+beta) is β/(α+β)."""
-    return SPELT.sub(lambda found: GREEK[found.group()], text)
+    return SPELT.sub(lambda match: GREEK[match.group()], text)
 
 
 def unsigned(number):
@@ -161,7 +160,7 @@ def unsigned(number):
     >>> unsigned("-0.00"), unsigned("-0.01")
     ('0.00', '-0.01')
     """
-    return NOTHING.sub(lambda found: number[1:], number)
+    return NOTHING.sub(lambda match: number[1:], number)
 
 
 def borne(q, most=3):

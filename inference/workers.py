@@ -162,8 +162,8 @@ def _work(key, content, item):
         ) from None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found = function(shared, item)
-    return found, [(str(each.message), each.category) for each in caught]
+        result = function(shared, item)
+    return result, [(str(warning.message), warning.category) for warning in caught]
 
 
 def _shared(key, content):
@@ -251,8 +251,8 @@ class _Cluster:
 
     def __init__(self, client):
         self._client = client
-        found = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
-        if lacking := [address for address, there in found.items() if not there]:
+        presence = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
+        if lacking := [address for address, there in presence.items() if not there]:
             raise InputError(f"scheduler: the worker {lacking[0]} lacks the package {PACKAGE}; install it there")
 
     def mapped(self, shared, items):

@@ -133,12 +133,12 @@ def calibrate(
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
     law.check_calibration(truth)
     seed, settings = seed_of(seed), SHORT | settings
-    kept = settings_of(settings)
+    sampling = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
-    if kept.draws * kept.chains < needed:
+    if sampling.draws * sampling.chains < needed:
         raise InputError(
-            f"draws is {kept.draws} with {kept.chains} chains; {simulations} simulations and ranks need at least "
-            f"{needed} in all"
+            f"draws is {sampling.draws} with {sampling.chains} chains; {simulations} simulations and ranks need at "
+            f"least {needed} in all"
         )
     record = {
         "law": {"name": law.name, "options": law.options},
@@ -229,12 +229,12 @@ def _one(fitter, truth, source, seed, s, settings):
         thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
         value = float(np.ravel(true[name])[0])
         columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
-    found = sampled.diagnostics
+    diagnostics = sampled.diagnostics
     return {
         "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
-        "divergences": found["divergences"],
-        "r_hat": found["r_hat_max"] if found["r_hat_max"] is not None else np.nan,
-        "converged": found["ok"],
+        "divergences": diagnostics["divergences"],
+        "r_hat": diagnostics["r_hat_max"] if diagnostics["r_hat_max"] is not None else np.nan,
+        "converged": diagnostics["ok"],
     }
 
 
@@ -245,7 +245,7 @@ def _scalars(named, draws, simulated):
 
 def _dataset(done, record):
     first = done[0]["columns"]
-    found = xr.Dataset(
+    dataset = xr.Dataset(
         {
             name: (("simulation", "quantity"), np.stack([one["columns"].loc[first.index, name] for one in done]))
             for name in first
@@ -253,8 +253,8 @@ def _dataset(done, record):
         | {name: ("simulation", [one[name] for one in done]) for name in OF_A_FIT},
         {"simulation": np.arange(len(done)), "quantity": list(first.index)},
     )
-    found["rank"] = found["rank"].astype(int)
-    return Calibration(found.data_vars, found.coords, {KEY: json.dumps(record | {"versions": versions()})})
+    dataset["rank"] = dataset["rank"].astype(int)
+    return Calibration(dataset.data_vars, dataset.coords, {KEY: json.dumps(record | {"versions": versions()})})
 
 
 def _begun(out, record):
@@ -262,8 +262,8 @@ def _begun(out, record):
     if out is None or not Path(out).exists():
         return []
     dataset = open_calibration(out)
-    theirs = dataset.record
-    different = [name for name in record if json.loads(json.dumps(record[name])) != theirs.get(name)]
+    stored = dataset.record
+    different = [name for name in record if json.loads(json.dumps(record[name])) != stored.get(name)]
     if different:
         raise InputError(
             f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"

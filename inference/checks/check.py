@@ -37,12 +37,12 @@ def checked(fit: Fit) -> Check:
     """Check the law of a fit by its rows; see `Fit.check`."""
     law = fit.law
     tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
-    rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
+    rejected = sorted((name for name, test in tests.items() if not test["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
     verdict = FITS if not rejected else NOT if size is not None and size >= law.tests.tolerance else OFF
     return Check(
         verdict=verdict,
-        p=min(found["p"] for found in tests.values()),
+        p=min(test["p"] for test in tests.values()),
         size=size,
         share_of=law.tests.share_of,
         rejected_by=rejected,
@@ -93,10 +93,10 @@ def _finite(x):
 
 def _decided_by_prior(fit):
     draws = fit.draws
-    own = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
+    names = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
     table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
-    found = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
-    return {name: float(ratio) for name, ratio in found.items() if name.partition("[")[0] in own}
+    ratios = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
+    return {name: float(ratio) for name, ratio in ratios.items() if name.partition("[")[0] in names}
 
 
 # Estimators that need no law ------------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ def _against_estimators(fit):
     if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
         return {}
     losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
-    found = {}
+    estimates = {}
     for name, estimator in ESTIMATORS.items():
         with suppress(InputError):  # `points` raises it where one calls that
-            found[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
-    tests = {name: _beside(x[0], x[1:]) for name, x in found.items() if np.isfinite(x[0])}
+            estimates[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
+    tests = {name: _beside(x[0], x[1:]) for name, x in estimates.items() if np.isfinite(x[0])}
     return {name: test for name, test in tests.items() if test is not None}
 
 
@@ -120,8 +120,8 @@ def _replicated(fit, rows):
     """Return losses of tables that some of the draws predict, an ndarray (table, row)."""
     draws = fit.draws
     z = draws.real_line()
-    each = -(-REPLICATES // z.sizes["chain"])
-    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))
+    draws_a_chain = -(-REPLICATES // z.sizes["chain"])
+    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, draws_a_chain).astype(int))
     few = draws.from_real_line(z.isel(draw=chosen))
     losses = draws.law.from_scale(few.replicate(np.random.default_rng(0)).transpose(*DRAWS, ...).values)
     return losses.reshape(-1, len(rows))[:REPLICATES]

@@ -98,14 +98,14 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         sigma = part.relative_scatter()
         for test in (*tests.values(), *groups.values()):
             test.see(part, z, sigma)
-    found = {name: test.entry() for name, test in tests.items()}
+    results = {name: test.entry() for name, test in tests.items()}
     if groups:
         entries = {name: test.entry() for name, test in groups.items()}
         worst = min(entries, key=lambda name: entries[name]["p"])
-        found[worst] = _of_several(entries[worst], len(entries))
+        results[worst] = _of_several(entries[worst], len(entries))
     if law.unit_is_row:
-        found[NOISE] = _pit(fit)
-    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
+        results[NOISE] = _pit(fit)
+    table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
     table.insert(6, "fits", table["p"] >= MISFIT)
     return table
 
@@ -157,8 +157,8 @@ class _Score(_Test):
         slopes = draws.slopes(self.law, names, **{self.name: self.value})
         units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
         u = units.pop(self.name)
-        own = np.stack(list(units.values()), axis=-1)
-        basis, _ = np.linalg.qr(own)
+        columns = np.stack(list(units.values()), axis=-1)
+        basis, _ = np.linalg.qr(columns)
         u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
         u = u / np.sqrt((u**2).sum(-1, keepdims=True))
         score = (u * z).sum(-1)
@@ -195,8 +195,8 @@ class _Directions(_Test):
 
     def worst(self):
         """Return the largest mean residual over the rows of one direction, and the name of these rows."""
-        own = self.contrast.directions != 0
-        by_direction = own @ self.sizes / own.sum(1)
+        members = self.contrast.directions != 0
+        by_direction = members @ self.sizes / members.sum(1)
         worst = int(by_direction.argmax())
         return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
 
@@ -205,10 +205,10 @@ def _of_groups(name, codes, rows):
     return Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
 
 
-def _of_several(found, count):
+def _of_several(entry, count):
     """Return the test of least p with its p multiplied by the number of tests."""
     more = f"; p is {count} times that of this column, the least of {count}" if count > 1 else ""
-    return found | {"p": min(1.0, found["p"] * count), "what": found["what"] + more}
+    return entry | {"p": min(1.0, entry["p"] * count), "what": entry["what"] + more}
 
 
 def _pit(fit):

@@ -144,13 +144,13 @@ def robust_sds(fit, quantities):
         if count < LEAST_CLUSTERS:
             continue
         variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes, grouped)
-        for name, own, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
-            summed = np.bincount(codes, own)
+        for name, influences, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
+            summed = np.bincount(codes, influences)
             noise = variance_of_sums * spread**2 / size
             variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
-            found = np.sqrt(max(variance, 0.0))
-            rows[name][by] = (count, spread, found, found / spread)
-    return {name: _table(found) for name, found in rows.items()}
+            robust = np.sqrt(max(variance, 0.0))
+            rows[name][by] = (count, spread, robust, robust / spread)
+    return {name: _table(columns) for name, columns in rows.items()}
 
 
 def _table(rows):
@@ -180,8 +180,8 @@ def _variance_of_sums(fit, codes, grouped):
     total, last, open_sum = 0.0, codes[order[0]], 0.0
     for start in range(0, len(order), most):
         place = order[start : start + most]
-        names, own = np.unique(codes[place], return_inverse=True)
-        sums = sum_by(_flat(densities.of_rows(fit, place)), own, np.bincount(own))
+        names, members = np.unique(codes[place], return_inverse=True)
+        sums = sum_by(_flat(densities.of_rows(fit, place)), members, np.bincount(members))
         if names[0] == last:
             sums[:, 0] += open_sum
         else:
@@ -193,16 +193,16 @@ def _variance_of_sums(fit, codes, grouped):
 
 def _clusterings(draws, grouped, units):
     """Return clusters of units: one a unit and, where units have rows, by columns that the law names; no repeats."""
-    found, rows = {"unit": np.arange(units)}, draws.rows
+    clusters, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
         rows = rows.set_index(draws.law.grouping.group, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
         for name in draws.law.grouping.clusters:
-            codes = pd.factorize(rows[name])[0] if name in rows else found["unit"]
-            if not any(np.array_equal(codes, known) for known in found.values()):
-                found[name] = codes
-    return found
+            codes = pd.factorize(rows[name])[0] if name in rows else clusters["unit"]
+            if not any(np.array_equal(codes, other) for other in clusters.values()):
+                clusters[name] = codes
+    return clusters
 
 
 def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:

@@ -41,8 +41,8 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     >>> power_scaling(fit, fit["posterior"]["exponent_parameters"])["prior"] < 0.05
     True
     """
-    (found,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
-    return found
+    (result,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
+    return result
 
 
 def _power_scalings(fit, quantities, log_likelihood=None):
@@ -107,8 +107,10 @@ def prior_sensitive(fit, names):
     """
     posterior = fit["posterior"].to_dataset()
     scalars = flatten(posterior[[name for name in names if name in posterior]])
-    found = _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
-    return {name: each["prior"] for name, each in found.items() if each["prior"] > SENSITIVE}
+    scalings = (
+        _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+    )
+    return {name: scaling["prior"] for name, scaling in scalings.items() if scaling["prior"] > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):
@@ -124,14 +126,14 @@ def prior_driven(fit, *, draws=4000, seed=0):
     prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
     rows = []
     for name, posterior in flatten(fitted.named().drop_vars(fitted.law.upstream, errors="ignore")).items():
-        own, theirs = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
+        width, prior_width = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
         rows.append(
             {
                 "coefficient": name,
-                "posterior": own,
-                "prior": theirs,
-                "ratio": own / theirs,
-                "prior_driven": own > PRIOR_DRIVEN * theirs,
+                "posterior": width,
+                "prior": prior_width,
+                "ratio": width / prior_width,
+                "prior_driven": width > PRIOR_DRIVEN * prior_width,
             }
         )
     return pd.DataFrame(rows)

@@ -86,20 +86,20 @@ def wider_laws(
     ('coupled', True)
     """
     settings = {"draws": 500, "tune": 500} | settings
-    rows, found = fit.rows, []
-    own, own_sizes = fit.loo().elpd_i.values, _by_size(fit, seed)
+    rows, entries = fit.rows, []
+    elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
     laws = fit.law.tests.wider_laws(rows)[:most]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
-        apart = other.loo().elpd_i.values - own
-        found.append(
+        apart = other.loo().elpd_i.values - elpd
+        entries.append(
             {"law": law.label, "name": law.name, "options": law.options}
             | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
-            | _compared(own_sizes, None if own_sizes is None else _by_size(other, seed))
+            | _compared(by_size, None if by_size is None else _by_size(other, seed))
             | {"verdict": other.check()}
             | exponent_of(other)
         )
-    best_first = sorted(found, key=lambda each: -_gain(each)[0])
+    best_first = sorted(entries, key=lambda entry: -_gain(entry)[0])
     return Alternatives(best_first, suggestion(fit, best_first))
 
 
@@ -148,12 +148,12 @@ def _by_size(fit, seed):
             return None
 
 
-def _compared(own, other):
+def _compared(base, other):
     """Return entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
-    if own is None or other is None:
+    if base is None or other is None:
         return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
-    apart = (other["elpd"] - own["elpd"]).to_numpy()
-    left = pd.Series(unmended(own) | unmended(other))
+    apart = (other["elpd"] - base["elpd"]).to_numpy()
+    left = pd.Series(unmended(base) | unmended(other))
     return {
         "elpd_diff_by_size": float(apart.sum()),
         "dse_by_size": float(sum_error(apart)),
@@ -200,22 +200,22 @@ def suggestion(fit, others):
     apart = [
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]
-    better = [each for each in others if _is_better(*_gain(each))]
+    better = [entry for entry in others if _is_better(*_gain(entry))]
     if not better:
         return "; ".join([*apart, *([_none_better(others)] if others else [])])
     best = better[0]
-    said = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
-    own, theirs = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
-    if own and theirs:
-        said += f" and moves the exponent of N* from {plain(own)} to {plain(theirs)}"
-    return f"{said}; there {verdict_sentence(best['verdict'])}"
+    text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
+    before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
+    if before and after:
+        text += f" and moves the exponent of N* from {plain(before)} to {plain(after)}"
+    return f"{text}; there {verdict_sentence(best['verdict'])}"
 
 
 def _none_better(others):
     """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
-    within = [each for each in others if _is_better(each["elpd_diff"], each["dse"])]
+    within = [entry for entry in others if _is_better(entry["elpd_diff"], entry["dse"])]
     if not within:
-        return f"none of {', '.join(each['law'] for each in others)} predicts the rows better"
+        return f"none of {', '.join(entry['law'] for entry in others)} predicts the rows better"
     first = within[0]
     return (
         f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "

@@ -125,7 +125,7 @@ def log_normaliser(draws, *, seed=0):
     return bridge(log_ratio(second, standard), log_ratio(centre + noise @ factor.T, noise))
 
 
-def filled_bridge(draws, without, left, own, *, seed=0):
+def filled_bridge(draws, without, left, informed, *, seed=0):
     """Compute the log predictive density of rows that alone inform some coordinates, such as a group left out whole.
 
     A refit without the rows has those coordinates from their prior, of which barely a draw comes near the posterior.
@@ -149,15 +149,15 @@ def filled_bridge(draws, without, left, own, *, seed=0):
     -------
     Bridge
     """
-    real, theirs = draws.real_line(), without.real_line()
+    real, refitted = draws.real_line(), without.real_line()
     dimension = real.dims[-1]
-    ours = np.isin(real[dimension].values, own)
+    ours = np.isin(real[dimension].values, informed)
     first, second = np.array_split(real.values, 2, axis=1)
     points = first.reshape(-1, first.shape[-1])
     centre, covariance = points.mean(0), np.cov(points.T)
     slope = np.linalg.solve(covariance[np.ix_(~ours, ~ours)], covariance[np.ix_(~ours, ours)])
     factor = np.linalg.cholesky(covariance[np.ix_(ours, ours)] - covariance[np.ix_(ours, ~ours)] @ slope)
-    proposed = theirs.sel({dimension: real[dimension].values}).values.copy()
+    proposed = refitted.sel({dimension: real[dimension].values}).values.copy()
 
     def expected(z):
         return centre[ours] + (z[..., ~ours] - centre[~ours]) @ slope
@@ -171,7 +171,9 @@ def filled_bridge(draws, without, left, own, *, seed=0):
         at = _labelled(z, real)
         with np.errstate(all="ignore"):
             moved = draws.from_real_line(at)
-            density = (moved.log_prior_of(own) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
+            density = (
+                (moved.log_prior_of(informed) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
+            )
         return np.where(np.isfinite(density), density, -np.inf) - normal.reshape(z.shape[:-1])
 
     return bridge(log_ratio(second), log_ratio(proposed))
@@ -230,15 +232,15 @@ class LeftOut:
             by_chain = np.exp(logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
             se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
-        own = () if left is None else self.draws.informed_by(left)
-        found = filled_bridge(self.draws, without, left, own) if own else bridge(having, lacking)
-        if found.overlap >= LEAST_OVERLAP or not _spanned(without):
-            return found
+        informed = () if left is None else self.draws.informed_by(left)
+        result = filled_bridge(self.draws, without, left, informed) if informed else bridge(having, lacking)
+        if result.overlap >= LEAST_OVERLAP or not _spanned(without):
+            return result
         whole, rest = self._whole, log_normaliser(without)
         by_normal = Bridge(
             whole.log_density - rest.log_density, float(np.hypot(whole.se, rest.se)), min(whole.overlap, rest.overlap)
         )
-        return max(found, by_normal, key=lambda bridged: bridged.overlap)
+        return max(result, by_normal, key=lambda bridged: bridged.overlap)
 
 
 def _spanned(draws):

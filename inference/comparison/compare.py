@@ -58,18 +58,18 @@ def check_comparable(fits):
         raise InputError(f"a comparison needs at least two fits, not {len(fits)}")
     (first, reference), *others = fits.items()
     for name, fit in others:
-        (scale,), (own,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
-        if scale != own:
+        (scale,), (other_scale,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
+        if scale != other_scale:
             raise InputError(
-                f"{first!r} is scored on the {scale} scale and {name!r} on the {own} scale; their densities have "
-                "different units: fit both on one scale"
+                f"{first!r} is scored on the {scale} scale and {name!r} on the {other_scale} scale; their densities "
+                "have different units: fit both on one scale"
             )
-        seen, theirs = (f["observed_data"][scale].values for f in (reference, fit))
-        if seen.shape != theirs.shape or not np.array_equal(seen, theirs):
+        seen, values = (f["observed_data"][scale].values for f in (reference, fit))
+        if seen.shape != values.shape or not np.array_equal(seen, values):
             where = (
-                f"{len(seen)} and {len(theirs)} rows"
-                if seen.shape != theirs.shape
-                else f"from row {int(np.argmax(seen != theirs))} on"
+                f"{len(seen)} and {len(values)} rows"
+                if seen.shape != values.shape
+                else f"from row {int(np.argmax(seen != values))} on"
             )
             raise InputError(
                 f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows"
@@ -138,7 +138,7 @@ def compare(
     apart = differences(pointwise, doubtful)
     rows = {}
     for name, result in results.items():
-        found = fits[name].record["diagnostics"]
+        diagnostics = fits[name].record["diagnostics"]
         rows[name] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
@@ -147,7 +147,7 @@ def compare(
             "weight": float(weights[name]),
             "pareto_k_max": largest_k_left(result),
             "k_above_0.7": doubtful[name],
-            **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
+            **{key: diagnostics[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
             "flags": apart.loc[name, "flags"],
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)

@@ -89,15 +89,15 @@ def differences(pointwise, high_k=None):
     table = pd.DataFrame({"elpd_diff": apart.sum(), "dse": pd.Series(sum_error(apart), apart.columns)})
     table["p_worse"] = p_worse(table["elpd_diff"], table["dse"])
     high_k = {} if high_k is None else high_k
-    said = []
+    flags = []
     for name, difference in table["elpd_diff"].items():
         holds = {
             FEW: name != best and len(pointwise) < FEW_UNITS,
             CLOSE: name != best and -difference < SMALL,
             HIGH_K: high_k.get(name, 0) + high_k.get(best, 0) > 0,
         }
-        said.append(", ".join(flag for flag, held in holds.items() if held))
-    return table.assign(flags=said)
+        flags.append(", ".join(flag for flag, held in holds.items() if held))
+    return table.assign(flags=flags)
 
 
 def sentence(table, *, left_out, named=str, error="dse"):
@@ -124,21 +124,21 @@ def sentence(table, *, left_out, named=str, error="dse"):
     close = [named(name) for name, other in table.iloc[1:].iterrows() if CLOSE in other["flags"]]
     if close:
         largest = table.iloc[len(close)]
-        said = (
+        text = (
             f"predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:
-        said = (
+        text = (
             f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
             f"{se:.1f}); probability that it is worse {_probability(float(ndtr(-difference / se)) if se else 0.0)}"
         )
     if FEW in row["flags"]:
-        said += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
+        text += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
     if HIGH_K in row["flags"]:
-        said += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
-    return said
+        text += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
+    return text
 
 
 def _in_words(names):

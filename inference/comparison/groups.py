@@ -85,39 +85,39 @@ def loo_by_group(
         raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
     draws = fit.draws
     joint = draws.by_group(by)
-    found = _importance_sampling(fit, joint)
-    high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
+    table = _importance_sampling(fit, joint)
+    high = table.index[~(table["pareto_k"] <= PARETO_K_LIMIT)]
     high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and high_k == "refit":
         refits = Refits(fit, seed=seed, **settings)
         items = [(by or draws.law.grouping.group, name, joint.sel(group=name).values) for name in high]
-        made = list(mapped(Refits.without_group, refits, items))
-        for name, one in zip(high, made, strict=True):
-            found.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
-            found.loc[name, "refitted"] = True
-        refits.warn(made, stacklevel=2)
-    _warn(draws.law, found)
-    return found
+        results = list(mapped(Refits.without_group, refits, items))
+        for name, one in zip(high, results, strict=True):
+            table.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
+            table.loc[name, "refitted"] = True
+        refits.warn(results, stacklevel=2)
+    _warn(draws.law, table)
+    return table
 
 
 def _importance_sampling(fit, joint):
     result = importance_sampling(fit, joint)
-    found = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
+    columns = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
     index = pd.Index(joint["group"].values, name="group")
-    return pd.DataFrame(found, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
+    return pd.DataFrame(columns, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
 
 
-def unmended(found):
+def unmended(table):
     """Return whether the elpd of each group of `loo_by_group` is unreliable: Pareto k above 0.7 that no refit fixed."""
-    mended = found["refitted"] & ~(found["overlap"] < LEAST_OVERLAP)
-    return ~(found["pareto_k"] <= PARETO_K_LIMIT) & ~mended
+    mended = table["refitted"] & ~(table["overlap"] < LEAST_OVERLAP)
+    return ~(table["pareto_k"] <= PARETO_K_LIMIT) & ~mended
 
 
-def _warn(law, found):
-    left = found["pareto_k"][unmended(found)]
+def _warn(law, table):
+    left = table["pareto_k"][unmended(table)]
     if len(left):
         warnings.warn(
-            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(found)} groups (largest "
+            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(table)} groups (largest "
             f"{left.max():.2f}) and no refit fixed it: their elpd is not reliable",
             DiagnosticWarning,
             stacklevel=3,

@@ -75,12 +75,12 @@ def _pit(draws, positions, log_weights, k):
     """Return `left_out_cdf` of rows: of every few draws where these weigh alike, of all where a tail was fitted."""
     stride = max(1, log_weights[..., 0].size // PIT_DRAWS)
     few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
-    found = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
+    values = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
     apart = np.flatnonzero(k)
     if apart.size:
-        own = np.arange(len(draws.rows))[positions][apart]
-        found[apart] = left_out_cdf(draws, own, log_weights[..., apart])
-    return found
+        rows = np.arange(len(draws.rows))[positions][apart]
+        values[apart] = left_out_cdf(draws, rows, log_weights[..., apart])
+    return values
 
 
 def _scores(density, log_weights, k):
@@ -133,19 +133,19 @@ def left_out_cdf(draws, positions, log_weights):
     """
     weights = log_weights.transpose(*DRAWS, ...).values
     weights = np.exp(weights - weights.max((0, 1)))
-    below = draws.cdf(draws.rows.iloc[positions], given="others").transpose(*DRAWS, ...).values
+    below = draws.cdf(draws.rows.iloc[positions], conditioning="others").transpose(*DRAWS, ...).values
     return (weights * below).sum((0, 1)) / weights.sum((0, 1))
 
 
-def _result(fit, found, log_weights=None):
-    k, elpd_i = found["pareto_k"], found["elpd"]
+def _result(fit, scores, log_weights=None):
+    k, elpd_i = scores["pareto_k"], scores["elpd"]
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
     return with_se(
         _elpd_data(
             elpd=elpd,
             se=np.nan,
-            p=float(found["lppd"].sum()) - elpd,
+            p=float(scores["lppd"].sum()) - elpd,
             n_samples=chains * draws,
             n_data_points=elpd_i.size,
             scale="log",
@@ -244,11 +244,11 @@ def cut_factor(density, codes):
     means = sum_by(ratios, codes, counts) / counts
     squares = sum_by((ratios / means[:, codes] - 1) ** 2, codes, counts)
     noise = (squares.sum(1) / (counts - 1).sum() * (1 / counts).mean())[:, None]  # of the logarithm of a mean
-    found = -np.log(means)
-    found = found - found.mean(1, keepdims=True)
-    spread = found.var(1, ddof=1, keepdims=True)
-    kept = np.clip(1 - noise / np.where(spread > 0, spread, np.inf), 0, 1)
-    return (kept * found)[:, codes].T.reshape(density.shape)
+    factors = -np.log(means)
+    factors = factors - factors.mean(1, keepdims=True)
+    spread = factors.var(1, ddof=1, keepdims=True)
+    shrinkage = np.clip(1 - noise / np.where(spread > 0, spread, np.inf), 0, 1)
+    return (shrinkage * factors)[:, codes].T.reshape(density.shape)
 
 
 def _codes(upstream):

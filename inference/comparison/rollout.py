@@ -32,7 +32,7 @@ QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90"
 PARTS = 8  # Of the draws, from which the Monte-Carlo error of a score is estimated.
 AT_ONCE = 4_000_000  # Predictive draws held in memory together.
 ALONE = "_law_alone"  # Ends the names of what a law predicts without its drift.
-SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
+DIAGNOSTICS = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
 def rollout(
@@ -126,36 +126,36 @@ def rollout(
     entries, parts = {}, []
     options = {"seed": seed, "sampler": sampler, **settings}
     items = [(past, rows[ahead].reset_index(drop=True)) for past, ahead in cut.values()]
-    made = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
-    for (cutoff, (past, ahead)), (diagnosed, found) in zip(cut.items(), made, strict=True):
-        entries[cutoff] = {"fitted": len(past)} | summarised(found) | diagnosed
+    results = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
+    for (cutoff, (past, ahead)), (diagnosed, predictions) in zip(cut.items(), results, strict=True):
+        entries[cutoff] = {"fitted": len(past)} | summarised(predictions) | diagnosed
         named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
-        found = found.drop_vars("crps_without")
-        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
-    found = xr.concat(parts, "prediction")
-    found.attrs = {"law": law.label, "by": by, "scale": law.scale}
+        predictions = predictions.drop_vars("crps_without")
+        parts.append(predictions.assign_coords({name: ("prediction", x) for name, x in named.items()}))
+    predictions = xr.concat(parts, "prediction")
+    predictions.attrs = {"law": law.label, "by": by, "scale": law.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
     summary.attrs = {"scale": law.scale}
-    return summary, found
+    return summary, predictions
 
 
 def _rolled(shared, item):
     """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
-    return {name: fit.diagnostics[name] for name in SAID}, predicted(fit.draws, ahead, options["seed"], beyond)
+    return {name: fit.diagnostics[name] for name in DIAGNOSTICS}, predicted(fit.draws, ahead, options["seed"], beyond)
 
 
 def _number(cutoff):
     """Read a cutoff: a number, or a date as text, in fractional years."""
     try:
-        found = float(cutoff)
+        value = float(cutoff)
     except (TypeError, ValueError):
         dates = pd.Series(pd.to_datetime([str(cutoff)], format="ISO8601", errors="coerce"))
-        found = float(fractional_years(dates).iloc[0])
-    if not np.isfinite(found):
+        value = float(fractional_years(dates).iloc[0])
+    if not np.isfinite(value):
         raise InputError(f"cutoff {cutoff!r} is neither a number nor a date such as 2019-06-30")
-    return found
+    return value
 
 
 def _cut(law, rows, values, by, cutoff):
@@ -251,38 +251,38 @@ def _drifted(alone, law, sample, observed, drift, decades, rng):
 
 def scored(sample, observed):
     """Return quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
-    found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
-    found |= {
+    columns = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
+    columns |= {
         "observed": observed,
         "pit": (sample < observed).mean(0) + (sample == observed).mean(0) / 2,
         "crps": crps(sample, observed),
     }
     part = np.arange(len(sample)) * PARTS // len(sample)
-    found["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
-    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
+    columns["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
+    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in columns.items()})
 
 
-def _within(found, low, high):
-    return (found["observed"] >= found[low]) & (found["observed"] <= found[high])
+def _within(predictions, low, high):
+    return (predictions["observed"] >= predictions[low]) & (predictions["observed"] <= predictions[high])
 
 
-def summarised(found):
+def summarised(predictions):
     """Return coverage, scores and bias of predictions, as in `rollout`; of some of them without ``crps_se``."""
-    count, observed = found.sizes["prediction"], found["observed"]
+    count, observed = predictions.sizes["prediction"], predictions["observed"]
     entry = {"predicted": count}
     for level, (low, high) in LEVELS.items():
-        hits = int(_within(found, low, high).sum())
+        hits = int(_within(predictions, low, high).sum())
         name = f"coverage_{100 * level:.0f}"
         ends = binomial_interval(hits, count)
         entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
-    entry["crps"] = float(found["crps"].mean())
-    if "crps_without" in found:  # the jackknife over parts of the draws
-        without = found["crps_without"].mean("prediction")
+    entry["crps"] = float(predictions["crps"].mean())
+    if "crps_without" in predictions:  # the jackknife over parts of the draws
+        without = predictions["crps_without"].mean("prediction")
         entry["crps_se"] = float(without.std() * np.sqrt(without.size - 1))
-    if f"crps{ALONE}" in found:
+    if f"crps{ALONE}" in predictions:
         ends = {level: (f"{low}{ALONE}", f"{high}{ALONE}") for level, (low, high) in LEVELS.items()}
-        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(found, *e).mean()) for x, e in ends.items()}
-        entry[f"crps{ALONE}"] = float(found[f"crps{ALONE}"].mean())
-    error = found["q50"] - observed
+        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(predictions, *e).mean()) for x, e in ends.items()}
+        entry[f"crps{ALONE}"] = float(predictions[f"crps{ALONE}"].mean())
+    error = predictions["q50"] - observed
     entry |= {"mae": float(abs(error).mean()), "bias": float(error.mean())}
-    return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}
+    return entry | {"log_score": float(predictions["log_score"].mean()) if "log_score" in predictions else np.nan}

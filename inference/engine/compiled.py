@@ -89,8 +89,8 @@ def _source(density):
         coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
         offset += block.size
     try:
-        found = density.terms(tuple(coordinates), data)
-        terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
+        parts = density.terms(tuple(coordinates), data)
+        terms = [graph.constant(x) for term in parts for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
     except (AttributeError, TypeError, ValueError) as error:
         raise UntraceableError(f"the terms of the density need numbers: {error}") from error
     coordinates = [x for block in coordinates for x in np.ravel(block)]
@@ -101,8 +101,8 @@ def _symbols(graph, operation, shape, axis, named):
     """Return symbols of an array's elements, those of one place along its axis if it has one."""
     shape = shape if axis is None else (1, *shape[1:])
     width = math.prod(shape)
-    found = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
-    return np.array(found, dtype=object).reshape(shape).view(Symbols) if shape else found[0]
+    symbols = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
+    return np.array(symbols, dtype=object).reshape(shape).view(Symbols) if shape else symbols[0]
 
 
 def _placed(array, axis):

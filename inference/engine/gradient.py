@@ -13,7 +13,7 @@ NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, 
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
 # Numbers stored on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
 # read from, and where their slopes go.
-PLACES = "total", "spoilt", "none", "unused"
+PLACES = "total", "nonfinite", "none", "unused"
 
 
 def source(graph, terms, coordinates, axes, *, sparse=False):
@@ -69,10 +69,10 @@ class _Writer(Lines):
         self.lines += [HEAD, "entry:", *(f"  %{name} = alloca double" for name in PLACES)]
         for name in PLACES:
             self.store("0.0", f"%{name}")
-        given = self.arrays + len(self.sizes)
-        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(given + self.sparse)]
+        inputs = self.arrays + len(self.sizes)
+        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(inputs + self.sparse)]
         self.arrays = [self.load(place, "ptr") for place in user[: self.arrays]]
-        sizes = user[len(self.arrays) : given]
+        sizes = user[len(self.arrays) : inputs]
         self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, sizes, strict=True)}
         self.places = self.load(user[-1], "ptr") if self.sparse else None
         order = self.order()
@@ -98,9 +98,9 @@ class _Writer(Lines):
         self.write_gradient(None, self.backward(None, seeds))
         total = self.load("%total")
         self.store(total, "%value")
-        found = self.new(f"select i1 {self.finite(self.load('%spoilt'))}, i64 0, i64 {NOT_FINITE[1]}")
-        found = self.new(f"select i1 {self.finite(total)}, i64 {found}, i64 {NOT_FINITE[0]}")
-        return module([*self.lines, f"  ret i64 {found}", "}"])
+        code = self.new(f"select i1 {self.finite(self.load('%nonfinite'))}, i64 0, i64 {NOT_FINITE[1]}")
+        code = self.new(f"select i1 {self.finite(total)}, i64 {code}, i64 {NOT_FINITE[0]}")
+        return module([*self.lines, f"  ret i64 {code}", "}"])
 
     def order(self):
         """Return axes, each after those that its values come from."""
@@ -122,9 +122,9 @@ class _Writer(Lines):
 
     def reserve(self):
         """Reserve room for what crosses from axis to axis: by sum, and by symbol that is picked."""
-        kept = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
-        self.values_of = {index: self.room(axis) for index, axis in kept.items()}
-        self.adjoints_of = {index: self.room(axis) for index, axis in kept.items()}
+        axes = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
+        self.values_of = {index: self.room(axis) for index, axis in axes.items()}
+        self.adjoints_of = {index: self.room(axis) for index, axis in axes.items()}
         self.added = {s.index: self.room((s.arguments[0] if s.operation == SUM else s).axis) for s in self.crossings}
 
     def room(self, axis):
@@ -143,12 +143,12 @@ class _Writer(Lines):
         self.begin(label)
         self.lines.append(f"  {here} = phi i64 [ 0, %{before} ], [ {here}.next, %{label} ]")
         self.here = here
-        found = body(axis)
+        result = body(axis)
         self.lines.append(f"  {here}.next = add i64 {here}, 1")
         more = self.new(f"icmp ult i64 {here}.next, {size}")
         self.lines.append(f"  br i1 {more}, label %{label}, label %{after}")
         self.begin(after)
-        return found
+        return result
 
     def add_up(self, axis, symbols, places):
         """Add what an axis stored of some symbols at the places of an index, in a separate loop.
@@ -170,8 +170,8 @@ class _Writer(Lines):
         """Store what other axes need."""
         self.forward(axis)
         for s in self.leaving(axis):
-            kept = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
-            self.store(self.double(s.arguments[0]), self.element(kept, self.here))
+            place = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
+            self.store(self.double(s.arguments[0]), self.element(place, self.here))
 
     def down(self, axis):
         """Add an axis' terms to the total, and hand adjoints back."""
@@ -198,10 +198,10 @@ class _Writer(Lines):
     def write_gradient(self, axis, adjoints):
         for symbol in self.coordinates:
             if symbol.axis == axis:
-                found = adjoints.get(symbol.index, "0.0")
-                self.store(found, self.place_of(symbol, "%gradient", "%unused"))
-                spoilt = self.new(f"fsub double {found}, {found}")  # 0, or NaN where it is not finite
-                self.store(self.new(f"fadd double {self.load('%spoilt')}, {spoilt}"), "%spoilt")
+                slope = adjoints.get(symbol.index, "0.0")
+                self.store(slope, self.place_of(symbol, "%gradient", "%unused"))
+                excess = self.new(f"fsub double {slope}, {slope}")  # 0, or NaN where it is not finite
+                self.store(self.new(f"fadd double {self.load('%nonfinite')}, {excess}"), "%nonfinite")
 
     def place_of(self, coordinate, array, otherwise):
         offset, width, place = coordinate.arguments[0]
@@ -281,8 +281,8 @@ class _Writer(Lines):
     def gain(self, adjoints, symbol, gained):
         """Add to the adjoint of a symbol, if it depends on the coordinates."""
         if symbol.index in self.informed:
-            known = adjoints.get(symbol.index)
-            adjoints[symbol.index] = gained if known is None else self.arithmetic("+", known, gained)
+            adjoint = adjoints.get(symbol.index)
+            adjoints[symbol.index] = gained if adjoint is None else self.arithmetic("+", adjoint, gained)
 
     def backward(self, axis, adjoints):
         """Compute adjoints of the symbols of an axis and of the scalars that they are computed from."""
@@ -352,10 +352,10 @@ def _symbols(symbol):
 
 
 def _ancestors(terms):
-    found, waiting = set(), list(terms)
+    indices, waiting = set(), list(terms)
     while waiting:
         symbol = waiting.pop()
-        if symbol.index not in found:
-            found.add(symbol.index)
+        if symbol.index not in indices:
+            indices.add(symbol.index)
             waiting += _symbols(symbol)
-    return found
+    return indices

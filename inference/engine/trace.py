@@ -109,7 +109,7 @@ class Graph:
     """Symbols in the order in which they were made, each operation on the same arguments once."""
 
     def __init__(self):
-        self.symbols, self._known = [], {}
+        self.symbols, self._by_key = [], {}
 
     def leaf(self, operation, name, axis=None):
         """Return the symbol of a constant, a coordinate or an element of the data."""
@@ -146,9 +146,9 @@ class Graph:
         return self._symbol(PICK, (symbol, code), code.axis, (PICK, symbol.index, code.index))
 
     def _symbol(self, operation, arguments, axis, key):
-        if key not in self._known:
-            self._known[key] = Symbol(self, operation, arguments, axis)
-        return self._known[key]
+        if key not in self._by_key:
+            self._by_key[key] = Symbol(self, operation, arguments, axis)
+        return self._by_key[key]
 
 
 def _simplified(operation, arguments):

@@ -174,10 +174,10 @@ def checked_plan(law, planned):
     ------
     InputError
     """
-    known, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
+    options, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
     for key in planned:
-        if key not in known:
-            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+        if key not in options:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, options or ("nothing",)))
     return planned
 
 
@@ -187,21 +187,21 @@ def _unit(name):
     return "nats/token" if name in ("loss", "floor") else "FLOP" if name.endswith("_compute") else "1"
 
 
-def _numbers(given, must, *, least=None, shape=None):
+def _numbers(values, must, *, least=None, shape=None):
     """Return numbers above 0, or of at least `least`, as an array of one axis."""
     try:
-        found = np.atleast_1d(np.asarray(given, float))
+        numbers = np.atleast_1d(np.asarray(values, float))
     except (TypeError, ValueError):
-        found = np.array([np.nan])
-    inside = found > 0 if least is None else found >= least
+        numbers = np.array([np.nan])
+    inside = numbers > 0 if least is None else numbers >= least
     if (
-        found.ndim != 1
-        or not found.size
-        or not (np.isfinite(found) & inside).all()
-        or found.shape != (shape or found.shape)
+        numbers.ndim != 1
+        or not numbers.size
+        or not (np.isfinite(numbers) & inside).all()
+        or numbers.shape != (shape or numbers.shape)
     ):
-        raise InputError(f"{must}, not {given!r}")
-    return found
+        raise InputError(f"{must}, not {values!r}")
+    return numbers
 
 
 def _check_served(budgets, demands):

@@ -61,9 +61,11 @@ class Allocation(Printed, xr.Dataset):
             return None
         entries = self.entries()
         rows = {asked_for(entry): _row(entry) for entry in entries}
-        said = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
+        notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
         named = f"{self.attrs['law']}, {self.attrs['table']}"
-        return Text(f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*said, self.how))
+        return Text(
+            f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, self.how)
+        )
 
     @property
     def how(self):
@@ -103,10 +105,10 @@ def _allocated(at):
     """Return quantities of one allocation; those of draws that miss a target are infinite, null as quantiles."""
     reached = at["reached"].values if "reached" in at else np.ones((), bool)
     # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
-    found = {
+    quantities = {
         name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
     }
-    entry = {name: summary(x, ratio=name in RATIOS) for name, x in found.items()}
+    entry = {name: summary(x, ratio=name in RATIOS) for name, x in quantities.items()}
     entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
     if "reached" in at:
         entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}
@@ -124,9 +126,9 @@ def sentence(entry):
         "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
         "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
     }
-    said = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
+    numbers = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
     asked = asked_for(entry)
-    return f"{asked[:1].upper()}{asked[1:]}: {said.replace('parameters, on', 'parameters on')}."
+    return f"{asked[:1].upper()}{asked[1:]}: {numbers.replace('parameters, on', 'parameters on')}."
 
 
 def asked_for(entry):

@@ -124,7 +124,7 @@ def reasons(facts):
         least = facts.direction[0]
         words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
     graded = grades(facts)
-    return [words[name] for grade in (WEAK, FAIR) for name, each in graded.items() if each == grade]
+    return [words[name] for grade in (WEAK, FAIR) for name, value in graded.items() if value == grade]
 
 
 def times_outside(decades):

@@ -198,8 +198,8 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, l
     else:
         exponent, compute = _searched(law, constants, n, gamma, delta)
     highest = {"highest": exponent.max("size"), "highest_at": exponent.idxmax("size")}
-    found = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
-    return found.transpose(..., "size")
+    result = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
+    return result.transpose(..., "size")
 
 
 def _searched(law, constants, n, gamma, delta):
@@ -220,8 +220,8 @@ def _searched(law, constants, n, gamma, delta):
 
         low = 0 * (gamma + log_n)
         high = low + np.log(LIMIT)
-        found = root(falls, low, high)
-        return np.where((found > low) & (found < high), found, np.nan)
+        zero = root(falls, low, high)
+        return np.where((zero > low) & (zero < high), zero, np.nan)
 
     slope = (log_tokens(log_n + SPREAD) - log_tokens(log_n - SPREAD)) / (2 * SPREAD)
     exponent = np.where(slope > -1, 1 / (1 + slope), np.nan)  # along 6 N_x D; below, the loss is greatest there
@@ -299,11 +299,11 @@ def study_exponents(
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
-    found = {
+    exponents = {
         basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
         for basis in BASES
     }
-    return Exponents(found, fit, study or Study())
+    return Exponents(exponents, fit, study or Study())
 
 
 class Exponents(Printed, dict):
@@ -321,7 +321,7 @@ class Exponents(Printed, dict):
 
     def table(self):
         """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
-        draws = {(basis, name): x for basis, each in self.items() for name, x in each.items()}
+        draws = {(basis, name): x for basis, dataset in self.items() for name, x in dataset.items()}
         if self._fit is not None:
             draws = quotable(self._fit, {key: by_draw(self._fit, x) for key, x in draws.items()})
         return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")

@@ -73,20 +73,20 @@ class _Curves:
         return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
-def _chosen(known, chosen):
+def _chosen(table, chosen):
     """Return conditions by their labels, or as a table with the columns of those of the runs."""
     if chosen is None:
-        return known
+        return table
     if not isinstance(chosen, pd.DataFrame):
         chosen = [chosen] if isinstance(chosen, str) else list(chosen)
         for label in chosen:
-            if label not in known.index:
+            if label not in table.index:
                 raise InputError(
-                    f"condition {quoted(label)} is in no run that was fitted{suggestion(label, known.index)}; there "
-                    f"are {', '.join(known.index)}"
+                    f"condition {quoted(label)} is in no run that was fitted{suggestion(label, table.index)}; there "
+                    f"are {', '.join(table.index)}"
                 )
-        return known.loc[chosen]
-    for column in known:
+        return table.loc[chosen]
+    for column in table:
         if column not in chosen:
             raise InputError(f"conditions need the column {quoted(column)}; conditions(fit) shows those of the runs")
     return chosen
@@ -169,12 +169,12 @@ def summary(
     >>> bool(bs.lengths.summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6)
     True
     """
-    found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
-    dimension = found.dims[2]
+    lengths = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
+    dimension = lengths.dims[2]
     rows = []
-    for label in found[dimension].values:
-        for share in found["share"].values:
-            draws = found.sel({dimension: label, "share": share}).values
+    for label in lengths[dimension].values:
+        for share in lengths["share"].values:
+            draws = lengths.sel({dimension: label, "share": share}).values
             none = float((draws == 0).mean())
             rows.append({dimension: label, "share": share} | named(quantiles(draws)) | {"p_none": none})
     return pd.DataFrame(rows).set_index([dimension, "share"])
@@ -279,14 +279,14 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
     curves = _Curves(fit, seeds, conditions, seed)
     fitted, which, curve = curves.fitted, curves.which, curves.parameters
     regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
-    found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
+    accuracies = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
     cells = fitted.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
     for j, region in enumerate(regions):
         for i, digits in enumerate(which["train_digits"]):
             chosen = cells[(cells["split"] == region) & (cells["train_digits"] == digits)]
             if len(chosen):
-                found[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
-    return curves.array(found, "region", {"region": regions})
+                accuracies[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
+    return curves.array(accuracies, "region", {"region": regions})
 
 
 def _mean_accuracy(fitted, curve, digits, cells):
@@ -313,12 +313,12 @@ def learned_shares(fit):
         By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
         `LEARNED` on; how far one that has not would generalise is unknown.
     """
-    rows, known = of_kind(fit, "counts").draws.rows, conditions(fit)
+    rows, fitted = of_kind(fit, "counts").draws.rows, conditions(fit)
     within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
-    sums = within.groupby(list(known))[["correct", "total"]].sum()
+    sums = within.groupby(list(fitted))[["correct", "total"]].sum()
     shares = sums["correct"] / sums["total"]
-    keys = (key if len(known.columns) > 1 else key[0] for key in known.itertuples(index=False, name=None))
-    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(known.index, keys, strict=True)}
+    keys = (key if len(fitted.columns) > 1 else key[0] for key in fitted.itertuples(index=False, name=None))
+    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(fitted.index, keys, strict=True)}
 
 
 def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
@@ -357,20 +357,20 @@ def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5,
     """
     if seeds not in SEEDS[:2]:
         raise InputError(unknown("seeds", seeds, SEEDS[:2]))
-    known = conditions(fit)
-    others = [column for column in known if column != "embedding"]
-    pairs = [(a, b) for a, b in combinations(known.index, 2) if known.loc[a, others].equals(known.loc[b, others])]
+    fitted = conditions(fit)
+    others = [column for column in fitted if column != "embedding"]
+    pairs = [(a, b) for a, b in combinations(fitted.index, 2) if fitted.loc[a, others].equals(fitted.loc[b, others])]
     if not pairs:
         raise InputError("no two conditions differ in their embedding alone: there is nothing to contrast")
     means = region_accuracy(fit, seeds=seeds, seed=seed)
-    found = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
+    lengths = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
     shares, rows = learned_shares(fit), []
     for a, b in pairs:
         for region in means["region"].values:
             difference = (means.sel(condition=a, region=region) - means.sel(condition=b, region=region)).values
             if np.isfinite(difference).all():
                 rows.append(_contrast(a, b, str(region), difference, difference > 0, 0.0))
-        first, second = (found.sel(condition=x).values for x in (a, b))
+        first, second = (lengths.sel(condition=x).values for x in (a, b))
         either = (first > 0) | (second > 0)
         with np.errstate(divide="ignore"):
             ratio = first[either] / second[either]

@@ -141,13 +141,13 @@ def _curve(log_compute, log_losses, levels):
 
 def _slope(x, y):
     """Return the least-squares slope over the last axis, of the entries that are not NaN; NaN where y is constant."""
-    kept = np.isfinite(y)
-    weight = kept / np.maximum(kept.sum(-1, keepdims=True), 1)
-    x = np.where(kept, x, 0.0)
-    y = np.where(kept, y, 0.0)
-    centred = np.where(kept, x - (weight * x).sum(-1, keepdims=True), 0.0)
+    finite = np.isfinite(y)
+    weight = finite / np.maximum(finite.sum(-1, keepdims=True), 1)
+    x = np.where(finite, x, 0.0)
+    y = np.where(finite, y, 0.0)
+    centred = np.where(finite, x - (weight * x).sum(-1, keepdims=True), 0.0)
     spread = (centred**2).sum(-1)
     with np.errstate(all="ignore"):
         slope = (centred * y).sum(-1) / spread
-    varied = np.ptp(np.where(kept, y, (weight * y).sum(-1, keepdims=True)), axis=-1) > 0
+    varied = np.ptp(np.where(finite, y, (weight * y).sum(-1, keepdims=True)), axis=-1) > 0
     return np.where(varied & (spread > 0), slope, np.nan)

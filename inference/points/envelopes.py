@@ -119,15 +119,15 @@ def exponents_by_isoflop(runs, losses):
     InputError
         As `fit_isoflop` does.
     """
-    columns, found = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
+    columns, optima = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
     for group in _equal_compute(columns, runs):
         log_parameters = np.log(columns["parameters"][group])
         if _too_few(log_parameters, MINIMUM_RUNS):
             continue
         lowest, _, inside = _parabolas(log_parameters, losses[group])
         log_compute = np.log(columns["training_flop"][group]).mean()
-        found.append((np.full(len(lowest), log_compute), np.where(inside, lowest, np.nan)))
-    return _exponents(found, losses.shape[1])
+        optima.append((np.full(len(lowest), log_compute), np.where(inside, lowest, np.nan)))
+    return _exponents(optima, losses.shape[1])
 
 
 def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
@@ -212,14 +212,14 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
 
 def exponents_by_frontier(runs, losses):
     """Compute the exponents that `fit_frontier` estimates in tables with other losses; see `exponents_by_isoflop`."""
-    columns, found = positive_columns(runs, SIZED, purpose="fit_frontier"), []
+    columns, optima = positive_columns(runs, SIZED, purpose="fit_frontier"), []
     for group in _bins_of_compute(columns):
         log_parameters = np.log(columns["parameters"][group])
         best = losses[group].argmin(axis=0)
         inside = (len(group) >= FEWEST_OPTIMA) & _within(log_parameters, log_parameters[best])
         log_compute = np.log(columns["training_flop"][group])
-        found.append((log_compute[best], np.where(inside, log_parameters[best], np.nan)))
-    return _exponents(found, losses.shape[1])
+        optima.append((log_compute[best], np.where(inside, log_parameters[best], np.nan)))
+    return _exponents(optima, losses.shape[1])
 
 
 def _bins_of_compute(columns, bins=BINS):

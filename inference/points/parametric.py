@@ -146,13 +146,13 @@ def check_huber(*, threshold=1e-3, scale="free", drop_highest=0):
 def _sample(runs, drop_highest):
     columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="fit_huber")
     place = runs.attrs.get("source", "the table")
-    kept = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
-    if len(kept) < FEWEST_ROWS:
+    rows = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
+    if len(rows) < FEWEST_ROWS:
         raise InputError(
-            f"{place}: {len(kept)} rows are too few for the 5 constants of the law; give at least {FEWEST_ROWS}"
+            f"{place}: {len(rows)} rows are too few for the 5 constants of the law; give at least {FEWEST_ROWS}"
         )
     for name in ("parameters", "tokens"):
-        sizes = np.unique(columns[name][kept])
+        sizes = np.unique(columns[name][rows])
         if len(sizes) == 1:
             raise InputError(f"{place}: column {name!r} is {sizes[0]:g} in every row; add runs of other {name}")
         if len(sizes) < FEWEST_SIZES:
@@ -160,7 +160,7 @@ def _sample(runs, drop_highest):
                 f"{place}: column {name!r} has {len(sizes)} different values and the law needs {FEWEST_SIZES}; "
                 f"add runs of other {name}"
             )
-    log_parameters, log_tokens, log_loss = (np.log(column[kept]) for column in columns.values())
+    log_parameters, log_tokens, log_loss = (np.log(column[rows]) for column in columns.values())
     centre = log_parameters.mean(), log_tokens.mean()
     return huber.Sample(log_parameters - centre[0], log_tokens - centre[1], log_loss), centre
 
@@ -275,13 +275,13 @@ def _summary(solutions, sample, centre, threshold, runs):
 
 
 def _distinct(objectives, tolerance):
-    found = []
+    optima = []
     for objective in objectives:
-        if found and objective <= found[-1]["objective"] + tolerance:
-            found[-1]["starts"] += 1
+        if optima and objective <= optima[-1]["objective"] + tolerance:
+            optima[-1]["starts"] += 1
         else:
-            found.append({"objective": objective, "starts": 1})
-    return found
+            optima.append({"objective": objective, "starts": 1})
+    return optima
 
 
 def _message(best, constants, threshold, at_best, starts):

@@ -201,7 +201,7 @@ def penalised_grid(
     rows = np.sort(np.random.default_rng(seed).permutation(len(table))[: max(2, round(share * len(table)))])
     cells = [(number, _weight(delta)) for number in specifications for delta in deltas]
     problems = {number: _problem(Progress(number), table).keep(rows) for number in dict.fromkeys(specifications)}
-    found = list(
+    results = list(
         counted(mapped(_leave_one_out, (problems, start), cells), "leaving out rows", progress, total=len(cells))
     )
     published = load("published").set_index("quantity")["estimate"]
@@ -213,7 +213,7 @@ def penalised_grid(
             "loo_mse": error,
             "published_loo_mse": published.get(f"progress.{number}.loo_mse.penalty_{delta:g}", np.nan),
         }
-        for (number, delta), (objective, error) in zip(cells, found, strict=True)
+        for (number, delta), (objective, error) in zip(cells, results, strict=True)
     )
 
 
@@ -228,7 +228,7 @@ def _weight(delta):
 
 
 def _problem(law, table):
-    rows = law.kept(table)
+    rows = law.selected(table)
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
     points = law.points_of(rows, law.origin(rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]

@@ -135,13 +135,13 @@ def change_of_pace(
 
 def _entry(fit, cutoff):
     draws = fit.draws
-    found = log_normaliser(draws)
+    evidence = log_normaliser(draws)
     # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
     unused = family.DIMENSION - draws.law.active().sum()
     entry = {
-        "log_evidence": found.log_density + 0.5 * unused * np.log(2 * np.pi),
-        "se": found.se,
-        "overlap": found.overlap,
+        "log_evidence": evidence.log_density + 0.5 * unused * np.log(2 * np.pi),
+        "se": evidence.se,
+        "overlap": evidence.overlap,
         "elpd": float(importance_sampling(fit).elpd),
     }
     return entry | {"p_faster": np.nan if cutoff == NONE else acceleration(fit)["p_faster"]}

@@ -133,10 +133,10 @@ def score_progress(fits, *, papers=True, seed=1, progress=False):
     -------
     ProgressScores
     """
-    made = mapped(_scored, (papers, seed), list(fits.values()))
+    results = mapped(_scored, (papers, seed), list(fits.values()))
     entries, rowwise, paperwise = {}, {}, {}
-    for k, found in zip(fits, counted(made, "leave-one-out", progress, total=len(fits)), strict=True):
-        entries[k], rowwise[k], paperwise[k], computed = found
+    for k, result in zip(fits, counted(results, "leave-one-out", progress, total=len(fits)), strict=True):
+        entries[k], rowwise[k], paperwise[k], computed = result
         fits[k].computed |= computed
     table = pd.DataFrame.from_dict(entries, orient="index")
     return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
@@ -194,15 +194,15 @@ def mixed_scores(scores):
         ``dse`` and ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
     """
     mixed = {
-        name: [np.log(np.exp(x) @ stacking(x)) for x in (found.rowwise.to_numpy(), found.paperwise.to_numpy())]
-        for name, found in scores.items()
+        name: [np.log(np.exp(x) @ stacking(x)) for x in (score.rowwise.to_numpy(), score.paperwise.to_numpy())]
+        for name, score in scores.items()
     }
     best = max(mixed, key=lambda name: mixed[name][1].sum())
     entries = {}
-    for name, each in mixed.items():
+    for name, mixture in mixed.items():
         entry = {}
-        for (total, difference, error), own, other in zip(MIXED, each, mixed[best], strict=True):
-            entry |= {total: own.sum(), difference: (own - other).sum(), error: sum_error(own - other)}
+        for (total, difference, error), values, other in zip(MIXED, mixture, mixed[best], strict=True):
+            entry |= {total: values.sum(), difference: (values - other).sum(), error: sum_error(values - other)}
         entries[name] = entry
     return pd.DataFrame.from_dict(entries, orient="index").sort_values("elpd_papers", ascending=False)
 

@@ -67,9 +67,9 @@ def attribution(fit, systems, pairs=None):
         before, after = GrowthAt(draws, year=year[i]), GrowthAt(draws, year=year[j])
         sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
 
-        def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
-            first, second = (after if made[2] else before), (after if made[3] else before)
-            n, d = (large if made[0] else small)[0], (large if made[1] else small)[1]
+        def loss(flags, before=before, after=after, small=sizes[i], large=sizes[j]):
+            first, second = (after if flags[2] else before), (after if flags[3] else before)
+            n, d = (large if flags[0] else small)[0], (large if flags[1] else small)[1]
             return first.terms(n, d)[0] + second.terms(n, d)[1]
 
         gains = growth.shapley(loss, 4)

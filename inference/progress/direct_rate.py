@@ -184,19 +184,19 @@ def direct_doubling(
     for name, number in (("fewest", fewest), ("draws", draws)):
         if not (isinstance(number, (int, np.integer)) and number >= 1):
             raise InputError(f"{name} must be a whole number of at least 1, not {number!r}")
-    known = _known(table)
-    found = {}
+    systems = _with_compute(table)
+    results = {}
     for system, factor in (REFERENCES if references is None else references).items():
-        rows = _rows(known, system, factor, include_reference, one_a_paper)
+        rows = _rows(systems, system, factor, include_reference, one_a_paper)
         if len(rows) < fewest:
             message = f"no line is fitted: {len(rows)} of at least {fewest} rows"
-            found[system] = DirectDoubling(system, float(factor), rows, message=message)
+            results[system] = DirectDoubling(system, float(factor), rows, message=message)
             continue
         posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], prior or LinePrior())
         message = f"a line through {len(rows)} rows, the reference {'among' if include_reference else 'not among'} them"
         rate = posterior.sample(int(draws), seed)
-        found[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
-    return found
+        results[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
+    return results
 
 
 def rate_posterior(years, log_compute, prior):
@@ -223,23 +223,23 @@ def rate_posterior(years, log_compute, prior):
     return StudentT(float(-mean[1]), float(np.sqrt(squares / degrees * covariance[1, 1])), float(degrees))
 
 
-def _known(table):
+def _with_compute(table):
     require(table, COLUMNS, purpose="direct_doubling")
-    known = table[table["training_compute_flop"].notna() & (table["benchmark"] == BENCHMARK)]
-    known = known.assign(**positive_columns(known, ("year", "perplexity", "training_compute_flop"), purpose="this"))
-    return known[[name for name in COLUMNS if name != "benchmark"]]
+    rows = table[table["training_compute_flop"].notna() & (table["benchmark"] == BENCHMARK)]
+    rows = rows.assign(**positive_columns(rows, ("year", "perplexity", "training_compute_flop"), purpose="this"))
+    return rows[[name for name in COLUMNS if name != "benchmark"]]
 
 
-def _rows(known, system, factor, include_reference, one_a_paper):
+def _rows(systems, system, factor, include_reference, one_a_paper):
     if not (isinstance(factor, (int, float)) and 1 < factor < np.inf):
         raise InputError(f"the factor of perplexity for {system!r} must be a number above 1, not {factor!r}")
-    named = known[known["system"] == system]
+    named = systems[systems["system"] == system]
     if named.empty:
-        raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, known["system"]))
+        raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, systems["system"]))
     reference = named.iloc[0]
-    near = np.abs(np.log(known["perplexity"] / reference["perplexity"])) <= np.log(factor)
-    itself = known.index == reference.name
-    rows = known[near & ((known["year"] > reference["year"]) | (itself & include_reference))]
+    near = np.abs(np.log(systems["perplexity"] / reference["perplexity"])) <= np.log(factor)
+    itself = systems.index == reference.name
+    rows = systems[near & ((systems["year"] > reference["year"]) | (itself & include_reference))]
     if one_a_paper:
         rows = rows.sort_values("training_compute_flop").drop_duplicates("paper_id", keep="last")
     rows = rows.sort_values("year").reset_index(drop=True)

@@ -37,8 +37,8 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
         ``q97.5`` of the doubling time in months.
     """
     cells = [(share, factor) for share in share_spreads for factor in year_spreads]
-    found = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
-    return pd.DataFrame([row for rows in found for row in rows])
+    tables = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
+    return pd.DataFrame([row for rows in tables for row in rows])
 
 
 def _under_other_priors(shared, cell):

@@ -154,8 +154,8 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> D
 
 def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
     """Return the table of `gain_times` for the result of `gains_by_group`."""
-    found = {}
+    entries = {}
     for name, gain in gains.items():
-        found[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
-        found[name]["not_positive"] = gain.attrs["not_positive"]
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})
+        entries[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
+        entries[name]["not_positive"] = gain.attrs["not_positive"]
+    return pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})

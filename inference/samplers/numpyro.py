@@ -62,7 +62,7 @@ class JaxProgram(Program):
         z = np.asarray(run.get_samples(group_by_chain=True))
         stats = {name: np.asarray(x) for name, x in run.get_extra_fields(group_by_chain=True).items()}
         stats["lp"] = -stats.pop("potential_energy")
-        named = {ours: stats[theirs] for theirs, ours in STATISTICS.items() if theirs in stats}
+        named = {ours: stats[field] for field, ours in STATISTICS.items() if field in stats}
         sample_stats = xr.Dataset({name: (DRAWS, x) for name, x in named.items()}, draw_coordinates(*z.shape[:2]))
         return density.named(z), sample_stats
 

@@ -79,8 +79,8 @@ class Program:
         """
         start = time.perf_counter()
         with quiet():
-            found = self._sample(density, settings, int(seed), progress)
-        return *found, time.perf_counter() - start
+            result = self._sample(density, settings, int(seed), progress)
+        return *result, time.perf_counter() - start
 
     def _sample(self, density, settings, seed, progress):
         """Return the posterior and the statistics, as `sample` does."""

@@ -55,13 +55,13 @@ def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.Dat
     >>> float(anchored.sel(model="LLaMA-65B").std().round(9))
     0.0
     """
-    found = of_kind(fit, "scores").draws.named()["capability"]
+    values = of_kind(fit, "scores").draws.named()["capability"]
     if anchors is None:
-        return found
-    models = found["model"].values.tolist()
-    by_model = {name: found.sel(model=name, drop=True) for name in anchors if name in models}
+        return values
+    models = values["model"].values.tolist()
+    by_model = {name: values.sel(model=name, drop=True) for name in anchors if name in models}
     origin, unit, low = between_anchors(anchors, by_model, models)
-    return (low + unit * (found - origin)).rename("capability")
+    return (low + unit * (values - origin)).rename("capability")
 
 
 def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
@@ -96,9 +96,9 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     """
     draws = of_kind(fit, "scores").draws
     pit = pd.Series(loo_pit(fit), name="pit")
-    found = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
-    found.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
-    return found.rename_axis("benchmark").sort_values("p_uniform")
+    table = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
+    table.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
+    return table.rename_axis("benchmark").sort_values("p_uniform")
 
 
 def _p_uniform(pit):

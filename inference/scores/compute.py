@@ -118,13 +118,13 @@ def summary(fit: Fit) -> pd.DataFrame:
     >>> bs.scores.summary(fit).index.get_level_values("unit").tolist()
     ['model']
     """
-    found = progress_at_fixed_compute(fit)
+    progress = progress_at_fixed_compute(fit)
     quantities = {
-        (period, name): found[name].sel(period=period, drop=True)
-        for period in found["period"].values.tolist()
+        (period, name): progress[name].sel(period=period, drop=True)
+        for period in progress["period"].values.tolist()
         for name in ("gain", "rate")
     }
-    if AFTER in found["period"].values:
+    if AFTER in progress["period"].values:
         for name in ("gain", "rate"):
             quantities["change", name] = quantities[AFTER, name] - quantities[BEFORE, name]
     sds = robust_sds(fit, quantities)

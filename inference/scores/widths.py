@@ -30,18 +30,18 @@ def widths(fit, *, seed=1):
         ``models``; ``slope``; ``gain``.
     """
     draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(seed)
-    found, d = progress_at_fixed_compute(fit), draws.design
-    slope, gain = found["slope"].values.ravel(), found["gain"].values.ravel()
-    known = d["model_known"] > 0.5
-    capability = draws.capability[..., known].reshape(-1, known.sum())
-    compute, year = d["model_log_compute"][known], d["model_year"][known]
-    error = np.sqrt(d["model_compute_variance"][known])
+    progress, d = progress_at_fixed_compute(fit), draws.design
+    slope, gain = progress["slope"].values.ravel(), progress["gain"].values.ravel()
+    measured = d["model_known"] > 0.5
+    capability = draws.capability[..., measured].reshape(-1, measured.sum())
+    compute, year = d["model_log_compute"][measured], d["model_year"][measured]
+    error = np.sqrt(d["model_compute_variance"][measured])
     middle, columns = capability.mean(0), _columns(compute, year)
     of_models = rng.multivariate_normal(*_line(columns, middle), DRAWS)
     moved = compute + error * rng.standard_normal((DRAWS, len(compute)))
     lines = {
         "scores": np.linalg.lstsq(columns, capability.T)[0].T,
-        "computes": np.array([np.linalg.lstsq(_columns(each, year), middle)[0] for each in moved]),
+        "computes": np.array([np.linalg.lstsq(_columns(computes, year), middle)[0] for computes in moved]),
         "models": of_models,
     }
     summary = progress_summary(fit)

@@ -37,9 +37,9 @@ def cumulative(right, wrong, precision, correct, total):
         parts = (np.maximum(right * precision, LEAST), np.maximum(wrong * precision, LEAST))
     parts = [np.broadcast_to(x, shape) for x in parts]
 
-    def density(j, own):
-        a, b = (x[..., own] for x in parts)
-        m = n[own]
+    def density(j, cells):
+        a, b = (x[..., cells] for x in parts)
+        m = n[cells]
         choose = special.gammaln(m + 1) - special.gammaln(j + 1) - special.gammaln(m - j + 1)
         if precision is None:
             return np.exp(choose + a * j + b * (m - j))
@@ -50,8 +50,8 @@ def cumulative(right, wrong, precision, correct, total):
     terms = np.where(upper, n - k, k).astype(int)
     lower_tail = np.zeros(shape)
     for j in range(terms.max(initial=0)):
-        own = np.flatnonzero(terms > j)
-        lower_tail[..., own] += density(np.where(upper[own], n[own] - j, j), own)
+        cells = np.flatnonzero(terms > j)
+        lower_tail[..., cells] += density(np.where(upper[cells], n[cells] - j, j), cells)
     return np.clip(np.where(upper, 1 - lower_tail - at, lower_tail), 0, 1), at
 
 

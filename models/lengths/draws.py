@@ -179,7 +179,7 @@ class LengthsDraws(Draws):
         counts = self.law.counts(right, wrong, precision, rows, rng)
         return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         below, at = cumulative(

@@ -76,13 +76,13 @@ class LossDraws(Draws):
         mean = self._mean_on_scale(rows)
         return mean.copy(data=self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values)
 
-    def _given(self, residual, rows, given):
+    def _conditional(self, residual, rows, conditioning):
         """Return residuals and the arguments of their noise, with effects given ``"others"`` or ``"earlier"`` rows."""
         arguments = self.noise_arguments(rows)
         if not self.law.effects_of:
             return residual, *arguments
         return effects.conditional(
-            residual, self._values(rows)[self.law.residuals.effect_sd], self.law.groups(rows), given, *arguments
+            residual, self._values(rows)[self.law.residuals.effect_sd], self.law.groups(rows), conditioning, *arguments
         )
 
     def blocks(self, rows=None):
@@ -109,7 +109,7 @@ class LossDraws(Draws):
         """
         law, rows = self.law, self.rows if rows is None else rows
         observed = self._observed(rows)
-        residual, *arguments = self._given(observed.values, rows, "others")
+        residual, *arguments = self._conditional(observed.values, rows, "others")
         halfwidth = law.halfwidth(rows)
         if halfwidth is None:
             values = law.residuals.logp(residual, *arguments)
@@ -144,7 +144,7 @@ class LossDraws(Draws):
         density, dim = (self._by_effect, self._effect_id) if self.law.effects_of else (self.log_likelihood, "run")
         return sum(density(rows.iloc[block]).sum(dim) for block in self.blocks(rows))
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of a loss of at most each one observed: the dims of the draws and ``run``.
 
         Parameters
@@ -157,14 +157,14 @@ class LossDraws(Draws):
         """
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
-        residual, *arguments = self._given(observed.values, rows, given)
+        residual, *arguments = self._conditional(observed.values, rows, conditioning)
         return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
 
     def relative_scatter(self, rows=None):
         """Return the residuals' scale as a share of the mean loss, an ndarray of the draws' dims and ``run``."""
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
-        _, sigma, *_ = self._given(observed.values, rows, "earlier")
+        _, sigma, *_ = self._conditional(observed.values, rows, "earlier")
         shares = sigma if self.law.scale.startswith("log_") else sigma / self.mean(rows).transpose(..., "run").values
         return np.broadcast_to(shares, observed.shape)
 

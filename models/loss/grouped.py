@@ -120,7 +120,7 @@ class Grouped(Law):
             check_population(name, self.law.prior_of[name])
 
     @classmethod
-    def _made(cls, options, make):
+    def _from_options(cls, options, make):
         """Make the law of its `options`, that of the groups by `make` of a name and options."""
         inner = options.get("law")
         if not (isinstance(inner, dict) and isinstance(inner.get("name"), str) and "by" in options):
@@ -305,7 +305,7 @@ class Grouped(Law):
         return ", ".join([self.law.label, f"by {self.by}", *texts, *priors])
 
 
-def _names(given, option):
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"{option} is a sequence of names of quantities, not {shown(given)}")
-    return tuple(given)
+def _names(names, option):
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{option} is a sequence of names of quantities, not {shown(names)}")
+    return tuple(names)

@@ -242,8 +242,8 @@ class Noise:
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
 
         Outside the fitted range of a size, sigma has its value at the end of the range. Where the value at the centre
-        of the runs is larger, it has that. A scatter that falls with size would otherwise predict the next size almost exactly,
-        which no run supports.
+        of the runs is larger, it has that. A scatter that falls with size would otherwise predict the next size almost
+        exactly, which no run supports.
 
         Parameters
         ----------

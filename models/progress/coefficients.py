@@ -32,8 +32,8 @@ def named_coefficients(law, reference, c, d):
     """
     out = {}
 
-    def put(name, found):
-        dims, values, *labels = found
+    def put(name, entry):
+        dims, values, *labels = entry
         coords = {dims[-1]: labels[0]} if labels else {}
         out[name] = xr.DataArray(values, dims=dims, coords=coords)
 

@@ -252,12 +252,12 @@ def papers(d):
     return effects.Groups(d["paper"], d["paper_rows"])
 
 
-def conditional_log_likelihood(c, d, given="others"):
+def conditional_log_likelihood(c, d, conditioning="others"):
     """Return the log density of each row given others of its paper, (..., row), under normal noise with paper effects.
 
     Given all others, it is what leave-one-out needs; see `effects.conditional`. NumPy arrays.
     """
-    return normal_logp(*effects.conditional(residuals(c, d), c["paper_sd"], papers(d), given, scatter(c, d)))
+    return normal_logp(*effects.conditional(residuals(c, d), c["paper_sd"], papers(d), conditioning, scatter(c, d)))
 
 
 def paper_log_likelihood(c, d):

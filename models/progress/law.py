@@ -197,11 +197,11 @@ class Progress(Law):
             If a column that the law needs is missing, there are too few rows, or a benchmark of the specification has
             none.
         """
-        rows = self.kept(table)
+        rows = self.selected(table)
         self._check(rows)
         return rows
 
-    def kept(self, table):
+    def selected(self, table):
         """Return the rows of a table that the options leave in, however few.
 
         Raises

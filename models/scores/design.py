@@ -68,13 +68,13 @@ def trend(year, log_compute, error):
     return [*line.tolist(), max(float(variance), 0.0)]
 
 
-def _origins(law, rows, found):
+def _origins(law, rows, entries):
     """Return the mean capability, at the priors' medians, of models with scores on each benchmark, as plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
-    steps = np.zeros(len(found["half_years"])) if law.pace == "random_walk" else ()
-    mean, _ = expected(medians, law.pace, _of_models(law, found), steps=steps)
-    of_model = dict(zip(found["models"], mean.tolist(), strict=True))
-    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[found["benchmarks"]].tolist()
+    steps = np.zeros(len(entries["half_years"])) if law.pace == "random_walk" else ()
+    mean, _ = expected(medians, law.pace, _of_models(law, entries), steps=steps)
+    of_model = dict(zip(entries["models"], mean.tolist(), strict=True))
+    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[entries["benchmarks"]].tolist()
 
 
 def versions(rows):
@@ -197,12 +197,12 @@ def of_versions(rows, reference):
     return places, nested.astype(float)
 
 
-def _places(rows, column, own, names):
-    places = pd.Index(names).get_indexer(own)
+def _places(rows, column, values, names):
+    places = pd.Index(names).get_indexer(values)
     if (places < 0).any():
         row = int(np.argmax(places < 0))
         raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {rows.index[row] + 1} "
-            "is none of those fitted; fit a table that has it"
+            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(values.iloc[row])} in row "
+            f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
         )
     return places

@@ -237,7 +237,7 @@ class ScoresDraws(Draws):
         most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
         return np.array_split(np.arange(count), max(1, -(-count // most)))
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observed score; one at an end is uniform in its interval."""
         at = self._at(rows)
         eta, log_noise = at._logits()

@@ -59,4 +59,4 @@ def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior():
         group = stuck[name].to_dataset()
         stuck[name] = xr.DataTree(xr.zeros_like(group) + group.isel(chain=0, draw=0, drop=True))
     found = power_scaling(stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run"))
-    assert np.isnan(found["prior"]) and "cannot be told" in found["diagnosis"]
+    assert np.isnan(found["prior"]) and "unknown" in found["diagnosis"]

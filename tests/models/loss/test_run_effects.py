@@ -117,7 +117,7 @@ def standard_scores(law, rows, known, given, tables=1000):
     simulated = law.simulate({name: np.full(tables, x) for name, x in known.items()}, rows, np.random.default_rng(3))
     copies = pd.concat([rows.assign(run=rows["run"] + f" of table {k}") for k in range(tables)], ignore_index=True)
     draws = law.known_draws(known, law.reference(rows), copies.assign(loss=simulated.ravel()))
-    return ndtri(draws.cdf(given=given).values.reshape(simulated.shape))
+    return ndtri(draws.cdf(conditioning=given).values.reshape(simulated.shape))
 
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
