@@ -48,7 +48,7 @@ class Groups:
         return sum_by(x, self.codes, self.counts)
 
     def over(self, x, conditioning):
-        """Add `x` up over other rows of a row's group, those that are `conditioning`, (..., row); see `conditional`."""
+        """Add `x` up over other rows of a row's group, selected by `conditioning`, (..., row); see `conditional`."""
         if not isinstance(conditioning, str):
             return self.sum(x * conditioning)[..., self.codes] - x * conditioning
         if conditioning == "others":
@@ -92,15 +92,15 @@ def conditional(residual, scale, groups, conditioning, sigma, nu=None):
     """Return residuals minus their prediction from other rows of the group, and the noise that remains.
 
     The conditional of a multivariate normal is normal. That of a multivariate Student-t is Student-t with as many more
-    degrees of freedom as there are other rows, and wider where these are far out [1]_. Leave-one-out needs it given all
-    other rows. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
+    degrees of freedom as rows are conditioned on, and wider where these are far out [1]_. Leave-one-out needs it given
+    all other rows. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
 
     Parameters
     ----------
     residual, scale, groups, sigma, nu
         As for `joint_logp`; NumPy arrays.
     conditioning : {"others", "earlier"} or ndarray of bool, shape (row,)
-        Which rows of its group a row is given: all others, those before it in the table, or those marked.
+        Which rows of its group a row is conditional on: all others, those before it in the table, or those marked.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def _power_scalings(fit, quantities, log_likelihood=None):
         try:
             table = azs.psense_summary(tree, round_to=6)
         except ValueError:  # of the largest weights, which are all the same
-            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains stay at their start"}
+            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains do not move"}
             return dict.fromkeys(quantities, nothing)
     return {
         name: {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 5000  # Of a table to which other laws are fitted automatically.
 LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standard error.
 MOST_REFITS = 3  # Of each law, without one of the largest sizes: each takes about a second.
-LEAST_GAIN = 4.0  # Nats: smaller differences are noise (Sivula, Magnusson and Vehtari 2020, section 3).
+LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
 
 
 def worth_trying(fit):

@@ -224,8 +224,8 @@ def cut_factor(density, codes):
 
     Draws of a cut [2]_ have phi from elsewhere, so that without unit i they should be weighted by
     ``p(y_i | y_-i, phi) / p(y_i | theta, phi)``. The numerator is the harmonic mean of the density over the draws at
-    one phi. It is drawn towards the mean over phi, the more the fewer draws determine it. Leave-one-out is then right
-    to second order in the numerator's variation.
+    one phi. It is shrunk towards the mean over phi, more so where few draws determine it. Leave-one-out is then
+    right to second order in the numerator's variation.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, l
 
 
 def _searched(law, constants, n, gamma, delta):
-    """Search the local exponents and budgets of `local_exponents`: for the tokens at which each size is optimal."""
+    """Compute the result of `local_exponents` by a search for the tokens at which each size is optimal."""
     names = _names(law, constants)
     arrays = xr.broadcast(*(xr.DataArray(x) for x in (*(constants[name] for name in names), gamma, delta)))
     *values, gamma, delta = (x.values[..., None] for x in arrays)
