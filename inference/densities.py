@@ -59,7 +59,7 @@ def evaluated(draws, seed):
     Dataset
         Of dims (chain, draw, unit).
     dict
-        Figures that say how exact they are.
+        Figures of how exact they are.
     """
     law = draws.law
     density = draws.log_likelihood(seed=seed)

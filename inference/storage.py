@@ -63,7 +63,7 @@ def open(path: str | PathLike[str]) -> Fit:
         _check_whole(fit, tree)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
-    # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
+    # What is computed depends on other entries of the record and attributes of the variables: anything may be raised.
     except Exception as error:
         raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
     posterior = fit["posterior"].to_dataset()

@@ -305,7 +305,7 @@ def open_calibration(path):
 
 
 class Calibration(Printed, xr.Dataset):
-    """What `calibrate` returns: a Dataset that prints whether intervals cover as often as they say."""
+    """What `calibrate` returns: a Dataset that prints whether intervals cover as often as stated."""
 
     __slots__ = ()
 

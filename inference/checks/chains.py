@@ -30,7 +30,7 @@ def _extremes(dataset):
         figures = {
             "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
             "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
-            # By default tails are what the user's settings of ArviZ say.
+            # The default tails are those of the user's settings of ArviZ.
             "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
         }
 

@@ -14,7 +14,7 @@ SUM, PICK = "sum", "pick"
 
 
 class UntraceableError(Exception):
-    """Something that symbols cannot say, such as an operation of rows and runs."""
+    """Something that symbols cannot express, such as an operation of rows and runs."""
 
 
 class Symbol:
@@ -84,7 +84,7 @@ for _name, _text in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
 
 
 class Symbols(np.ndarray):
-    """An array of symbols and numbers; comparisons of NumPy's own arrays of objects would ask for their truth."""
+    """An array of symbols and numbers; comparisons of NumPy's arrays of objects would need their truth values."""
 
     def __getitem__(self, key):
         *first, last = key if isinstance(key, tuple) else (key,)

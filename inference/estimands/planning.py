@@ -89,7 +89,7 @@ FINITE = ("loss", "floor", "reached")
 
 
 def _unreached(result, law, targets):
-    """Make sizes and compute infinite in draws that no size takes to the target, and say in how many."""
+    """Make sizes and compute infinite in draws that no size takes to the target, and warn in how many."""
     reached = np.broadcast_to(result["reached"], result["parameters"].shape)
     for i, target in enumerate(targets):
         hits, floor = reached[:, i, 0], result["floor"][:, i, 0]

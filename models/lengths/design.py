@@ -180,7 +180,7 @@ def alike(runs, effects):
     runs : DataFrame
         From `runs_of_counts`.
     effects : str
-        Arms tell runs apart where this formula names them.
+        Arms separate runs where this formula names them.
     """
     columns = condition_columns(runs, effects)
     if "seed" not in runs:
