@@ -179,7 +179,7 @@ class _Directions(_Test):
 
     def see(self, draws, z, sigma):
         squares = (z @ self.contrast.directions.T) ** 2
-        self.keep(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
+        self.add(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
 
     def entry(self):
         what = f"{self.contrast.what}, chi-square if the law is true"
