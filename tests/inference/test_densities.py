@@ -91,7 +91,7 @@ def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
 def test_densities_are_left_out_for_their_size_with_a_note(fitter, monkeypatch, quiet):
     monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
     with pytest.warns(
-        bs.errors.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not kept in the fit"
+        bs.errors.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not saved in the fit"
     ):
         fit = fitter.fit(**SHORT)
     assert not densities.is_held(fit)

@@ -96,7 +96,7 @@ def test_a_fit_prints_what_its_methods_return(fresh):
     assert plain(quantiles(exponent)) in text and plain(quantiles(exponent)) in fresh.summary().quote[0]
     budget = 10 * fresh.rows["training_flop"].max()
     assert sizes(quantiles(fresh.allocate(budget)["parameters"])) in text
-    assert "converged: " in text and "the law is off by" in text
+    assert "converged: " in text and "the law has a misfit of" in text
     for line in text.split("\n"):
         cells = [cell for cell in line.split("  ") if cell]
         assert all(cell.strip().replace(">", "&gt;") in fresh._repr_html_() for cell in cells)

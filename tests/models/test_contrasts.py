@@ -47,4 +47,4 @@ def test_columns_that_may_name_groups():
             "paper": list("ccddee") * 2,
         }
     )
-    assert list(groupings(rows, known=["paper"])) == ["lab", "whole"]
+    assert list(groupings(rows, used=["paper"])) == ["lab", "whole"]

@@ -14,7 +14,7 @@ from bayescaling.reports.html.render import render
 DOCUMENT = {
     "diagnostics": {
         "one": {"ok": True, "sentence": "converged"},
-        "one, <other>": {"ok": False, "sentence": "NOT TO BE TRUSTED: r_hat"},
+        "one, <other>": {"ok": False, "sentence": "did not converge: r_hat"},
     },
     "provenance": {
         "versions": {"bayescaling": "1.0"}, "data": {"t": "f"}, "seed": 1, "draws": 9, "chains": 2, "sampler": "nutpie"

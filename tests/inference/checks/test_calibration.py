@@ -254,7 +254,7 @@ def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", command)
     assert run(cli) == 0
     shown = capsys.readouterr().out
-    assert "truths from the posterior" in shown and "log_likelihood" in shown and "judged together" in shown
+    assert "truths from the posterior" in shown and "log_likelihood" in shown and "tested together" in shown
     monkeypatch.setattr("sys.argv", [*command, "--json"])
     assert run(cli) == 0
     document = json.loads(capsys.readouterr().out)

@@ -24,7 +24,7 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
     """
     assert judged["verdict"] == "off" and 0.001 < judged["size"] < 0.006
     assert set(judged["rejected_by"]) == {"score", "slopes by compute"}
-    assert verdict_sentence(judged).startswith("the law is off by 0.")
+    assert verdict_sentence(judged).startswith("the law has a misfit of 0.")
     assert worth_trying(fit_default)
     laws = fit_default.wider_laws()
     best, effects = laws
@@ -45,7 +45,7 @@ def test_a_law_that_is_true_fits_and_one_that_is_far_off_does_not(fitter, runs, 
     wrong = runs.assign(loss=bent * (1 + 0.04 * np.cos(np.log(runs["training_flop"]))))
     far = fitter.fit(wrong, seed=1, **SHORT)
     assert far.check()["verdict"] == "does not fit" and far.check()["size"] > 0.01
-    assert "does not fit its rows: off by" in verdict_sentence(far.check())
+    assert "does not fit its rows: misfit of" in verdict_sentence(far.check())
 
 
 def test_the_size_is_that_of_what_was_done_to_the_runs(fitter, runs, simulated, quiet):

@@ -83,7 +83,7 @@ def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs,
     fit = bs.fit(bs.laws.EmbeddingCorrected(), runs, seed=1, draws=200, tune=400, chains=2)
     assert fit.loo().elpd == importance_sampling(fit).elpd
     for mend in ("moment_matching", "refit"):
-        with pytest.raises(bs.InputError, match="has no one posterior that could be moved or fitted again"):
+        with pytest.raises(bs.InputError, match="has no one posterior that could be shifted or fitted again"):
             fit.loo(high_k=mend)
 
 

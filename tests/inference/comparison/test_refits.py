@@ -74,7 +74,7 @@ def held_out(fitter, fit, left, seed):
 
 @pytest.mark.thorough
 def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
-    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: NOT TO BE TRUSTED: "):
+    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: did not converge: "):
         progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
 
 

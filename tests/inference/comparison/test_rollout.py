@@ -220,5 +220,5 @@ def test_cutoffs_that_cannot_be_used_are_refused_before_anything_is_sampled(
 
 def test_runs_of_which_nothing_was_seen_have_no_counts_foretold(lengths_counts):
     table = lengths_counts.assign(order=lengths_counts["run"].factorize()[0])
-    with pytest.raises(bs.InputError, match="has no row below order 3, so that nothing foretells its rows"):
+    with pytest.raises(bs.InputError, match="has no row below order 3, so that nothing predicts its rows"):
         bs.rollout(bs.laws.Lengths(seeds=False), table, "order", 3)

@@ -90,6 +90,6 @@ def test_benchmarks_of_few_scores_are_not_foretold(design):
     past, ahead = table[table["year"] < CUTOFF], table[table["year"] >= CUTOFF]
     foretold = law.grouping.foretold(past, ahead)
     np.testing.assert_array_equal(foretold, (ahead["benchmark"] != "test 2").to_numpy())
-    with pytest.raises(bs.InputError, match="say nothing of any other"):
+    with pytest.raises(bs.InputError, match="do not inform any other"):
         only = pd.concat([past, ahead[ahead["benchmark"] == "test 2"]], ignore_index=True)
         bs.rollout(law, only, "date", CUTOFF, **SHORT)

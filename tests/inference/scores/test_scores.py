@@ -112,7 +112,7 @@ def test_a_benchmark_of_another_law_is_found(design):
 def test_a_fit_without_a_pace_has_no_rate(design):
     rows = design.table
     fit = fitted(bs.laws.Scores(), rows[rows["model"] < "model 08"].reset_index(drop=True), draws=20)
-    with pytest.raises(bs.InputError, match="without a pace; fit the law with pace='linear'"):
+    with pytest.raises(bs.InputError, match="without progress; fit the law with pace='linear'"):
         bs.scores.progress_at_fixed_compute(fit)
 
 

@@ -119,7 +119,7 @@ def standard_scores(law, rows, constants, condition, tables=1000):
     )
     copies = pd.concat([rows.assign(run=rows["run"] + f" of table {k}") for k in range(tables)], ignore_index=True)
     draws = law.known_draws(constants, law.reference(rows), copies.assign(loss=simulated.ravel()))
-    return ndtri(draws.cdf(given=condition).values.reshape(simulated.shape))
+    return ndtri(draws.cdf(conditioning=condition).values.reshape(simulated.shape))
 
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])

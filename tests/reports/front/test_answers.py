@@ -26,7 +26,7 @@ def q(low, middle, high):
     return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
 
 
-OFF = {"verdict": "off", "sentence": "the law is off by 0.3% of the loss", "p": 1e-5, "size": 0.003}
+OFF = {"verdict": "off", "sentence": "the law has a misfit of 0.3% of the loss", "p": 1e-5, "size": 0.003}
 
 
 def law(elpd, exponent):
