@@ -45,6 +45,7 @@ NOT_PROSE = (
     (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
     (re.compile(r"[\"“][^\"”\n]*[\"”]"), "Q"),
     (re.compile(r"(?:https?://|\b(?:doi|arXiv):)\S*\w"), ""),
+    (re.compile(r"^ *=+(?: +=+)+ *\n(?:.*\n)*?^ *=+(?: +=+)+ *(?=\n\s*\n|\Z)", re.MULTILINE), "\n\n"),  # tables
 )
 TEMPLATE = ((re.compile(r"\{#.*?#\}|\{%.*?%\}", re.DOTALL), "\n\n"), (re.compile(r"\{\{.*?\}\}", re.DOTALL), "V"))
 TAG = re.compile(r"</?[a-zA-Z][^>]*>", re.DOTALL)
