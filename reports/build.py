@@ -44,9 +44,9 @@ def _made(out, pages, key, progress, **choice):
     ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, partial(_preview, out, chosen))
     with Stages(names, progress, ahead=partial(ahead, **choice), **choice) as stage:
         for page in chosen:
-            found = page.analyse(stage, published, posteriors, **options)
-            posteriors |= found.posteriors
-            parts.append(Part.of(page, found, page.drawn(stage, found, published, pages)))
+            findings = page.analyse(stage, published, posteriors, **options)
+            posteriors |= findings.posteriors
+            parts.append(Part.of(page, findings, page.drawn(stage, findings, published, pages)))
         stage.show("page")
         document = document_of(parts, published, stage.seconds)
         write(out, document, posteriors, TITLE, shown(parts, document), stage.warned, front(document), written=written)

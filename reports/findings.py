@@ -30,8 +30,8 @@ class Findings:
         """Return the result of a long study."""
         return evidence(name)["result"]
 
-    def made(self, name):
-        """Say when and how a long study was made."""
+    def provenance(self, name):
+        """Return a sentence on when and how a long study was made."""
         study = evidence(name)
         settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
         return f"A study made on {study['made']} ({settings}), by <code>{study['command']}</code>."

@@ -29,14 +29,14 @@ def group_entries(fit, *, seed=1):
         return None
     names = [str(name) for name in posterior[GROUP].values]
     labels = labelled(fit.rows[law.grouping.by])
-    found = {
+    entry = {
         "by": law.grouping.by,
         "rows": {name: int((labels == name).sum()) for name in names},
         "quantities": {name: by_group(x, names) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},
     }
     if EXPONENT not in posterior or GROUP not in posterior[EXPONENT].dims:
-        return found
+        return entry
     exponents = posterior[EXPONENT]
     unseen = {}
     if law.pooled:
@@ -46,7 +46,7 @@ def group_entries(fit, *, seed=1):
                 label += "_"
             added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
             unseen[name] = intervals.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
-    return found | {
+    return entry | {
         "exponent": {"by_group": by_group(exponents, names)} | unseen,
         "differences": _differences(exponents, names),
     }
@@ -71,5 +71,5 @@ def _spread(law, posterior, name):
     """Spread of a pooled quantity between groups, beside its prior."""
     _, spread = population(name)
     prior = law.prior_of[spread].frozen.ppf(list(intervals.QUANTILES.values()))
-    told = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
-    return intervals.summary(posterior[spread]) | {"prior": told}
+    quantiles = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
+    return intervals.summary(posterior[spread]) | {"prior": quantiles}

@@ -30,9 +30,9 @@ def prepare(out):
 
 def judge_chains(document, records):
     """Add to the content of results.json what the chains of each fit say of themselves, by the records of the fits."""
-    judged = {name: record["diagnostics"] for name, record in records.items()}
+    diagnostics = {name: record["diagnostics"] for name, record in records.items()}
     document["diagnostics"] = {
-        name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
+        name: {"ok": bool(checks["ok"]), "sentence": sentence(checks)} for name, checks in diagnostics.items()
     }
 
 
@@ -74,5 +74,5 @@ def write_page(out, html):
 
 def file_name(name):
     """Turn the name of a fit into one that any file system holds."""
-    kept = name.replace(", ", "-").replace(" ", "-")
-    return "".join(c if c.isalnum() or c in "-_.=+" else "_" for c in kept)[:100]
+    plain = name.replace(", ", "-").replace(" ", "-")
+    return "".join(c if c.isalnum() or c in "-_.=+" else "_" for c in plain)[:100]

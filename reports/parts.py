@@ -38,16 +38,16 @@ class Part:
     sections: list
 
     @classmethod
-    def of(cls, page, found, sections):
+    def of(cls, page, findings, sections):
         """Make the part of a page of its `Findings` and its sections."""
         return cls(
             page.name,
             page.title,
-            found.document,
-            {name: fit.record for name, fit in found.posteriors.items()},
-            {name: fit.record for name, fit in found.unsaved.items()},
-            found.studies,
-            optimum_grid(found.document, found.posteriors),
+            findings.document,
+            {name: fit.record for name, fit in findings.posteriors.items()},
+            {name: fit.record for name, fit in findings.unsaved.items()},
+            findings.studies,
+            optimum_grid(findings.document, findings.posteriors),
             sections,
         )
 
@@ -82,7 +82,7 @@ def document_of(parts, published, seconds):
 
 def shown(parts, document):
     """Return parts as `render` takes them, in the order in which they are shown."""
-    answered = {each["page"]: each for each in document["answers"]}
+    answered = {answer["page"]: answer for answer in document["answers"]}
     return [
         {
             "name": part.name,

@@ -74,8 +74,8 @@ def report(
     >>> import bayescaling as bs
     >>> fit = bs.fit("chinchilla", bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = bs.report(folder, {"mine": fit})
-    >>> sorted(found)
+    ...     result = bs.report(folder, {"mine": fit})
+    >>> sorted(result)
     ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
     """
     whole = {"pages": pages}
@@ -95,8 +95,8 @@ def report(
     return build(out, pages=pages, **showing, **sampling)
 
 
-def _refuse(what, given):
+def _refuse(what, options):
     """Refuse options that were given and mean nothing here."""
-    strange = [name for name, x in given.items() if x is not None]
+    strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")

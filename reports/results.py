@@ -20,13 +20,13 @@ def misfit_entries(fit):
 def verdict_entry(fit):
     """Entry of the verdict on the law of a fit, in words and numbers, without its tests."""
     verdict = fit.check()
-    kept = {name: x for name, x in verdict.items() if name != "tests"}
-    return kept | {"sentence": verdict_sentence(verdict)}
+    entry = {name: x for name, x in verdict.items() if name != "tests"}
+    return entry | {"sentence": verdict_sentence(verdict)}
 
 
 def rejected_by(misfit):
     """Name the tests of `misfit_entries` that reject the law, "" where none does."""
-    return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
+    return ", ".join(f"{test} ({p_value(result['p'])})" for test, result in misfit.items() if not result["fits"])
 
 
 def law_entry(fit, points=None, high_k=None):
@@ -79,8 +79,8 @@ def provenance(records):
 
 def studies(names):
     """Return when and how each of some long studies was made, by name."""
-    kept = ("what", "made", "version", "command", "settings")
-    return {name: {key: evidence(name)[key] for key in kept} for name in names}
+    keys = ("what", "made", "version", "command", "settings")
+    return {name: {key: evidence(name)[key] for key in keys} for name in names}
 
 
 def comparison_entries(table):
@@ -105,10 +105,10 @@ def comparison_document(table, **more):
     return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
 
 
-def calibration_entry(found):
+def calibration_entry(calibration):
     """Entry of results.json of what `calibrate` found."""
-    table = found.table()
-    record = {name: found.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
+    table = calibration.table()
+    record = {name: calibration.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
     return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],

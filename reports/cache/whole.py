@@ -91,9 +91,9 @@ def make_ahead(names, out, written, preview, shown, **choice):
             watch = executor.submit(_watch, folder, shown, preview, over)
             try:
                 shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
-                for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
+                for posteriors, stage_keys in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
                     written.update(posteriors)
-                    keys.update(made)
+                    keys.update(stage_keys)
             finally:
                 over.set()
         watch.result()

@@ -40,12 +40,12 @@ def alternative(drawn):
     rows = [_plain(label) for axis in drawn.select_yaxes() for label in axis.ticktext or ()]
     names = [_plain(trace.name) for trace in drawn.data if trace.name and trace.showlegend is not False]
     shown = dict.fromkeys(name for name in names if name)
-    said = [f"Graph: {caption(drawn)}."]
+    sentences = [f"Graph: {caption(drawn)}."]
     if rows and any(re.search("[a-z]", label, re.IGNORECASE) for label in rows):
-        said.append(f"Rows: {', '.join(rows)}.")
+        sentences.append(f"Rows: {', '.join(rows)}.")
     if shown:
-        said.append(f"Shown: {', '.join(shown)}.")
-    return LOWERED.sub("", _plain(" ".join(said)))
+        sentences.append(f"Shown: {', '.join(shown)}.")
+    return LOWERED.sub("", _plain(" ".join(sentences)))
 
 
 def named(drawn):
@@ -66,15 +66,15 @@ def named(drawn):
     for trace in drawn.data:
         if trace.type in POINTS and trace.hovertemplate is None and trace.hoverinfo != "skip":
             axes = ((letter, drawn.layout[_axis(trace, letter)]) for letter in "xy")
-            said = [_said_of(letter, axis) for letter, axis in axes if axis.showticklabels is not False]
-            trace.hovertemplate = "<br>".join(said) + f"<extra>{trace.name or ''}</extra>"
+            lines = [_hover_line(letter, axis) for letter, axis in axes if axis.showticklabels is not False]
+            trace.hovertemplate = "<br>".join(lines) + f"<extra>{trace.name or ''}</extra>"
 
 
 def _axis(trace, letter):
     return f"{letter}axis{(trace[f'{letter}axis'] or letter)[1:]}"
 
 
-def _said_of(letter, axis):
+def _hover_line(letter, axis):
     title = axis.title.text or ""
     name, _, unit = title.partition(" (")
     unit = unit.rstrip(")")

@@ -54,10 +54,10 @@ def loo_pit(fit, of=None):
     `of` is what to call the fit, where a page has several.
     """
     values = law_tests.loo_pit(fit)
-    drawn = _departures({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
+    drawn = _deviations({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
     whose = f" of {of}" if of else ""
-    said = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {departure(values * RANKS)}"
-    return drawn.update_layout(meta={"caption": said})
+    caption = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {deviation(values * RANKS)}"
+    return drawn.update_layout(meta={"caption": caption})
 
 
 def simulated_ranks(calibrated, names):
@@ -71,13 +71,15 @@ def simulated_ranks(calibrated, names):
         Quantities and what to call them.
     """
     ranks = {label: np.asarray(calibrated[name]) for name, label in names.items()}
-    drawn = _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
-    off = {label: departure(values) for label, values in ranks.items() if departure(values) != WITHIN}
-    said = "; ".join(f"that of {label} {words}" for label, words in off.items()) or "every line stays inside the band"
-    return drawn.update_layout(meta={"caption": f"Ranks of the truth, their distribution minus the uniform: {said}"})
+    drawn = _deviations(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+    outside = {label: deviation(values) for label, values in ranks.items() if deviation(values) != WITHIN}
+    places = (
+        "; ".join(f"that of {label} {words}" for label, words in outside.items()) or "every line stays inside the band"
+    )
+    return drawn.update_layout(meta={"caption": f"Ranks of the truth, their distribution minus the uniform: {places}"})
 
 
-def departure(ranks):
+def deviation(ranks):
     """Say where ranks from 0 to 100 leave the simultaneous band of uniform ones, and how probably by chance.
 
     Examples
@@ -102,7 +104,7 @@ def departure(ranks):
     return f"the line leaves the band {where} ({p_value(p)})"
 
 
-def _departures(ranks, what, title):
+def _deviations(ranks, what, title):
     """Distributions minus the uniform of ranks from 0 to 100, by label, with a band that holds 95% of uniform ones."""
     places = np.arange(1, RANKS) / RANKS
     low, high = uniform_band(len(next(iter(ranks.values()))))
@@ -193,8 +195,8 @@ def ranks(fit, names):
                 hovertemplate=f"{name}, chain {chain}<br>%{{y:.2f}} of uniform<extra></extra>",
             )
             drawn.add_trace(bars, row=1, col=column)
-    said = "Ranks of the draws of each chain among those of all, over their mean: near 1 where chains agree"
-    drawn.update_layout(figure(height=280, caption=said).layout)
+    caption = "Ranks of the draws of each chain among those of all, over their mean: near 1 where chains agree"
+    drawn.update_layout(figure(height=280, caption=caption).layout)
     drawn.update_layout(legend={"orientation": "h", "y": -0.35}, margin={"t": 40})
     drawn.update_xaxes(title={"text": "Rank (%)", "standoff": 4})
     drawn.update_yaxes(range=[0, 2], showticklabels=False)

@@ -41,7 +41,7 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
         marker={"color": colour, "size": 9, "symbol": symbol},
         name=label,
         legendgroup=group,
-        customdata=[[q[LOW], q[HIGH], said] for q, said in zip(summaries, text or [""] * len(places), strict=True)],
+        customdata=[[q[LOW], q[HIGH], row] for q, row in zip(summaries, text or [""] * len(places), strict=True)],
         hovertemplate="%{customdata[2]}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>"
         + label
         + "</extra>",

@@ -97,8 +97,8 @@ def posterior_and_published(fit, published, names):
         ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
         margin = 0.04 * (ends[1] - ends[0])
         drawn.update_xaxes(title={"text": label, "standoff": 4}, range=[ends[0] - margin, ends[1] + margin], **place)
-    said = "Posterior of the law's constants, published estimates and their 95% intervals"
-    styled = figure(height=270 * rows, caption=said)
+    caption = "Posterior of the law's constants, published estimates and their 95% intervals"
+    styled = figure(height=270 * rows, caption=caption)
     drawn.update_layout(styled.layout)
     drawn.update_layout(legend=LEGEND, margin={"l": 20})
     drawn.update_xaxes(showgrid=False)

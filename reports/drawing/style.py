@@ -77,7 +77,7 @@ def line(x, y, colour, name, **options):
     return go.Scatter(x=x, y=y, mode="lines", line=style, name=name, **options)
 
 
-def median_and_bands(x, quantiles, colour, said, *, name="median"):
+def median_and_bands(x, quantiles, colour, hover_format, *, name="median"):
     """Draw a median with its 50% and 95% bands, whose hover says the interval too.
 
     Parameters
@@ -86,12 +86,12 @@ def median_and_bands(x, quantiles, colour, said, *, name="median"):
     quantiles : array_like, shape (5, point)
         At 2.5, 25, 50, 75 and 97.5%.
     colour : str
-    said : tuple of str
+    hover_format : tuple of str
         What the hover says before the numbers, the format of d3 of a number, and its unit.
     name : str
         Of the median in the legend.
     """
-    before, form, unit = said
+    before, form, unit = hover_format
     ends = [[low, high] for low, high in zip(quantiles[0], quantiles[4], strict=True)]
     low, high = (f"%{{customdata[{i}]:{form}}}" for i in (0, 1))
     hover = f"{before}<br>%{{y:{form}}} [{low}, {high}] {unit}<extra>{name}, 95%</extra>"

@@ -109,13 +109,13 @@ def comparison(table, *, note=None, weights=False, title=None):
     table = table.assign(p_worse=[None if pd.isna(p) else probability(p) for p in table["p_worse"]])
     frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
     decimals = {title: digits for title, digits in shown.values() if digits}
-    said = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
+    sentences = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
     return html(
         frame.reset_index(names="fit"),
         decimals=decimals,
         integers=["bulk ESS"],
         rowname="fit",
-        note=" ".join([*said, note or ""]),
+        note=" ".join([*sentences, note or ""]),
         title=title,
     )
 
@@ -130,14 +130,14 @@ def tests_of_law(entry, title=None, fits=None):
     rows = [
         {
             "test": in_words(test),
-            "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
-            "df": str(found["df"]),
-            "p": p_value(found["p"], ""),
-            "size": "–" if found["size"] is None else f"{found['size']:.2%}",
-            "worst": _worst(found),
-            "of": found["what"],
+            "statistic": "–" if result["statistic"] is None else f"{result['statistic']:.3g}",
+            "df": str(result["df"]),
+            "p": p_value(result["p"], ""),
+            "size": "–" if result["size"] is None else f"{result['size']:.2%}",
+            "worst": _worst(result),
+            "of": result["what"],
         }
-        for test, found in entry["misfit"].items()
+        for test, result in entry["misfit"].items()
     ]
     note = (
         "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
@@ -147,10 +147,10 @@ def tests_of_law(entry, title=None, fits=None):
     return html(pd.DataFrame(rows), rowname="test", note=note, title=title, fits=fits)
 
 
-def _worst(found):
+def _worst(result):
     """Write the bin or group in which a test sees most; fits that an earlier version judged have none."""
-    size = found.get("worst_size")
-    return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
+    size = result.get("worst_size")
+    return "–" if size is None else f"{size:.2%} in {result['worst_where']}"
 
 
 def allocated(entries, *, note, title=None, fits=None):

@@ -73,15 +73,15 @@ def laws_of(document):
     of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
     entries = {
         **document.get("laws", {}),
-        **{f"since, {name}": each for name, each in document.get("since", {}).get("laws", {}).items()},
-        **{f"corpora, {name}": each for name, each in of_corpora.get("laws", {}).items()},
-        **{f"small models, {scheme}": each["law"] for scheme, each in small.get("schemes", {}).items()},
+        **{f"since, {name}": entry for name, entry in document.get("since", {}).get("laws", {}).items()},
+        **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
+        **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
         "lengths": document.get("lengths", {}),
         "lengths, equal cost": document.get("equal_cost", {}),
     }
-    fine = {name: each["verdict"]["verdict"] == "fits" for name, each in entries.items() if "verdict" in each}
-    for k, each in document.get("progress", {}).items():
-        for noise, tests in each.get("misfit", {}).items():
+    fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
+    for k, entry in document.get("progress", {}).items():
+        for noise, tests in entry.get("misfit", {}).items():
             name = f"progress-{k}" if noise == "rows independent" else f"progress-{k}, {noise}"
             fine[name] = all(test["fits"] for test in tests.values())
     return fine
@@ -89,8 +89,8 @@ def laws_of(document):
 
 def of_law(name, entry):
     """Say whether a law fits its rows, of its entry of results.json."""
-    said = escape(in_words(entry["verdict"]["sentence"]))
-    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {said}.")
+    sentence = escape(in_words(entry["verdict"]["sentence"]))
+    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {sentence}.")
 
 
 def of_pit(name, entry):
@@ -99,8 +99,8 @@ def of_pit(name, entry):
     if test is None:
         return None
     p, fine = test["p"], test["p"] >= LINE
-    said = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
-    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {said} ({escape(p_value(p))}).")
+    outcome = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
+    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {outcome} ({escape(p_value(p))}).")
 
 
 def of_pareto(name, entry):
@@ -121,5 +121,5 @@ def of_fit(name, entry):
 def of_calibration(name, entry, labels):
     """Say whether intervals cover, of an entry of a calibration."""
     off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
-    said = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
-    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {said}.")
+    outcome = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
+    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {outcome}.")

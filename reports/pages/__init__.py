@@ -74,20 +74,20 @@ class Page:
 
     def taken(self, names):
         """Those of some pages whose posteriors this one takes, and whose these take."""
-        own = {*self.after, *self.lastly} & set(names)
-        return own.union(*(PAGES[name].taken(names) for name in own))
+        pages = {*self.after, *self.lastly} & set(names)
+        return pages.union(*(PAGES[name].taken(names) for name in pages))
 
-    def drawn(self, stage, found, published, names):
+    def drawn(self, stage, findings, published, names):
         """Return `sections`, made now or read from the cache, in a report of the pages named."""
         taken = sorted(self.taken(names))
-        return stage(self.drawing, lambda: self.sections(found, published), taken=taken)
+        return stage(self.drawing, lambda: self.sections(findings, published), taken=taken)
 
-    def sections(self, found, published):
+    def sections(self, findings, published):
         """Sections of the page, in order.
 
         Parameters
         ----------
-        found : Findings
+        findings : Findings
             What `analyse` returned.
         published : DataFrame
 
@@ -98,7 +98,7 @@ class Page:
             figures or tables of `drawing.tables`); ``role``: "answer", "moves" and "checks", one each, in this order,
             then "details", which are folded.
         """
-        return self._package().sections(found, published)
+        return self._package().sections(findings, published)
 
     def _package(self):
         return importlib.import_module(f".{self.folder}", __package__)

@@ -39,11 +39,11 @@ def _description(row):
 
 
 def _lengths(fit, kind, seed):
-    found = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed)
-    dimension = found.dims[2]
+    lengths = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed)
+    dimension = lengths.dims[2]
     return {
-        str(label): {f"{share:g}": _quantiles(found.sel({dimension: label, "share": share})) for share in SHARES}
-        for label in found[dimension].values
+        str(label): {f"{share:g}": _quantiles(lengths.sel({dimension: label, "share": share})) for share in SHARES}
+        for label in lengths[dimension].values
     }
 
 

@@ -56,8 +56,8 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    said = "Share of sums right by the digits of both operands; framed: the lengths of training"
-    drawn.update_layout(figure(height=340, caption=said).layout)
+    caption = "Share of sums right by the digits of both operands; framed: the lengths of training"
+    drawn.update_layout(figure(height=340, caption=caption).layout)
     drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
     drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
@@ -66,17 +66,17 @@ def heat_maps(counts):
     return drawn
 
 
-def curves(found, labels):
+def curves(findings, labels):
     """Accuracy at equal lengths: the median run of each condition with a 95% band, and the runs' own shares."""
     import plotly.graph_objects as go
 
     traces = []
-    digits = found.curves["length_a"].values
-    equal = found.counts[found.counts["length_a"] == found.counts["length_b"]]
+    digits = findings.curves["length_a"].values
+    equal = findings.counts[findings.counts["length_a"] == findings.counts["length_b"]]
     for i, (label, row) in enumerate(labels.iterrows()):
         embedding = row["embedding"]
         colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
-        low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
+        low, middle, high = findings.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
         traces += band(digits, low, high, colour, f"{position(label)}: 95%", group=label)
         ends = np.stack([low, high], axis=1)
         hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
@@ -95,11 +95,11 @@ def curves(found, labels):
                     marker={"color": colour, "size": 6, "symbol": "circle-open"},
                     legendgroup=label,
                     showlegend=False,
-                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{found.entry['runs'][run]}</extra>",
+                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{findings.entry['runs'][run]}</extra>",
                 )
             )
-    edge = float(found.counts["train_digits"].max())
-    if found.counts["train_digits"].nunique() == 1:
+    edge = float(findings.counts["train_digits"].max())
+    if findings.counts["train_digits"].nunique() == 1:
         traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash"))
     return figure(
         *traces,
@@ -155,11 +155,11 @@ def by_offset(offsets):
     """Share right against the offset of judgement, a line a length beyond training: the mean of runs, and each run."""
     import plotly.graph_objects as go
 
-    asked = offsets[offsets["length"] > offsets["train_digits"]]
-    lengths = sorted(asked["length"].unique())[:SHOWN]
+    longer = offsets[offsets["length"] > offsets["train_digits"]]
+    lengths = sorted(longer["length"].unique())[:SHOWN]
     traces = []
     for length, colour in zip(lengths, (BLUE, GREEN, ORANGE, RED), strict=False):
-        rows = asked[asked["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
+        rows = longer[longer["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
         mean = rows.groupby("offset")["share"].mean()
         traces.append(line(mean.index, mean.values, colour, f"{length} digits", legendgroup=str(length)))
         traces.append(
@@ -202,12 +202,12 @@ def rows_seen(offsets):
     )
 
 
-def own_runs(found):
+def own_runs(findings):
     """Length at which accuracy is one half, each run with its 95% interval."""
     import plotly.graph_objects as go
 
-    table = found.lengths["runs"].xs(0.5, level="share")
-    embedding = found.counts.drop_duplicates("run").set_index("run")["embedding"]
+    table = findings.lengths["runs"].xs(0.5, level="share")
+    embedding = findings.counts.drop_duplicates("run").set_index("run")["embedding"]
     names = sorted(table.index, key=lambda run: (embedding[run], run))
     traces = []
     for i, run in enumerate(names):
@@ -221,9 +221,9 @@ def own_runs(found):
                 marker={"color": colour, "size": 9},
                 showlegend=False,
                 hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
-                f"<extra>{found.entry['runs'][run]}</extra>",
+                f"<extra>{findings.entry['runs'][run]}</extra>",
             )
         )
-    labels = [position(found.entry["runs"][run]) for run in names]
+    labels = [position(findings.entry["runs"][run]) for run in names]
     drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
     return rows_named(drawn, labels)

@@ -52,11 +52,13 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     allocations = stage(
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
-    said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
-    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, said_before, studies=STUDIES)
-    found.posteriors = fits
-    found.document = stage("chinchilla: numbers", lambda: _document(found, published), of=fits)
-    return found
+    estimates_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
+    findings = ChinchillaFindings(
+        fits, elpd, comparison, points, trimmed, allocations, estimates_before, studies=STUDIES
+    )
+    findings.posteriors = fits
+    findings.document = stage("chinchilla: numbers", lambda: _document(findings, published), of=fits)
+    return findings
 
 
 def _earlier(whole, runs, options):
@@ -80,23 +82,24 @@ def _earlier(whole, runs, options):
     return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
 
 
-def _document(found, published):
+def _document(findings, published):
     document = {
         "laws": {
-            name: fit_entry(f) | {"rank": int(found.comparison.loc[name, "rank"])} for name, f in found.fits.items()
+            name: fit_entry(f) | {"rank": int(findings.comparison.loc[name, "rank"])}
+            for name, f in findings.fits.items()
         },
-        "allocation": [entry for name in PLANNED for entry in found.allocations[name].entries(name)],
-        "earlier_runs": found.earlier,
-        "stacking": found.comparison["weight"].to_dict(),
-        "comparison": results.comparison_document(found.comparison),
-        "published": published_entries(found.fits[MAIN], published),
-        "calibration": {MAIN: found.study("chinchilla_coverage")},
-        "reading_error": found.study("chinchilla_reading_error"),
+        "allocation": [entry for name in PLANNED for entry in findings.allocations[name].entries(name)],
+        "earlier_runs": findings.earlier,
+        "stacking": findings.comparison["weight"].to_dict(),
+        "comparison": results.comparison_document(findings.comparison),
+        "published": published_entries(findings.fits[MAIN], published),
+        "calibration": {MAIN: findings.study("chinchilla_coverage")},
+        "reading_error": findings.study("chinchilla_reading_error"),
     }
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p["constants"] for name, p in found.points.parametric.items()},
-        **{f"{name}_without_highest_5": p["constants"] for name, p in found.trimmed.items()},
-        **{name: {"exponent_parameters": e["exponent"]} for name, e in found.points.envelopes.items()},
+        **{name: p["constants"] for name, p in findings.points.parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in findings.trimmed.items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.points.envelopes.items()},
     }
     return document
 

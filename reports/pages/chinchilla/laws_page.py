@@ -16,9 +16,9 @@ TITLE = "The optimum by law"
 
 def apart(document, quantity="exponent_parameters"):
     """Return how far medians of the laws lie apart, and the width of the widest of their own 95% intervals."""
-    own = [document["laws"][name]["parameters"][quantity] for name in WORDS]
-    medians = [q["q50"] for q in own]
-    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in own)
+    summaries = [document["laws"][name]["parameters"][quantity] for name in WORDS]
+    medians = [q["q50"] for q in summaries]
+    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in summaries)
 
 
 def table_by_law(document):
@@ -55,6 +55,6 @@ def _row(document, name, *, recommended):
 
 def _sizes(document, name):
     for compute in SHOWN:
-        found = optimum.at_budget(document, compute, name)
-        yield tables.si_interval(found["parameters"])
-        yield tables.interval(found["tokens_per_parameter"], "{:.1f}")
+        entry = optimum.at_budget(document, compute, name)
+        yield tables.si_interval(entry["parameters"])
+        yield tables.interval(entry["tokens_per_parameter"], "{:.1f}")

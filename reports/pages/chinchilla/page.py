@@ -52,8 +52,8 @@ def _parameter_table(document, table):
             "robust sd": _short(document["laws"]["chinchilla"]["robust"][name]["robust_sd"], q["sd"]),
         }
         for source in table["source"].unique():
-            found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
-            row[source] = f"{found.iloc[0]:.5g} (P≥ {probability(at_least[name, source])})" if len(found) else "–"
+            estimate = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
+            row[source] = f"{estimate.iloc[0]:.5g} (P≥ {probability(at_least[name, source])})" if len(estimate) else "–"
         rows.append(row)
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
@@ -70,9 +70,12 @@ def _short(x, sd):
     return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
 
 
-def _point_table(found, sets):
+def _point_table(findings, sets):
     rows = []
-    for label, group in (("all runs", found.points.parametric), ("without the five highest losses", found.trimmed)):
+    for label, group in (
+        ("all runs", findings.points.parametric),
+        ("without the five highest losses", findings.trimmed),
+    ):
         for estimate in group.values():
             kind = "free scale" if estimate.search["scale"] is not None else "fixed threshold"
             row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate[n]:.5g}" for n in CONSTANTS}
@@ -136,11 +139,11 @@ def _calibration_table(document):
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
 
-def sections(found, published):
+def sections(findings, published):
     """Sections of the page, in order; see `Page.sections`."""
-    document, main = found.document, found.fits[MAIN]
+    document, main = findings.document, findings.fits[MAIN]
     name = optimum.preferred(document)
-    best, sets, estimates = found.fits[name], chinchilla_constants(published), chinchilla_estimates(published)
+    best, sets, estimates = findings.fits[name], chinchilla_constants(published), chinchilla_estimates(published)
     apart, widest = laws_page.apart(document)
     blocks = {
         "allocation": allocation.allocation(best, sets),
@@ -159,8 +162,8 @@ def sections(found, published):
         "posterior_and_published": law.posterior_and_published(main, estimates, NAMES),
         "parameters": _parameter_table(document, estimates),
         "pairs": checks.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
-        "points": _point_table(found, sets),
-        "envelopes": _envelope_table(found.points.envelopes, document),
+        "points": _point_table(findings, sets),
+        "envelopes": _envelope_table(findings.points.envelopes, document),
         "loss_surface": law.loss_surface(main),
         "predictive_check": checks.predictive_check(main),
         "loo_pit": checks.loo_pit(main, "the Chinchilla law"),
@@ -170,15 +173,15 @@ def sections(found, published):
             {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()},
         ),
         "calibration": _calibration_table(document),
-        "comparison": tables.comparison(found.comparison, note=LOO_NOTE, weights=True),
-        "pareto_k": checks.pareto_k(found.elpd),
+        "comparison": tables.comparison(findings.comparison, note=LOO_NOTE, weights=True),
+        "pareto_k": checks.pareto_k(findings.elpd),
         "priors": _prior_table(main.law),
         "ranks": checks.ranks(main, CONSTANTS),
     }
     return prose.sections(
         __file__,
         blocks,
-        found=found,
+        findings=findings,
         document=document,
         runs=main.rows,
         best=name,

@@ -54,10 +54,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
     )
     entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits)
-    found = CorporaFindings(runs, fits, left_out, entry)
-    found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
-    found.document = {"corpora": entry}
-    return found
+    findings = CorporaFindings(runs, fits, left_out, entry)
+    findings.posteriors = {f"corpora, {name}": fitted for name, fitted in fits.items()}
+    findings.document = {"corpora": entry}
+    return findings
 
 
 def _entry(fits, left_out, seed):

@@ -24,8 +24,8 @@ def exponents(entry):
             summaries += [of["typical"], of["new"]]
         places = [i + offset for i in range(len(summaries))]
         traces += intervals(summaries, places, colour, label, symbol=symbol, text=labels[: len(summaries)])
-    said = f"{EXPONENT} by corpus: medians and 95% intervals"
-    drawn = figure(*traces, x={"title": EXPONENT, "range": spanned(traces)}, height=430, caption=said)
+    caption = f"{EXPONENT} by corpus: medians and 95% intervals"
+    drawn = figure(*traces, x={"title": EXPONENT, "range": spanned(traces)}, height=430, caption=caption)
     return rows_named(drawn, labels).update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
 
 
@@ -35,8 +35,8 @@ def constants(entry):
 
     names = list(entry["rows"])
     drawn = make_subplots(rows=len(PANELS), cols=1, vertical_spacing=0.13)
-    said = "Constants by corpus, with exponents pooled and with nothing pooled: medians and 95% intervals"
-    drawn.update_layout(figure(height=620, caption=said).layout)
+    caption = "Constants by corpus, with exponents pooled and with nothing pooled: medians and 95% intervals"
+    drawn.update_layout(figure(height=620, caption=caption).layout)
     for row, (quantity, title) in enumerate(PANELS.items(), 1):
         traces = []
         for law in (MAIN, APART):

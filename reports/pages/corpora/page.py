@@ -33,15 +33,15 @@ def _interval(q):
 def _scores_table(entry):
     rows = []
     for law, words in WORDS.items():
-        each = entry["left_out"][law]
+        score = entry["left_out"][law]
         rows.append(
             {
                 "law": law,
                 "what it says": words,
-                "elpd": f"{each['elpd']:.1f}",
-                "difference": f"{each['difference']:+.1f}" if each["difference"] else "best",
-                **{name: f"{x:.1f}" for name, x in each["corpora"].items()},
-                "Monte-Carlo se": f"{each['monte_carlo_se']:.2f}",
+                "elpd": f"{score['elpd']:.1f}",
+                "difference": f"{score['difference']:+.1f}" if score["difference"] else "best",
+                **{name: f"{x:.1f}" for name, x in score["corpora"].items()},
+                "Monte-Carlo se": f"{score['monte_carlo_se']:.2f}",
                 "tests of the law": entry["laws"][law]["verdict"]["verdict"],
             }
         )
@@ -89,9 +89,9 @@ def _differences_table(entry):
     )
 
 
-def sections(found, published):
+def sections(findings, published):
     """Sections of the page, in order; see `Page.sections`."""
-    entry = found.entry
+    entry = findings.entry
     scores, of = entry["left_out"], entry["exponent"]["by_corpus"]
     shifts = [of[PLAIN][name]["q50"] - q["q50"] for name, q in of[MAIN].items()]
     lost = {name: scores[ONE]["corpora"][name] - scores[ALIKE]["corpora"][name] for name in entry["rows"]}
@@ -108,7 +108,7 @@ def sections(found, published):
         __file__,
         blocks,
         entry=entry,
-        runs=found.runs,
+        runs=findings.runs,
         best=max(scores, key=lambda name: scores[name]["elpd"]),
         worst=min(lost, key=lost.get),
         moved=sum(shifts) / len(shifts),

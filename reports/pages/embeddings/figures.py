@@ -46,8 +46,8 @@ def local_exponent(local):
     ours = line(n, q[1], BLUE, "posterior median", customdata=np.stack([q[0], q[2]], axis=1), hovertemplate=hover)
     traces = [*band(n, q[0], q[2], BLUE, "95%"), ours]
     traces += [
-        line(n, found["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
-        for source, found in local.items()
+        line(n, curve["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
+        for source, curve in local.items()
         if source != "posterior"
     ]
     traces.append(line(n[[0, -1]], [KAPLAN_EXPONENT] * 2, GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
@@ -104,9 +104,9 @@ def measured_exponents(exponents, fixed):
         grid, height = density(exponents[basis]["size"].values)
         traces.append(line(grid, height, colour, BASIS_LABELS[basis], fill="tozeroy"))
     top = max(trace.y.max() for trace in traces)
-    for (source, basis, exact), found in fixed.items():
+    for (source, basis, exact), result in fixed.items():
         if not exact:
-            x, shown = float(found["size"][0]), basis == "nonembedding"
+            x, shown = float(result["size"][0]), basis == "nonembedding"
             colour, dash = PUBLISHED[source]
             name = f"constants of {source}"
             traces.append(line([x, x], [0, top], colour, name, dash=dash, showlegend=shown, legendgroup=source))
@@ -123,14 +123,14 @@ def measured_exponents(exponents, fixed):
 
 def omega(fits):
     """Posterior densities of omega under several laws and noises, and its prior."""
-    found = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
-    wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in found.values())), 200)
+    densities = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
+    wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in densities.values())), 200)
     prior = next(iter(fits.values())).law.prior_of["omega"].frozen.pdf(wide)
-    top = max(height.max() for _, height in found.values())
+    top = max(height.max() for _, height in densities.values())
     return figure(
         *(
             line(grid[grid >= 0], height[grid >= 0], colour, name, dash=dash)
-            for (name, (grid, height)), (colour, dash) in zip(found.items(), SERIES, strict=False)
+            for (name, (grid, height)), (colour, dash) in zip(densities.items(), SERIES, strict=False)
         ),
         line(wide, prior, GREY, "prior", dash="dot"),
         line([0, 0], [0, top], GREY, "0: Kaplan's counting", dash="dash"),

@@ -22,43 +22,45 @@ CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents ch
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(found, main, by_noise):
+def document(findings, main, by_noise):
     """All entries, by key, but for `rule_gains`.
 
     Parameters
     ----------
-    found : ProgressFindings
+    findings : ProgressFindings
     main : int
         The main specification.
     by_noise : dict of str to dict of int to Fit
         Fits by noise and specification.
     """
     return {
-        "progress": {str(k): specification_entry(found, k) for k in found.fits},
-        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
+        "progress": {str(k): specification_entry(findings, k) for k in findings.fits},
+        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled.items()},
         "compute_equivalent_gain": {
             "estimand": ESTIMAND,
-            "quoted": quoted_entry(found, main, by_noise),
-            "rows": len(found.table),
-            "doubling_months": rate_quantiles(found.headline),
-            "noise": found.mixed.index[0],
-            "by_noise": {name: rate_quantiles(rate) for name, rate in found.by_noise.items()},
-            "papers_resampled": _resampled(found.resampled),
-            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled_gains.items()},
+            "quoted": quoted_entry(findings, main, by_noise),
+            "rows": len(findings.table),
+            "doubling_months": rate_quantiles(findings.headline),
+            "noise": findings.mixed.index[0],
+            "by_noise": {name: rate_quantiles(rate) for name, rate in findings.by_noise.items()},
+            "papers_resampled": _resampled(findings.resampled),
+            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled_gains.items()},
         },
-        "noises": results.comparison_entries(found.mixed),
-        "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
-        "pace": found.study("progress_pace"),
-        **_of_variants(found.study("progress_variants")),
-        "within_rows": _within_rows(found),
-        "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
-        "effective_compute_since_2014": _build_up(found.fits[main]),
-        "attribution": _attribution(found.attribution["share"]),
-        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
-        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
-        **found.study("progress_future"),
-        "sensitivity": _sensitivity(found),
-        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
+        "noises": results.comparison_entries(findings.mixed),
+        "paper_effects": {str(k): _with_effects(findings, k) for k in findings.effects},
+        "pace": findings.study("progress_pace"),
+        **_of_variants(findings.study("progress_variants")),
+        "within_rows": _within_rows(findings),
+        "ridge": ridge.entry(findings.fits[main], findings.rates[main], list(findings.paper.values()), rate_quantiles),
+        "effective_compute_since_2014": _build_up(findings.fits[main]),
+        "attribution": _attribution(findings.attribution["share"]),
+        "direct_doubling": {system: _direct(one) for system, one in findings.direct.items()},
+        "direct_doubling_with_reference": {
+            system: _direct(one) for system, one in findings.direct_with_reference.items()
+        },
+        **findings.study("progress_future"),
+        "sensitivity": _sensitivity(findings),
+        "paper_estimator": {name: one.to_dict() for name, one in findings.paper.items()},
     }
 
 
@@ -79,24 +81,24 @@ def rate_quantiles(rate):
     }
 
 
-def quoted_entry(found, main, by_noise):
+def quoted_entry(findings, main, by_noise):
     """Entry of the doubling time that is quoted: of one specification, with those that predict papers as well named.
 
     It is specification 7, which Ho et al. chose, unless another predicts papers left out better by more than two
     standard errors; under the noise that papers prefer. A mixture is not quoted: it is of no fit that could be opened.
     """
-    noise = found.mixed.index[0]
+    noise = findings.mixed.index[0]
     fits = by_noise[noise]
-    scores = found.scores[noise].paperwise
+    scores = findings.scores[noise].paperwise
     fits = {k: fits[k] for k in scores if k not in NO_PROGRESS}
     best = scores[list(fits)].sum().idxmax()
     behind = scores[main] - scores[best]
-    own = best if is_apart(behind.sum(), sum_error(behind)) else main
+    quoted = best if is_apart(behind.sum(), sum_error(behind)) else main
     rates = {k: compute_equivalent_gain(fit) for k, fit in fits.items()}
     rivals = {}
     for k in fits:
-        difference = scores[k] - scores[own]
-        if k != own and not is_apart(difference.sum(), sum_error(difference)):
+        difference = scores[k] - scores[quoted]
+        if k != quoted and not is_apart(difference.sum(), sum_error(difference)):
             rivals[str(k)] = {
                 "doubling_months": rate_quantiles(rates[k].values),
                 "p_progress": float((rates[k] > 0).mean()),
@@ -104,21 +106,21 @@ def quoted_entry(found, main, by_noise):
                 "dse": float(sum_error(difference)),
             }
     return {
-        "specification": int(own),
+        "specification": int(quoted),
         "noise": noise,
-        "fit": f"progress-{own}" if fits[own] is found.fits[own] else f"progress-{own}, {noise}",
-        "doubling_months": rate_quantiles(quotable(fits[own], {"rate": rates[own]})["rate"].values),
-        "p_progress": float((rates[own] > 0).mean()),
-        "verdict": results.verdict_entry(fits[own]),
+        "fit": f"progress-{quoted}" if fits[quoted] is findings.fits[quoted] else f"progress-{quoted}, {noise}",
+        "doubling_months": rate_quantiles(quotable(fits[quoted], {"rate": rates[quoted]})["rate"].values),
+        "p_progress": float((rates[quoted] > 0).mean()),
+        "verdict": results.verdict_entry(fits[quoted]),
         "rivals": rivals,
     }
 
 
-def specification_entry(found, k):
+def specification_entry(findings, k):
     """Entry of results.json of one specification."""
-    fit, row = found.fits[k], found.comparison.loc[k]
+    fit, row = findings.fits[k], findings.comparison.loc[k]
     record = fit.record
-    times = found.doubling[k]
+    times = findings.doubling[k]
     rates = rate_at_optimum.growth_rates(fit)
     entry = {
         "data": record["data"]["source"],
@@ -145,7 +147,7 @@ def specification_entry(found, k):
         "loo_mse": row["loo_mse"],
         "loo_r2": row["loo_r2"],
         "weights": {name: row[name] for name in WEIGHTINGS},
-        "misfit": {noise: tests[k] for noise, tests in found.misfit.items()},
+        "misfit": {noise: tests[k] for noise, tests in findings.misfit.items()},
     }
     if k in NO_PROGRESS:
         return entry
@@ -156,7 +158,7 @@ def specification_entry(found, k):
     entry["compute_equivalent_gain"] = {
         name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
         | {"doubling_months": _named_quantiles(row)}
-        for name, row in found.gain_times[k].iterrows()
+        for name, row in findings.gain_times[k].iterrows()
     }
     entry["doubling_months_optimal_scaling"] = {
         label: {"mean": None, "sd": None}
@@ -171,14 +173,14 @@ def _rate_summary(rate):
     return intervals.summary(values[np.isfinite(values)], ratio=True)
 
 
-def _with_effects(found, k):
-    scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
+def _with_effects(findings, k):
+    scores = {noise: scored.table.loc[k] for noise, scored in findings.scores.items()}
     entry = {
         noise: {name: intervals.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
         for noise, row in scores.items()
     }
     if k not in NO_PROGRESS:
-        entry["doubling_months"] = rate_quantiles(found.effect_gains[k])
+        entry["doubling_months"] = rate_quantiles(findings.effect_gains[k])
     return entry
 
 
@@ -188,17 +190,19 @@ def _resampled(resampled):
     return {
         "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
         "weights": {
-            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(each, (0.05, 0.5, 0.95)).tolist(), strict=True))
-            for k, each in resampled["weights"].items()
+            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(weights, (0.05, 0.5, 0.95)).tolist(), strict=True))
+            for k, weights in resampled["weights"].items()
         },
     }
 
 
-def _within_rows(found):
+def _within_rows(findings):
     """Doubling times of specifications whose exponents change, where rows are, unlike those of the optimum."""
     compute, year = WITHIN
     rates = {
-        k: rate_at_optimum.growth_rates(found.fits[k], compute=compute, year=year) for k in CHANGING if k in found.fits
+        k: rate_at_optimum.growth_rates(findings.fits[k], compute=compute, year=year)
+        for k in CHANGING
+        if k in findings.fits
     }
     months = {str(k): rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
     return {"compute": compute, "year": year, "doubling_months": months}
@@ -228,10 +232,10 @@ def rule_gains(gains):
     ]
 
 
-def _sensitivity(found):
-    return found.study("progress_sensitivity") | {
+def _sensitivity(findings):
+    return findings.study("progress_sensitivity") | {
         "prior_driven": {
-            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in found.driven.items()
+            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in findings.driven.items()
         },
     }
 

@@ -18,8 +18,8 @@ from .wording import (
     PROBABILITIES,
     VARIANT_NAMES,
     formula,
-    known,
     name_of,
+    quantiles_of,
     quoted_times,
     times,
     with_progress,
@@ -28,11 +28,11 @@ from .wording import (
 COLOURS = {"wt103": BLUE, "wt2": ORANGE, "ptb": GREEN}
 
 
-def doubling(found, published):
+def doubling(findings, published):
     """Doubling times by specification, best elpd on top, and pooled, with the published ones."""
     rows = []
-    for k in with_progress(found):
-        rates = rate_at_optimum.growth_rates(found.fits[k])
+    for k in with_progress(findings):
+        rates = rate_at_optimum.growth_rates(findings.fits[k])
         for label, rate in rates.items():
             q = times(rate)
             name = name_of(k) if len(rates) == 1 else f"{k}  {label}"
@@ -42,7 +42,7 @@ def doubling(found, published):
         if k == MAIN:
             rows += published.row(DOUBLING + "closed_form", name_of(k), beside=True)
     for key, name in POOLED.items():
-        q = times(found.pooled[key])
+        q = times(findings.pooled[key])
         hover = [f"P(progress) {probability(q['p_progress'])}"]
         rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
         if key == "top10":
@@ -52,23 +52,25 @@ def doubling(found, published):
     )
 
 
-def gains(found):
+def gains(findings):
     """Plot doubling times at the evaluations' own sizes: the quoted one, specifications mixed, and each alone."""
-    label, quoted = quoted_times(found)
-    rows = [{"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[found.mixed.index[0]]]} | quoted]
+    label, quoted = quoted_times(findings)
+    rows = [
+        {"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[findings.mixed.index[0]]]} | quoted
+    ]
     rows += [
         {"label": f"mixed, {EFFECTS_WORDS[noise]}", "group": "specifications mixed", "colour": RED, "hover": []}
-        | times(found.by_noise[noise])
-        for noise in found.mixed.index[:2]
+        | times(findings.by_noise[noise])
+        for noise in findings.mixed.index[:2]
     ]
-    for k in with_progress(found):
-        if k in found.gain_times:
-            q = found.gain_times[k].loc["all"]
+    for k in with_progress(findings):
+        if k in findings.gain_times:
+            q = findings.gain_times[k].loc["all"]
             hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
             group = "each alone, without effects of papers, best elpd on top"
             rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
-    said = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
-    return forest(rows, caption=said)
+    caption = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
+    return forest(rows, caption=caption)
 
 
 def prior_grid(grid):
@@ -88,10 +90,10 @@ def prior_grid(grid):
     return forest(rows, caption="Doubling times at the evaluations' own sizes and dates, under other priors")
 
 
-def variants(found, published):
+def variants(entries, published):
     """Doubling times of variants, entries by name, with the published ones."""
     rows = []
-    for name, entry in found.items():
+    for name, entry in entries.items():
         label = VARIANT_NAMES.get(name, name)
         hover = [f"P(progress) {probability(entry['p_progress'])}"]
         rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | entry["times"])
@@ -108,14 +110,14 @@ def acceleration(cutoffs):
         for name, colour in (("before", GREY), ("after", BLUE)):
             hover = [f"P(faster after) {probability(change['p_faster'])}"]
             row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
-            rows.append(row | known(change[name]) | {"beside": name == "after"})
+            rows.append(row | quantiles_of(change[name]) | {"beside": name == "after"})
     return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
 
 
-def direct(found, published):
+def direct(findings, published):
     """Doubling times straight from the data, with the published ones."""
     rows = []
-    for system, estimate in found.direct.items():
+    for system, estimate in findings.direct.items():
         quantity = f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}"
         if estimate.rate is not None:
             q = dict(zip(PROBABILITIES, estimate.doubling_quantiles(tuple(PROBABILITIES.values())), strict=True))
@@ -245,24 +247,24 @@ def residuals(fit):
     middle = z.mean((0, 1))
     traces = []
     for name, colour in COLOURS.items():
-        own = (table["benchmark"] == name).to_numpy()
-        spread = {"type": "data", "array": (high - middle)[own], "arrayminus": (middle - low)[own], "width": 0,
+        rows = (table["benchmark"] == name).to_numpy()
+        spread = {"type": "data", "array": (high - middle)[rows], "arrayminus": (middle - low)[rows], "width": 0,
                   "thickness": 1, "color": "#d1d5db"}  # fmt: skip
         traces.append(
             go.Scatter(
-                x=table["year"][own],
-                y=middle[own],
+                x=table["year"][rows],
+                y=middle[rows],
                 error_y=spread,
                 mode="markers",
                 marker={"color": colour, "size": 6},
-                name=f"{name} ({own.sum()})",
-                text=table["system"][own],
+                name=f"{name} ({rows.sum()})",
+                text=table["system"][rows],
                 hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
             )
         )
-    said = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
+    caption = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
     titles = {"x": {"title": "Date"}, "y": {"title": "Standardised residual"}}
-    drawn = figure(*traces, **titles, height=380, caption=said)
+    drawn = figure(*traces, **titles, height=380, caption=caption)
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 

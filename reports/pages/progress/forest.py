@@ -36,8 +36,8 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
     drawn = figure(height=110 + row_height * max(len(labels), 3), caption=caption)
     groups = dict.fromkeys((row["group"], row["colour"]) for row in rows)
     for group, colour in groups:
-        kept = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]
-        drawn.add_traces(_intervals(kept, colour, group, longest))
+        placed = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]
+        drawn.add_traces(_intervals(placed, colour, group, longest))
     ticks = [t for t in (1, 2, 5, 10, 20, 50, 100) if t < longest]
     edge = longest * NEVER / LONGEST
     drawn.update_xaxes(
@@ -59,7 +59,7 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def _intervals(kept, colour, group, longest):
+def _intervals(placed, colour, group, longest):
     import plotly.graph_objects as go
 
     edge = longest * NEVER / LONGEST
@@ -70,14 +70,14 @@ def _intervals(kept, colour, group, longest):
     traces = []
     for low, high, width, opacity in (("q2.5", "q97.5", 2, 0.8), ("q25", "q75", 6, 0.55)):
         x, y = [], []
-        for row, place in kept:
+        for row, place in placed:
             if np.isfinite(row.get(low, np.nan)):
                 x += [clipped(row[low]), clipped(row[high]), None]
                 y += [place, place, None]
         if x:
             style = {"width": width, "opacity": opacity, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
             traces.append(line(x, y, colour, group, **style))
-    beyond = [(row, place) for row, place in kept if row.get("q97.5", 0) > longest]
+    beyond = [(row, place) for row, place in placed if row.get("q97.5", 0) > longest]
     if beyond:
         traces.append(
             go.Scatter(
@@ -92,18 +92,18 @@ def _intervals(kept, colour, group, longest):
         )
     traces.append(
         go.Scatter(
-            x=[clipped(row["q50"]) for row, _ in kept],
-            y=[place for _, place in kept],
+            x=[clipped(row["q50"]) for row, _ in placed],
+            y=[place for _, place in placed],
             mode="markers",
             marker={
                 "color": colour,
                 "size": 9,
-                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in kept],
+                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in placed],
                 "line": {"color": colour if group else "white", "width": 1},
             },
             name=group,
             legendgroup=group,
-            text=[_hover(row) for row, _ in kept],
+            text=[_hover(row) for row, _ in placed],
             hovertemplate="%{text}<extra>" + group + "</extra>",
         )
     )

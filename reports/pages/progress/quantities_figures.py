@@ -88,8 +88,8 @@ def shares(attribution, published):
     place = np.arange(len(pairs))
     low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
     moves = list(attribution["move"].values)
-    said = "Median share of each move in the fall of loss; hatched: published"
-    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=said)
+    caption = "Median share of each move in the fall of loss; hatched: published"
+    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=caption)
     for j, (move, (name, colour)) in enumerate((m, MOVES[m]) for m in moves):
         drawn.add_trace(
             go.Bar(
@@ -186,8 +186,8 @@ def share_intervals(attribution, published):
             ),
             **where,
         )
-    said = "Share of each move in the fall of loss: medians, 95% intervals and published shares"
-    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=said).layout)
+    caption = "Share of each move in the fall of loss: medians, 95% intervals and published shares"
+    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=caption).layout)
     drawn.update_xaxes(title={"text": "share (%)", "standoff": 4}, showgrid=True, gridcolor=GRID)
     drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], showgrid=True, gridcolor=GRID, ticks="")
     drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
@@ -301,15 +301,15 @@ def direct_rows(direct):
     import plotly.graph_objects as go
 
     drawn = figure(height=400)
-    for (system, found), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
-        rows = found.rows
+    for (system, estimate), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
+        rows = estimate.rows
         drawn.add_trace(
             go.Scatter(
                 x=rows["years_after"],
                 y=np.exp(rows["log_relative_compute"]),
                 mode="markers",
                 marker={"color": colour, "size": 8},
-                name=f"within {found.factor:g}× of {system}",
+                name=f"within {estimate.factor:g}× of {system}",
                 text=[
                     f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
                     for r in rows.itertuples()

@@ -80,7 +80,7 @@ def times(rate):
     return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
 
 
-def known(q):
+def quantiles_of(q):
     """Quantiles of a doubling time of results.json, whose null is infinite."""
     return {name: np.inf if x is None else x for name, x in q.items()}
 
@@ -111,9 +111,9 @@ def name_of(k):
     return f"{k}  {REMARKS[k]}" if k in REMARKS else k
 
 
-def with_progress(found):
+def with_progress(findings):
     """Specifications with progress, best elpd first."""
-    return [k for k in found.comparison.index if k not in NO_PROGRESS]
+    return [k for k in findings.comparison.index if k not in NO_PROGRESS]
 
 
 def in_a_row(values):
@@ -121,8 +121,8 @@ def in_a_row(values):
     return ", ".join(map(str, values)) or "none"
 
 
-def quoted_times(found):
+def quoted_times(findings):
     """Return the label of the specification that is quoted, and its doubling time as `times` gives it."""
-    entry = found.document["compute_equivalent_gain"]["quoted"]
-    q = known(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
+    entry = findings.document["compute_equivalent_gain"]["quoted"]
+    q = quantiles_of(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
     return f"specification {entry['specification']} (quoted)", q

@@ -36,13 +36,13 @@ def earlier_progress(options, shared):
     levels = list(intervals.QUANTILES.values())
     missing = {unit: noise for unit, noise in UNITS.items() if unit not in shared}
     fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in missing.items()}
-    found = {}
+    units = {}
     for unit in UNITS:
         rate = compute_equivalent_gain((fits | shared)[unit]).values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
-        found[unit] = {
+        units[unit] = {
             name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
             for name, values in (("factor", factors), ("halving", months))
         }
     counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}
-    return {"specification": SPECIFICATION, "counts": counts, "units": found}, fits
+    return {"specification": SPECIFICATION, "counts": counts, "units": units}, fits

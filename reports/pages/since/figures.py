@@ -29,11 +29,11 @@ def labels(entry):
 def gains(entry):
     """Gain of capability a year at fixed compute before and after: of the break, and of each form of the trend."""
     traces, rows = [], []
-    for unit, (symbol, said) in UNITS.items():
+    for unit, (symbol, words) in UNITS.items():
         if unit in entry["periods"]["change"]:
-            found = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
-            traces += _pair(found, len(rows), symbol)
-            rows.append(f"break in {month(entry['break_year'])}<br>{said}")
+            by_period = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
+            traces += _pair(by_period, len(rows), symbol)
+            rows.append(f"break in {month(entry['break_year'])}<br>{words}")
     for variant in (DEFAULT, FAMILIES):
         for form, of in entry["forms"]["answers"][variant].items():
             if (variant, form) != (DEFAULT, "break"):
@@ -45,14 +45,14 @@ def gains(entry):
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
 
-def _pair(found, place, symbol):
+def _pair(by_period, place, symbol):
     shift = {"before": -0.12, "after": 0.12}
-    said = {"before": "earlier", "after": "later"}
+    words = {"before": "earlier", "after": "later"}
     return [
         trace
-        for period, q in found.items()
+        for period, q in by_period.items()
         for trace in _interval(
-            q, place + shift[period], COLOURS[period], symbol, said[period], f"{plain(q, '{:.2f}')} logits a year"
+            q, place + shift[period], COLOURS[period], symbol, words[period], f"{plain(q, '{:.2f}')} logits a year"
         )
     ]
 
@@ -61,17 +61,17 @@ def factors(entry, published):
     """Fall of the compute of a capability, a factor a year, by period and unit, and as published."""
     named, traces, rows, ends = labels(entry), [], [], []
     for period, label in named.items():
-        for unit, (symbol, said) in UNITS.items():
+        for unit, (symbol, words) in UNITS.items():
             if unit not in entry["periods"][period]:
                 continue
             q, place = entry["periods"][period][unit]["factor"], len(rows)
-            rows.append(f"{label}<br>{said}")
+            rows.append(f"{label}<br>{words}")
             ends.append(q[HIGH] or WIDEST)
             traces += _interval(q, place, COLOURS[period], symbol, label, _factor(q))
-    for each in published:
+    for estimate in published:
         place = len(rows)
-        rows.append(each["label"])
-        traces += _interval(each, place, BLACK, "x", "published", _factor(each))
+        rows.append(estimate["label"])
+        traces += _interval(estimate, place, BLACK, "x", "published", _factor(estimate))
     widest = min(2 * max(ends), WIDEST)
     drawn = figure(*traces, x={"title": "Fall of compute at fixed capability (times a year)", "type": "log",
                                "range": [np.log10(LEAST), np.log10(widest)]}, height=120 + 42 * len(rows))  # fmt: skip
@@ -82,20 +82,20 @@ def factors(entry, published):
 def bridge(entry, published):
     """Months in which compute at a fixed result halves: at fixed loss 2012 to 2023, at fixed capability since."""
     named, traces, rows = labels(entry), [], []
-    for unit, (symbol, said) in EARLIER.items():
+    for unit, (symbol, words) in EARLIER.items():
         traces += _months(
             entry["earlier"]["units"][unit]["halving"], len(rows), PURPLE, symbol, "fixed loss, 2012–2023"
         )
-        rows.append(f"fixed loss, 2012–2023<br>{said}")
+        rows.append(f"fixed loss, 2012–2023<br>{words}")
     for period, label in named.items():
-        for unit, (symbol, said) in UNITS.items():
+        for unit, (symbol, words) in UNITS.items():
             if unit in entry["periods"][period]:
                 halving = entry["periods"][period][unit]["halving"]
                 traces += _months(halving, len(rows), COLOURS[period], symbol, f"fixed capability, {label}")
-                rows.append(f"fixed capability, {label}<br>{said}")
-    for each in published:
-        traces += _months(each, len(rows), BLACK, "x", "published")
-        rows.append(each["label"])
+                rows.append(f"fixed capability, {label}<br>{words}")
+    for estimate in published:
+        traces += _months(estimate, len(rows), BLACK, "x", "published")
+        rows.append(estimate["label"])
     drawn = figure(*traces, x={"title": "Compute at a fixed result halves in (months)", "type": "log",
                                "range": list(np.log10(MONTHS))}, height=120 + 42 * len(rows))  # fmt: skip
     return rows_named(drawn, rows).update_layout(showlegend=False)
@@ -112,14 +112,14 @@ def _factor(q):
     return f"{times(q[MIDDLE])} times a year" if q[LOW] is None else yearly(q)
 
 
-def _interval(q, place, colour, symbol, label, said):
+def _interval(q, place, colour, symbol, label, words):
     """Median with a 95% interval, or a published one with its own, and what it says when pointed at."""
     import plotly.graph_objects as go
 
     low, middle, high = q[LOW], q[MIDDLE], q[HIGH]
     dots = go.Scatter(
         x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
-        hovertemplate=f"{label}<br>{said}<extra></extra>",
+        hovertemplate=f"{label}<br>{words}<extra></extra>",
     )  # fmt: skip
     if low is None or high is None:
         return [dots]
@@ -141,12 +141,12 @@ def joint(entry):
                 hovertemplate="%{x:.2f} logits a decade, %{y:.2f} a year<extra>" + named[period] + "</extra>",
             )
         )  # fmt: skip
-    for name, each in _points(entry):
+    for name, estimate in _points(entry):
         traces.append(
             go.Scatter(
-                x=[each["slope"]], y=[each["gain"]], mode="markers", name=name,
+                x=[estimate["slope"]], y=[estimate["gain"]], mode="markers", name=name,
                 marker={"color": PURPLE if name.startswith("two") else BLACK, "size": 12, "symbol": "x"},
-                hovertemplate=f"{name}: {times(each['factor'])} times a year<extra></extra>",
+                hovertemplate=f"{name}: {times(estimate['factor'])} times a year<extra></extra>",
             )
         )  # fmt: skip
     drawn = figure(
@@ -156,11 +156,11 @@ def joint(entry):
         height=520,
         caption="Draws of the gain at fixed compute and of what a decade of compute buys; dotted: one yearly factor",
     )
-    for each in FACTORS:
-        slope = np.log10(each)
+    for factor in FACTORS:
+        slope = np.log10(factor)
         x = min(reach, top / slope)
         drawn.add_shape(type="line", x0=0, y0=0, x1=x, y1=slope * x, line={"color": GREY, "width": 1, "dash": "dot"})
-        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{each}×", showarrow=False, font={"size": 11})
+        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{factor}×", showarrow=False, font={"size": 11})
     return drawn.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
 
 

@@ -72,5 +72,5 @@ def with_fits(forms, periods):
         },
     }
     answers = forms["answers"]
-    own = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
-    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | own}}
+    fits = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
+    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | fits}}

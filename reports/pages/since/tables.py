@@ -80,15 +80,15 @@ def periods(entry):
     """Return the table of gains, factors and halving times by period, of an entry with ``periods``."""
     rows, fits = [], []
     for period, label in figures.labels(entry).items():
-        for unit, found in entry["periods"].get(period, {}).items():
+        for unit, summaries in entry["periods"].get(period, {}).items():
             fits.append(f"since, {LINEAR if period == 'all' else BREAK}")
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
-                    "gain, logits a year": plain(found["gain"], "{:.2f}"),
-                    "fall of compute": yearly(found["factor"]),
-                    "halving time of compute, months": months(found["halving"]),
-                    "P(any progress)": probability(found["p_progress"]),
+                    "gain, logits a year": plain(summaries["gain"], "{:.2f}"),
+                    "fall of compute": yearly(summaries["factor"]),
+                    "halving time of compute, months": months(summaries["halving"]),
+                    "P(any progress)": probability(summaries["p_progress"]),
                 }
             )
     note = (
@@ -105,10 +105,10 @@ def earlier(entry):
     rows = [
         {
             "unit": figures.EARLIER[unit][1],
-            "fall of compute": yearly(found["factor"]),
-            "halving time of compute, months": months(found["halving"]),
+            "fall of compute": yearly(summaries["factor"]),
+            "halving time of compute, months": months(summaries["halving"]),
         }
-        for unit, found in earlier["units"].items()
+        for unit, summaries in earlier["units"].items()
     ]
     note = (
         f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
@@ -124,13 +124,13 @@ def left_out(entry):
     rows = [
         {
             "pace": NAMES[pace],
-            "elpd": f"{found['elpd']:.1f}",
-            "difference": f"{found['elpd_diff']:.1f}",
-            "its standard error": f"{found['dse']:.1f}" if found["dse"] is not None else "–",
-            "models of Pareto k above 0.7": f"{found['k_above_0.7']} of {found['models']}",
-            "not mended by a refit": str(found["not_mended"]),
+            "elpd": f"{score['elpd']:.1f}",
+            "difference": f"{score['elpd_diff']:.1f}",
+            "its standard error": f"{score['dse']:.1f}" if score["dse"] is not None else "–",
+            "models of Pareto k above 0.7": f"{score['k_above_0.7']} of {score['models']}",
+            "not mended by a refit": str(score["not_mended"]),
         }
-        for pace, found in entry["left_out"].items()
+        for pace, score in entry["left_out"].items()
     ]
     note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
     return tables.html(pd.DataFrame(rows), rowname="pace", note=note)
@@ -139,14 +139,14 @@ def left_out(entry):
 def rests(entry):
     """Return the table of gains with one thing changed at a time."""
     names, rows = figures.labels(entry), []
-    for what, found in entry["rests"].items():
+    for what, result in entry["rests"].items():
         row = {"what is changed": what}
         for period, label in names.items():
-            row[label] = plain(found[period]["model"]["gain"], "{:.2f}") if period in found else "–"
-        change = found.get("change")
+            row[label] = plain(result[period]["model"]["gain"], "{:.2f}") if period in result else "–"
+        change = result.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
-        row["elpd, one pace"], row["elpd, two"] = (_difference(found, pace) for pace in (LINEAR, BREAK))
-        row["chains"] = CONVERGED[found["ok"]]
+        row["elpd, one pace"], row["elpd, two"] = (_difference(result, pace) for pace in (LINEAR, BREAK))
+        row["chains"] = CONVERGED[result["ok"]]
         rows.append(row)
     note = (
         "Gain of capability at fixed compute, logits a year; medians and 95% intervals; – where two periods were not "
@@ -157,8 +157,8 @@ def rests(entry):
     return tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)
 
 
-def _difference(found, pace):
-    of = found.get("left_out", {}).get(pace)
+def _difference(result, pace):
+    of = result.get("left_out", {}).get(pace)
     return f"{of['elpd_diff']:+.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})" if of else "–"
 
 
@@ -169,13 +169,13 @@ def frontier(entry):
     rows = [
         {
             "forecast": names[name],
-            "mean absolute error": f"{found['mae']:.3f}",
-            "bias": f"{found['bias']:+.3f}",
-            "CRPS": f"{found['crps']:.3f}",
-            "90% covers": f"{found['coverage_90'] * of['after']:.0f} of {of['after']}",
-            "chains": CONVERGED[found["ok"]] if "ok" in found else "–",
+            "mean absolute error": f"{scores['mae']:.3f}",
+            "bias": f"{scores['bias']:+.3f}",
+            "CRPS": f"{scores['crps']:.3f}",
+            "90% covers": f"{scores['coverage_90'] * of['after']:.0f} of {of['after']}",
+            "chains": CONVERGED[scores["ok"]] if "ok" in scores else "–",
         }
-        for name, found in of["forecasts"].items()
+        for name, scores in of["forecasts"].items()
     ]
     note = (
         f"Capabilities, in the unit of least squares on the scores of Ho et al. (2025), of the {of['after']} models "
@@ -192,17 +192,17 @@ def later(entry):
     """Return the table of how well scores of later models are predicted."""
     rows = [
         {
-            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[given]}",
+            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[predictors]}",
             "scores": f"{of['scores']} of {of['models']} models",
             "50%, 80%, 90% cover": ", ".join(f"{of[f'coverage_{level}']:.0%}" for level in (50, 80, 90)),
             "CRPS": f"{of['crps']:.3f} (past scores {of['past_scores']['crps']:.3f})",
             "mean absolute error": f"{of['mae']:.3f} ({of['past_scores']['mae']:.3f})",
             "bias": f"{of['bias']:+.3f} ({of['past_scores']['bias']:+.3f})",
-            "chains": CONVERGED[found["ok"]],
+            "chains": CONVERGED[result["ok"]],
         }
         for pace, by_cutoff in entry["later_models"].items()
-        for cutoff, found in by_cutoff.items()
-        for given, of in found["given"].items()
+        for cutoff, result in by_cutoff.items()
+        for predictors, of in result["given"].items()
     ]
     note = (
         "Scores of later models, each foretold from what was known of earlier ones, on benchmarks that three of those "
@@ -224,19 +224,19 @@ def calibration(entry):
             "50% covers": f"{of['coverage_50']:.0%}",
             "90% covers": f"{of['coverage_90']:.0%}",
         }
-        for pace, found in entry["calibration"].items()
-        for name, of in found["quantities"].items()
+        for pace, result in entry["calibration"].items()
+        for name, of in result["quantities"].items()
     ]
     some = entry["calibration"][LINEAR]
-    said = ", ".join(
-        f"{NAMES[pace].lower()} {found['not_converged']}, {found['r_hat_median']:.2f}"
-        for pace, found in entry["calibration"].items()
+    chains = ", ".join(
+        f"{NAMES[pace].lower()} {result['not_converged']}, {result['r_hat_median']:.2f}"
+        for pace, result in entry["calibration"].items()
     )
     note = (
         f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
         "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
         f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
-        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {said}."
+        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {chains}."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
@@ -244,8 +244,8 @@ def calibration(entry):
 def widths(entry):
     """Return the table of the width of the yearly factor by source."""
     rows = [
-        {"source": said, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
-        for said, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
+        {"source": source, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
+        for source, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
     ]
     note = (
         "One pace throughout. Scores, computes and models by the least-squares line of capability on log compute and "

@@ -32,8 +32,8 @@ def _replicated(entry):
     return f"{entry['q50']:.2f}, does not move" if fixed else tables.interval(entry, "{:.2f}")
 
 
-def _changed_table(found):
-    entry = found.entry
+def _changed_table(findings):
+    entry = findings.entry
     rows, fits = [], []
     for scheme, one in entry["truth"].items():
         other = one[COUPLED]
@@ -59,13 +59,13 @@ def _held(one):
     return "yes" if one["holds"] else "no"
 
 
-def _exponent_table(found, published):
+def _exponent_table(findings, published):
     rows = []
     for basis in COUNTED:
         for scheme in SCHEMES:
-            entry = found.entry["schemes"][scheme]["exponent"][basis]
+            entry = findings.entry["schemes"][scheme]["exponent"][basis]
             by_seed = [x for x in entry["envelope_by_seed"].values() if x is not None]
-            theirs, ours = published.get((basis, scheme)), entry["envelope_of_the_law"]
+            estimate, ours = published.get((basis, scheme)), entry["envelope_of_the_law"]
             rows.append(
                 {
                     "counted": BASIS_LABELS[basis],
@@ -75,7 +75,7 @@ def _exponent_table(found, published):
                     "envelope of the law": _replicated(ours),
                     "p": "–" if ours is None or ours["p"] is None else p_value(ours["p"], ""),
                     "the law": tables.interval(entry["law"], "{:.2f}"),
-                    SOURCE: "–" if theirs is None else f"{theirs:.2f}",
+                    SOURCE: "–" if estimate is None else f"{estimate:.2f}",
                 }
             )
     note = (
@@ -89,9 +89,9 @@ def _exponent_table(found, published):
     return tables.html(pd.DataFrame(rows), note=note, fits=fits)
 
 
-def _law_tables(found):
+def _law_tables(findings):
     rows, diagnostics = [], []
-    for scheme, entry in found.entry["schemes"].items():
+    for scheme, entry in findings.entry["schemes"].items():
         law = entry["law"]
         parameters = law["parameters"]
         rows.append(
@@ -120,16 +120,16 @@ def _law_tables(found):
         "Rows of one run, the readings of its curve, share its luck: in schemes 1 to 3 each run has an effect of its "
         "own, integrated out. In scheme 4 every row is a run of its own."
     )
-    fits = [f"small models, {scheme}" for scheme in found.entry["schemes"]]
+    fits = [f"small models, {scheme}" for scheme in findings.entry["schemes"]]
     return [
         tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
         tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits, title="Diagnostics by scheme"),
     ]
 
 
-def _runs_table(found):
+def _runs_table(findings):
     rows = []
-    for scheme, entry in found.entry["schemes"].items():
+    for scheme, entry in findings.entry["schemes"].items():
         if "runs_left_out" not in entry:
             continue
         left_out, independent = entry["runs_left_out"], entry["independent_rows"]
@@ -150,9 +150,9 @@ def _runs_table(found):
     return tables.html(pd.DataFrame(rows), rowname="scheme", note=note)
 
 
-def _calibration_table(found):
+def _calibration_table(findings):
     names = {"E": "E (nats/token)", "alpha": "α", "beta": "β", "exponent_parameters": "β/(α+β)", "sigma": "scatter"}
-    calibration = found.entry["calibration"]
+    calibration = findings.entry["calibration"]
     quantities = calibration["quantities"]
     rows = [
         {
@@ -176,28 +176,28 @@ def _holds_zero(q):
     return q["q2.5"] <= 0 <= q["q97.5"]
 
 
-def sections(found, published):
+def sections(findings, published):
     """Sections of the page, in order; see `Page.sections`."""
-    theirs, entry = published_exponents(published), found.entry
+    estimates, entry = published_exponents(published), findings.entry
     truth, of_one_rate = entry["truth"], f"{ONE_RATE}, "
     better = [name for name, one in truth.items() if one[COUPLED]["elpd_diff"] > 2 * one[COUPLED]["dse"]]
-    floors, diagnostics = _law_tables(found)
+    floors, diagnostics = _law_tables(findings)
     blocks = {
-        "floor": figures.floor(found, SCHEMES),
+        "floor": figures.floor(findings, SCHEMES),
         "floors": floors,
-        "curves": figures.curves(found, SCHEMES),
+        "curves": figures.curves(findings, SCHEMES),
         "diagnostics": diagnostics,
-        "changed": _changed_table(found),
-        "exponents": figures.exponents(found, SCHEMES, theirs),
-        "exponents_table": _exponent_table(found, theirs),
-        "left_out": _runs_table(found),
-        "calibration": _calibration_table(found),
-        "omega": figures.omega(found.omega | found.elsewhere),
+        "changed": _changed_table(findings),
+        "exponents": figures.exponents(findings, SCHEMES, estimates),
+        "exponents_table": _exponent_table(findings, estimates),
+        "left_out": _runs_table(findings),
+        "calibration": _calibration_table(findings),
+        "omega": figures.omega(findings.omega | findings.elsewhere),
     }
     return prose.sections(
         __file__,
         blocks,
-        found=found,
+        findings=findings,
         entry=entry,
         inside=sum(_holds_zero(one["E_minus_entropy"]) for one in entry["schemes"].values()),
         missed_alone=[
