@@ -7,18 +7,18 @@ from ..datasets.files import evidence
 
 @dataclass(kw_only=True)
 class Findings:
-    """What the analysis of a page found; each page adds the attributes that its sections need.
+    """The results of the analysis of a page; pages add the attributes that their sections need.
 
     Attributes
     ----------
     studies : tuple of str
-        Names of the long studies that the page shows: files of ``evidence``.
+        Names of the long studies that the page shows: files in ``evidence``.
     document : dict
         Entries of results.json, by key.
     posteriors : dict of str to Fit
         Fits to save, under the names that results.json gives them.
     unsaved : dict of str to Fit
-        Fits that numbers of the page rest on too, which are judged as the others are.
+        Other fits that numbers of the page depend on; their chains are checked too.
     """
 
     studies: tuple = ()

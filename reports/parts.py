@@ -1,4 +1,4 @@
-"""The parts of a report: what each page found, without its fits, and what is put together of some of them."""
+"""The parts of a report: the results of its pages without their fits, and the document composed of them."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Part:
     document : dict
         Its entries of results.json.
     saved, unsaved : dict of str to dict
-        Records of its fits by name: of those in the folder, and of others that its numbers rest on.
+        Records of its fits by name: of those in the folder, and of others that its numbers depend on.
     studies : tuple of str
         Names of the long studies that it shows.
     optimum : dict or None
@@ -39,7 +39,7 @@ class Part:
 
     @classmethod
     def of(cls, page, findings, sections):
-        """Make the part of a page of its `Findings` and its sections."""
+        """Return the part of a page, from its `Findings` and its sections."""
         return cls(
             page.name,
             page.title,
@@ -53,7 +53,7 @@ class Part:
 
 
 def document_of(parts, published, seconds):
-    """Put the content of results.json together of some parts.
+    """Compose the content of results.json from some parts.
 
     Parameters
     ----------
@@ -96,6 +96,6 @@ def shown(parts, document):
 
 
 def _merge(document, entries):
-    """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
+    """Add the entries of a page; dictionaries under a key of an earlier page are merged."""
     for key, entry in entries.items():
         document[key] = document[key] | entry if key in document else entry

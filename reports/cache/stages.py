@@ -13,7 +13,7 @@ from ...inference.progress_messages import lasting
 from . import store
 
 EVERY = 60.0  # seconds between two lines
-IGNORED = ("verdict", "created", "seconds")  # entries of a record of a fit that nothing in a report follows from
+IGNORED = ("verdict", "created", "seconds")  # entries of the record of a fit that nothing in a report depends on
 
 
 class Stages:

@@ -1,4 +1,4 @@
-"""What checks of a fit say, each in a sentence with a mark: whether there is something to see to."""
+"""Results of the checks of a fit, each a sentence with a mark of whether something needs attention."""
 
 from html import escape
 
@@ -7,13 +7,13 @@ from ...inference.checks.chains import PARETO_K_LIMIT
 from ...inference.words import in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
-SAMPLING = {True: "converged", False: "not to be trusted"}
+SAMPLING = {True: "converged", False: "did not converge"}
 FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
 LINE = 0.05  # of a band that holds 95% of calibrated models
 
 
 def marked(fine, text):
-    """Put the mark of a check before what it says.
+    """Return the result of a check with its mark in front.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def marked(fine, text):
 
 
 def marks(fit):
-    """Return the two marks of a fit, which stand wherever one of its numbers does: sampling, then fit of the law.
+    """Return the two marks of a fit, which follow each of its numbers: sampling, then fit of the law.
 
     Parameters
     ----------
     fit : dict
-        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``: whether its rows
-        do not reject the law, None where that was not tested.
+        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``. The last is True
+        if the rows do not reject the law, None if that was not tested.
 
     Returns
     -------
@@ -88,23 +88,23 @@ def laws_of(document):
 
 
 def of_law(name, entry):
-    """Say whether a law fits its rows, of its entry of results.json."""
+    """Return whether a law fits its rows, from its entry of results.json, as a sentence with a mark."""
     sentence = escape(in_words(entry["verdict"]["sentence"]))
     return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {sentence}.")
 
 
 def of_pit(name, entry):
-    """Say whether leave-one-out predictions are calibrated, of the tests of a law."""
+    """Return whether leave-one-out predictions are calibrated, from the tests of a law; None if not tested."""
     test = entry["misfit"].get("loo_pit")
     if test is None:
         return None
     p, fine = test["p"], test["p"] >= LINE
-    outcome = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
+    outcome = "stays inside its band" if fine else "leaves its band: the noise differs from that of the law"
     return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {outcome} ({escape(p_value(p))}).")
 
 
 def of_pareto(name, entry):
-    """Say how many rows leave-one-out was not reliable for."""
+    """Return at how many rows leave-one-out is not reliable, as a sentence with a mark."""
     count = entry["k_above_0.7"]
     return marked(
         count == 0,
@@ -114,12 +114,12 @@ def of_pareto(name, entry):
 
 
 def of_fit(name, entry):
-    """Return what the checks of a fitted law say: of the law, of its PIT values where tested, of Pareto k."""
+    """Return the sentences of the checks of a fitted law: its tests, its PIT values if tested, and Pareto k."""
     return [*filter(None, (check(name, entry) for check in (of_law, of_pit, of_pareto)))]
 
 
 def of_calibration(name, entry, labels):
-    """Say whether intervals cover, of an entry of a calibration."""
+    """Return whether intervals cover, from an entry of a calibration, as a sentence with a mark."""
     off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
     outcome = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
     return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {outcome}.")

@@ -38,7 +38,7 @@ BEYOND = 1.5
 
 @dataclass
 class ArithmeticFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` returns."""
 
     counts: object
     arms: object
@@ -55,7 +55,7 @@ class ArithmeticFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the law of lengths and read how far models go; see `Page.analyse`."""
+    """Fit the law of lengths and compute how far models go; see `Page.analyse`."""
     counts = load("arithmetic_runs")
     fits = stage("arithmetic: fits", lambda: {MAIN: fit(Lengths(), counts, seed=seed, sampler=sampler, **settings)})
     arms = load("arithmetic_offsets")
@@ -78,7 +78,7 @@ def _numbers(findings):
 
 
 def abacus(arms):
-    """Rows of Abacus embeddings, at every offset."""
+    """Return the rows of Abacus embeddings, at every offset."""
     return arms[arms["embedding"] == ABACUS].reset_index(drop=True)
 
 
@@ -94,8 +94,8 @@ def counts_of(arms):
 def equal_entry(findings):
     """Return how far each embedding goes at equal cost, and how probably Abacus goes further than each other.
 
-    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these,
-    ``p_abacus_further_all`` of all, and ``confounded`` has the share right within the training lengths of the others.
+    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these, and
+    ``p_abacus_further_all`` of all. ``confounded`` has the share right within the training lengths of the others.
     """
     conditions_of = findings.reach["condition"].values
     first = findings.reach.sel(condition=ABACUS, share=0.5)
@@ -132,12 +132,12 @@ def _lengths(findings):
 
 
 def observed(counts):
-    """Share right by embedding, run and cell, with the condition's columns."""
+    """Return the share right by embedding, run and cell, with the columns of the condition."""
     return counts.assign(accuracy=counts["correct"] / counts["total"])
 
 
 def offsets_entry(offsets):
-    """Say which share is right at each length and offset, over all runs and of each seed."""
+    """Return the share right at each length and offset, over all runs and of each seed."""
     entry = {}
     for (length, offset), rows in offsets.groupby(["length", "offset"]):
         shares = dict(zip(rows["seed"].tolist(), (rows["correct"] / rows["total"]).tolist(), strict=True))

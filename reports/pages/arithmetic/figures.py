@@ -17,7 +17,7 @@ OPERAND = "Digits of the {} operand"
 
 
 def heat_maps(counts):
-    """Share right by the lengths of both operands, a panel an embedding, mean over runs; training lengths framed."""
+    """Plot the share right by the lengths of both operands, a panel for each embedding; training lengths framed."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -56,7 +56,7 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    caption = "Share of sums right by the digits of both operands; framed: the lengths of training"
+    caption = "Share of sums right by the digits of both operands, mean over runs; red frame: the lengths of training"
     drawn.update_layout(figure(height=340, caption=caption).layout)
     drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
@@ -67,7 +67,7 @@ def heat_maps(counts):
 
 
 def curves(findings, labels):
-    """Accuracy at equal lengths: the median run of each condition with a 95% band, and the runs' own shares."""
+    """Plot accuracy at equal lengths: the median run of each condition with a 95% band, and the shares of runs."""
     import plotly.graph_objects as go
 
     traces = []
@@ -105,16 +105,17 @@ def curves(findings, labels):
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="How accuracy falls with length: the median run of each condition, its 95% band and the runs (circles)",
     ).update_layout(legend=LEGEND)
 
 
 def by_seed(arms, offsets):
-    """Share right against length at equal cost: the mean of each embedding's seeds as a line, each seed as a mark.
+    """Plot the share right against length at equal cost: the mean over seeds as a line, each seed as a mark.
 
     Parameters
     ----------
     arms : DataFrame
-        As ``load("arithmetic_offsets")`` gives it.
+        As ``load("arithmetic_offsets")`` returns it.
     offsets : sequence of int
         Those of Abacus embeddings that are drawn.
     """
@@ -148,11 +149,12 @@ def by_seed(arms, offsets):
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="How far each embedding generalises at equal cost: lines are means over seeds, circles are seeds",
     ).update_layout(legend=LEGEND)
 
 
 def by_offset(offsets):
-    """Share right against the offset of judgement, a line a length beyond training: the mean of runs, and each run."""
+    """Plot the share right against the offset of the test, a line for each length beyond training, and each run."""
     import plotly.graph_objects as go
 
     longer = offsets[offsets["length"] > offsets["train_digits"]]
@@ -176,13 +178,14 @@ def by_offset(offsets):
         )
     return figure(
         *traces,
-        x={"title": "Offset at which the model is judged"},
+        x={"title": "Offset of the test"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="Share of sums right at each offset of the test, by length beyond training: means and seeds (circles)",
     ).update_layout(legend=LEGEND)
 
 
 def rows_seen(offsets):
-    """How often training shows each row of the table of Abacus embeddings."""
+    """Plot how often training shows each row of the table of Abacus embeddings."""
     import plotly.graph_objects as go
 
     first = offsets.iloc[0]
@@ -199,11 +202,12 @@ def rows_seen(offsets):
         x={"title": "Row of the table of embeddings"},
         y={"title": "Digits a problem", "rangemode": "tozero"},
         height=260,
+        caption="How often training shows each row of the table of Abacus embeddings: the first and last rows least",
     )
 
 
 def own_runs(findings):
-    """Length at which accuracy is one half, each run with its 95% interval."""
+    """Plot the length at which accuracy is one half, each run with its 95% interval."""
     import plotly.graph_objects as go
 
     table = findings.lengths["runs"].xs(0.5, level="share")
@@ -225,5 +229,7 @@ def own_runs(findings):
             )
         )
     labels = [position(findings.entry["runs"][run]) for run in names]
-    drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
+    title = "Digits at which half of the problems are right"
+    caption = "How far each run generalises: the length at which half of its problems are right, with 95% intervals"
+    drawn = figure(*traces, x={"title": title}, height=140 + 26 * len(names), caption=caption)
     return rows_named(drawn, labels)

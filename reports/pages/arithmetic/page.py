@@ -44,8 +44,8 @@ def _lengths_table(findings):
         ]
     note = (
         "Length of both operands at which that share of problems is right: median [95%]. None: the share is not "
-        "reached at any length. Few seeds hardly inform how much seeds differ: the interval of a new seed leans on its "
-        "prior."
+        "reached at any length. A few seeds barely inform how much seeds differ, so the interval of a new seed depends "
+        "on its prior."
     )
     return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
@@ -67,7 +67,7 @@ def _contrast_table(findings):
         )
     return tables.html(
         pd.DataFrame(rows),
-        note="Of the median run of each condition. Accuracy: the mean over cells.",
+        note="Contrasts of the median run of each condition. Accuracy: the mean over cells.",
         title="Conditions in pairs",
         fits="lengths",
     )
@@ -93,8 +93,8 @@ def _region_table(findings, published):
                 }
             )
     note = (
-        "McLeish et al. 2024: means of three runs with input injection and 16 layers of 1,024, trained on up to 20 "
-        "digits and asked up to 100 and 160; not of these regions, and to be set beside ours only in their order."
+        "McLeish et al. 2024: means of three runs with input injection and 16 layers of width 1,024, trained on up to "
+        "20 digits and tested on up to 100 and 160. Their regions are not ours: compare only the order of embeddings."
     )
     return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
@@ -105,7 +105,7 @@ def _sorted(learned):
 
 
 def settled(entry):
-    """Whether Abacus surely goes further than every rival that learned, of which there is one at least."""
+    """Return whether Abacus surely goes further than every rival that learned, of which there is at least one."""
     return bool(entry["p_abacus_further"]) and min(entry["p_abacus_further"].values()) >= SURE
 
 
@@ -132,9 +132,9 @@ def by_offset(offsets):
     Returns
     -------
     list of dict
-        ``length``; ``share``, a DataFrame of offsets by seeds, and its ``mean`` over seeds; ``others``, the mean at
-        other offsets than 0; ``ahead``, in how many seeds that is above the share at offset 0; ``best``, the offset of
-        the highest mean.
+        ``length``; ``share``, a DataFrame of offsets by seeds, and its ``mean`` over seeds. ``others`` is the mean at
+        offsets other than 0, and ``ahead`` counts the seeds in which it exceeds the share at offset 0. ``best`` is the
+        offset of the highest mean.
     """
     shares = offsets.assign(share=offsets["correct"] / offsets["total"])
     summaries = []
@@ -149,7 +149,7 @@ def by_offset(offsets):
 
 
 def _comparison(findings):
-    """Return the comparison of laws by runs left out as `compare` gave it."""
+    """Return the comparison of laws by runs left out, as `compare` returned it."""
     study = findings.study("arithmetic_left_out")
     table = pd.DataFrame.from_dict(study["models"], orient="index")
     table.attrs["sentence"] = study["sentence"]
@@ -158,8 +158,8 @@ def _comparison(findings):
 
 def _comparison_note(counts):
     return (
-        f"Each of the {counts['run'].nunique()} runs left out whole, its own parameters integrated out; Pareto k "
-        "above 0.7 refitted. So few runs hardly give standard errors a meaning."
+        f"Each of the {counts['run'].nunique()} runs is left out whole, with the parameters of the run integrated out; "
+        "fits with a Pareto k above 0.7 are repeated without it. With so few runs, standard errors are unreliable."
     )
 
 
@@ -172,18 +172,18 @@ def _equal_table(findings):
         share = entry["learned"][name]
         within = "–" if share is None else f"{share:.0%}"
         rows.append((position(name), within, *shown, "–" if p is None else probability(p)))
-    header = ("embedding", "right within training lengths", "half of sums right to (digits)", "95% right to (digits)",
-              "P(Abacus goes further)")  # fmt: skip
+    header = ("embedding", "right within training lengths", "half of sums right up to (digits)",
+              "95% right up to (digits)", "P(Abacus goes further)")  # fmt: skip
     note = (
-        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is of embeddings that are "
-        f"right in at least {LEARNED:.0%} of sums within the lengths of training."
+        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is given for embeddings that "
+        f"are right in at least {LEARNED:.0%} of sums within the lengths of training."
     )
     title = "How far each embedding goes at equal cost"
     return tables.of_rows(header, rows, note=note, title=title, fits="lengths, equal cost")
 
 
 def sections(findings, published):
-    """Sections of the page, in order; see `Page.sections`."""
+    """Return the sections of the page, in order; see `Page.sections`."""
     offsets = abacus(findings.arms)
     blocks = {
         "by_seed": figures.by_seed(findings.arms, JUDGED),

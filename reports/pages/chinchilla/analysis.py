@@ -16,17 +16,17 @@ from ...laws import CHINCHILLA as MAIN
 from ...laws import DEFAULT, LAWS, PLANNED
 from .estimators import point_estimates
 
-NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good
-EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly optimal
+EARLIER = (1e20, 3e20, 9e20)  # FLOP; runs below each predict the optimum at the largest run
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 STUDIES = ("chinchilla_coverage", "chinchilla_reading_error")
-EARLIER_RUNS = "what earlier runs said"
+EARLIER_RUNS = "chinchilla: earlier runs"
 STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, "chinchilla: numbers")
 
 
 @dataclass
 class ChinchillaFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` returns."""
 
     fits: dict
     elpd: dict
@@ -64,7 +64,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 def _earlier(whole, runs, options):
     """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
 
-    It shows how estimates moved as runs grew, which no interval of one fit does.
+    It shows how estimates changed as runs grew, which no interval of one fit does.
     """
     compute = runs["training_flop"]
     largest, law = float(compute.max()), LAWS[DEFAULT]
@@ -105,7 +105,7 @@ def _document(findings, published):
 
 
 def published_entries(fit, published):
-    """Entries of published estimates: ours as it is quoted, and its probability of a value at least as large."""
+    """Return entries of published estimates: our quoted one, and its probability of a value at least as large."""
     table = chinchilla_estimates(published)
     posterior = fit["posterior"]
     quoted = quotable(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})

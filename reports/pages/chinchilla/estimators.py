@@ -13,13 +13,13 @@ SCALES = {"huber_free_scale": "free", "huber_fixed_threshold": "fixed"}
 
 @dataclass(frozen=True)
 class PointEstimates:
-    """What estimators found of a table, and why others could not.
+    """Point estimates of a table, and why some estimators have none.
 
     Parameters
     ----------
     parametric : dict of str to PointEstimate
     envelopes : dict of str to PointEstimate
-        Those without optima enough too, not ``converged``.
+        Includes those with too few optima, whose ``converged`` is False.
     refused : dict of str to str
         The sentence with which an estimator refused the table.
     """
@@ -30,11 +30,11 @@ class PointEstimates:
 
     @property
     def missing(self):
-        """Why estimates are not to be had, by estimator: refusals, and power laws without optima enough."""
+        """Why estimates are missing, by estimator: refusals, and power laws with too few optima."""
         return self.refused | {name: e.message for name, e in self.envelopes.items() if not e.converged}
 
     def to_dict(self):
-        """Everything by estimator, as types that JSON knows; of one that refused, ``refused`` and the sentence."""
+        """Return all estimates as JSON types, by estimator; ``refused`` and the reason for one without an estimate."""
         entries = {name: estimate.to_dict() for name, estimate in (self.parametric | self.envelopes).items()}
         return entries | {name: {"refused": reason} for name, reason in self.refused.items()}
 

@@ -26,10 +26,8 @@ CALIBRATED = {
     "sigma": "σ, scatter of log loss",
     "log_likelihood": "log likelihood",
 }
-OPTIMUM_NOTE = "Medians and 95% intervals of the optimum of the mean loss, C = 6ND."
-LOO_NOTE = (
-    "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
-)
+OPTIMUM_NOTE = "Medians and 95% intervals of the sizes of least mean loss at C = 6ND."
+LOO_NOTE = "elpd: in nats on log loss. Difference: to the best fit, with one standard error for independent runs."
 LABELS = NAMES | {
     "sigma": "σ, relative scatter at the centre",
     "sigma_smallest_run": "σ at the smallest run",
@@ -58,7 +56,7 @@ def _parameter_table(document, table):
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
         "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
-        "wider; it does not trust the law or its noise."
+        "wider; it holds whatever the law and its noise."
     )
     return tables.html(
         pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published", fits=MAIN
@@ -104,12 +102,12 @@ def _envelope_table(envelopes, document):
             "exponent of N* in C": f"{e['exponent']:.3f} ± {1.96 * e.errors['exponent']:.3f}",
             "exponent of D* in C": f"{e['exponent_tokens']:.3f}",
             "points": str(len(e.points)),
-            "verdict": e.message,
+            "result": e.message,
         }
         for name, e in envelopes.items()
     ]
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
-    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
+    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "result": ""})
     fits = [*[""] * len(envelopes), MAIN]
     return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law", fits=fits)
 
@@ -140,7 +138,7 @@ def _calibration_table(document):
 
 
 def sections(findings, published):
-    """Sections of the page, in order; see `Page.sections`."""
+    """Return the sections of the page, in order; see `Page.sections`."""
     document, main = findings.document, findings.fits[MAIN]
     name = optimum.preferred(document)
     best, sets, estimates = findings.fits[name], chinchilla_constants(published), chinchilla_estimates(published)

@@ -73,7 +73,7 @@ PUBLISHED_GAMMA = 47491.0
 
 @dataclass
 class EmbeddingsFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class EmbeddingsFindings(Findings):
     exact: dict = field(default_factory=dict)
     fixed: dict = field(default_factory=dict)
     local: dict = field(default_factory=dict)
-    moved: list = field(default_factory=list)
+    by_study: list = field(default_factory=list)
     allocations: dict = field(default_factory=dict)
 
 
@@ -146,13 +146,13 @@ def _reconcile(findings):
     findings.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
     for low, high in WINDOWS:
         slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
-        findings.moved.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+        findings.by_study.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
     for vocabulary in VOCABULARIES:
         slopes = study_exponents(main, vocabulary=vocabulary)["nonembedding"]["size"]
-        findings.moved.append((f"vocabulary {vocabulary:,}", slopes))
+        findings.by_study.append((f"vocabulary {vocabulary:,}", slopes))
     for shape in SHAPES:
         slopes = study_exponents(main, aspect_ratio=shape)["nonembedding"]["size"]
-        findings.moved.append((f"width over depth {shape}", slopes))
+        findings.by_study.append((f"width over depth {shape}", slopes))
 
 
 def _plan(findings):
@@ -164,12 +164,12 @@ def _plan(findings):
 
 
 def at_least(slopes, value=KAPLAN_EXPONENT):
-    """Share of draws with an exponent of at least `value`."""
+    """Return the share of draws with an exponent of at least `value`."""
     return float((slopes >= value).mean())
 
 
 def law_entries(findings):
-    """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
+    """Return entries of the exponents by law and noise, with and without embeddings, and elpd against the best.
 
     A law that predicts worse than the best by more than two standard errors is rejected.
     """
@@ -195,13 +195,13 @@ def law_entries(findings):
 
 
 def _direction(by_law):
-    """Say whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
+    """Return whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
     return {"laws": list(accepted), "rises": all(one["p_rises"] > DIRECTION[0] for one in accepted.values())}
 
 
 def decades_beyond(runs, study=None):
-    """Compute the decades of compute by which a study's budgets lie outside the fitted runs' compute, by basis.
+    """Compute how far a study's budgets lie outside the fitted runs' compute, in decades, by basis.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def decades_beyond(runs, study=None):
 
 
 def omega_entry(findings):
-    """Entry of omega: its summary and P(omega > 1/2) under each law and noise, and elpd of omega 0, 1 and free."""
+    """Return the entry of omega: its summary by law and noise, P(omega > 1/2), and elpd of omega 0, 1 and free."""
     by = {name: _omega(findings, name) | _against(findings, name, held) for name, held in FREE.items()}
     best = max(by, key=lambda name: by[name]["elpd_loo"])
     rows = {label: _against(findings, name, UNWEIGHTED) for label, name in OMEGAS.items()}
@@ -271,7 +271,7 @@ def _document(findings):
             "parameters_nonembedding": intervals.summary(findings.local["posterior"]["highest_at"], ratio=True),
         },
         "moved": {
-            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in findings.moved
+            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in findings.by_study
         },
         "omega": omega_entry(findings),
         "comparison": results.comparison_document(findings.comparison),

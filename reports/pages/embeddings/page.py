@@ -33,8 +33,8 @@ def _sizes_table(findings):
         {"estimator": "published: Pearce and Song 2024", "γ": "47,491", "δ": "0.34", "width over depth": "39.2"}
     )
     note = (
-        "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
-        "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
+        "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3; for the "
+        "posterior, at the geometric-mean size. The paper combines its γ, estimated with δ = 0.34, with δ = 1/3."
     )
     fits = ["configurations" if row["estimator"] == "posterior" else "" for row in rows]
     return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ", fits=fits)
@@ -58,8 +58,8 @@ def _by_law_table(findings):
     note = (
         "Exponent of the optimal size that the study would have measured, median [95%], with γ and δ of the "
         "configurations' posterior. Elpd difference to the best law, ± one standard error; a law more than two "
-        "standard errors behind is rejected. Offsets adds N + n0 and D + d0, and extrapolates n0 to models far "
-        "smaller than it was learned from."
+        "standard errors behind is rejected. The offsets law has N + n0 and D + d0, and extrapolates n0 to models "
+        "far smaller than those that inform it."
     )
     return tables.of_rows(header, rows, note, title="The exponent by law and noise")
 
@@ -98,10 +98,10 @@ def _exponents_table(findings):
     return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form", fits=fits)
 
 
-def _moved_table(findings):
+def _by_study_table(findings):
     rows = [
         {"studied": label, "exponent": tables.interval(summary(x), "{:.3f}"), "P(≥ 0.73)": probability(at_least(x))}
-        for label, x in findings.moved
+        for label, x in findings.by_study
     ]
     note = (
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
@@ -152,9 +152,9 @@ def _omega_by_law(findings):
     ]
     header = ["law and noise", "ω", "sd", "robust sd", "P(ω > ½)", "elpd", "difference to ω = 1"]
     note = (
-        "Median [95%] of ω; sd of the posterior, and the largest of those that do not trust the law. Coupled: with an "
-        "outer exponent κ on both terms. One sigma: scatter that does not depend on size. The last column compares "
-        "with the same law and noise at ω = 1, ± one standard error."
+        "Median [95%] of ω; sd of the posterior, and the largest robust (sandwich) sd. Coupled: with an outer exponent "
+        "κ on both terms. One sigma: scatter that does not depend on size. The last column compares elpd with the same "
+        "law and noise at ω = 1, ± one standard error."
     )
     return tables.of_rows(header, rows, note, title="ω by law and noise")
 
@@ -177,17 +177,17 @@ def _planning_table(findings, vocabulary):
     return tables.html(
         pd.DataFrame(rows),
         title=f"Vocabulary {vocabulary:,}, width over depth 54",
-        note="Median [95%]. An N<sub>x</sub>* of a thousand or less is no model: the vocabulary takes the budget.",
+        note="Median [95%]. An N<sub>x</sub>* of 1,000 or less is no usable model: the vocabulary takes the budget.",
     )
 
 
 def sections(findings, published):
-    """Sections of the page, in order; see `Page.sections`."""
+    """Return the sections of the page, in order; see `Page.sections`."""
     study = findings.document["reconciliation"]
     blocks = {
         "by_law": figures.by_law(study["by_law"]),
         "by_law_table": _by_law_table(findings),
-        "moved": _moved_table(findings),
+        "by_study": _by_study_table(findings),
         "sizes": figures.sizes(findings.table, findings.sizes),
         "sizes_table": _sizes_table(findings),
         "measured_exponents": figures.measured_exponents(findings.exponents, findings.fixed),

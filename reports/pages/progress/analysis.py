@@ -36,7 +36,7 @@ RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 TOP = 10
 INDEPENDENT, EFFECTS = "rows independent", "paper effects"
 NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
-WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
+WEIGHTY = 0.01  # least stacking weight of a specification whose priors are varied
 REPLICATES = 100
 BRIEF = 500
 LEAST_ESS = 400
@@ -44,7 +44,7 @@ LEAST_ESS = 400
 
 @dataclass
 class ProgressFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ProgressFindings(Findings):
     scores : dict of str to ProgressScores
         Of the specifications under each of `NOISES`.
     mixed : DataFrame
-        From `mixed_scores`; its first row is the noise that the papers prefer.
+        From `mixed_scores`; its first row is the noise that predicts papers best.
     misfit : dict of str to dict
         Tests of each specification against the rows, by noise.
     comparison, pointwise : DataFrame
@@ -71,8 +71,8 @@ class ProgressFindings(Findings):
     pooled_gains : dict of str to ndarray
         Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
     headline : ndarray
-        Draws of the rate at the evaluations' own sizes under the preferred noise, specifications mixed by how well they
-        predict papers left out.
+        Draws of the rate at the evaluations' own sizes under the preferred noise. Specifications are mixed by how well
+        they predict papers left out.
     by_noise : dict of str to ndarray
         The same under each noise.
     effect_gains : dict of int to ndarray
@@ -130,7 +130,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def more_of(make, work):
-    """Return what only the last stage follows from: the fit of Chinchilla's law."""
+    """Return the fit of Chinchilla's law, on which only the last stage depends."""
     if make is _rules:
         return {"of": {"chinchilla": work.chinchilla} if work.chinchilla is not None else {}}
     return {}
@@ -138,7 +138,7 @@ def more_of(make, work):
 
 @dataclass(frozen=True)
 class _Work:
-    """What the stages work with: a fitter, the seed, settings of full and of brief fits, the Chinchilla posterior."""
+    """Inputs of the stages: a fitter, the seed, settings of full and of brief fits, and the Chinchilla posterior."""
 
     fitter: object
     seed: int
@@ -193,7 +193,7 @@ STAGES = tuple(WORK)
 
 
 def with_weight(comparison):
-    """Specifications with progress that stacking gives some weight, and the main one."""
+    """Return specifications with progress that have some stacking weight, and the main one."""
     weight = comparison[["stacking", "by_paper_stacking"]].max(axis=1)
     return [k for k in comparison.index if k not in NO_PROGRESS and (weight[k] >= WEIGHTY or k == MAIN)]
 

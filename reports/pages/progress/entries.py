@@ -23,7 +23,7 @@ WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
 def document(findings, main, by_noise):
-    """All entries, by key, but for `rule_gains`.
+    """Return all entries, by key, except `rule_gains`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _of_variants(study):
 
 
 def rate_quantiles(rate):
-    """Doubling time in months as results.json has it: no mean, and null for never."""
+    """Return a doubling time in months as in results.json: no mean, and null for never."""
     rate = np.ravel(rate)
     quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(intervals.QUANTILES.values()))
     return {"mean": None, "sd": None} | {
@@ -82,10 +82,11 @@ def rate_quantiles(rate):
 
 
 def quoted_entry(findings, main, by_noise):
-    """Entry of the doubling time that is quoted: of one specification, with those that predict papers as well named.
+    """Return the entry of the quoted doubling time, with the specifications that predict papers about as well.
 
-    It is specification 7, which Ho et al. chose, unless another predicts papers left out better by more than two
-    standard errors; under the noise that papers prefer. A mixture is not quoted: it is of no fit that could be opened.
+    It is that of specification 7, which Ho et al. chose, under the noise that predicts papers best. Another is quoted
+    if it predicts papers left out better by more than two standard errors. A mixture is not quoted, because it has no
+    fit that could be opened.
     """
     noise = findings.mixed.index[0]
     fits = by_noise[noise]
@@ -117,7 +118,7 @@ def quoted_entry(findings, main, by_noise):
 
 
 def specification_entry(findings, k):
-    """Entry of results.json of one specification."""
+    """Return the entry of results.json of one specification."""
     fit, row = findings.fits[k], findings.comparison.loc[k]
     record = fit.record
     times = findings.doubling[k]
@@ -185,7 +186,7 @@ def _with_effects(findings, k):
 
 
 def _resampled(resampled):
-    """90% range, over tables whose papers are drawn with replacement, of the median and of each weight."""
+    """Return the 90% range of the median and of each weight, over tables whose papers are drawn with replacement."""
     months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
     return {
         "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
@@ -197,7 +198,7 @@ def _resampled(resampled):
 
 
 def _within_rows(findings):
-    """Doubling times of specifications whose exponents change, where rows are, unlike those of the optimum."""
+    """Return doubling times of specifications whose exponents change, at a size and date close to the rows."""
     compute, year = WITHIN
     rates = {
         k: rate_at_optimum.growth_rates(findings.fits[k], compute=compute, year=year)
@@ -209,7 +210,7 @@ def _within_rows(findings):
 
 
 def _build_up(fit):
-    """Factor by which algorithms multiplied effective compute, to 2023."""
+    """Return the factor by which algorithms multiplied effective compute, to 2023."""
     log_factor = np.ravel(contributions.effective_compute(fit, [2023.0]))
     return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
@@ -225,7 +226,7 @@ def _attribution(share):
 
 
 def rule_gains(gains):
-    """Entries by budget of what Chinchilla's rule gains over Kaplan's, from `chinchilla_over_kaplan`."""
+    """Return entries by budget of the gain of Chinchilla's rule over Kaplan's, from `chinchilla_over_kaplan`."""
     return [
         {"compute": float(c), "gain": intervals.summary(gains["gain"].sel(compute=c), ratio=True)}
         for c in gains["compute"].values

@@ -29,7 +29,7 @@ COLOURS = {"wt103": BLUE, "wt2": ORANGE, "ptb": GREEN}
 
 
 def doubling(findings, published):
-    """Doubling times by specification, best elpd on top, and pooled, with the published ones."""
+    """Plot doubling times by specification, best elpd on top, and pooled, with the published ones."""
     rows = []
     for k in with_progress(findings):
         rates = rate_at_optimum.growth_rates(findings.fits[k])
@@ -40,13 +40,13 @@ def doubling(findings, published):
             group, colour = (f"specification {MAIN}", RED) if k == MAIN else ("specifications, best elpd on top", BLUE)
             rows.append({"label": name, "group": group, "colour": colour, "hover": hover} | q)
         if k == MAIN:
-            rows += published.row(DOUBLING + "closed_form", name_of(k), beside=True)
+            rows += published.row(DOUBLING + "closed_form", name_of(k), same_row=True)
     for key, name in POOLED.items():
         q = times(findings.pooled[key])
         hover = [f"P(progress) {probability(q['p_progress'])}"]
         rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
         if key == "top10":
-            rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
+            rows += published.row(DOUBLING + "top10", "published, ten best pairs", same_row=True)
     return forest(
         rows, caption="Doubling times by specification, best first, pooled and published, at 1e25 FLOP in 2023"
     )
@@ -67,14 +67,16 @@ def gains(findings):
         if k in findings.gain_times:
             q = findings.gain_times[k].loc["all"]
             hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
-            group = "each alone, without effects of papers, best elpd on top"
+            group = "one specification, without random effects by paper, best elpd on top"
             rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
-    caption = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
+    caption = (
+        "Doubling times at the evaluations' own sizes and dates: the quoted one, mixtures and single specifications"
+    )
     return forest(rows, caption=caption)
 
 
 def prior_grid(grid):
-    """Doubling times at the evaluations' own sizes under other priors."""
+    """Plot doubling times at the evaluations' own sizes under other priors."""
     grid = grid[grid["estimand"] == "rows"]
     colours = dict(zip(sorted(grid["yearly_sd"].unique()), (BLUE, GREEN, RED), strict=False))
     rows = [
@@ -87,35 +89,44 @@ def prior_grid(grid):
         | {name: row[name] for name in ("q2.5", "q50", "q97.5")}
         for _, row in grid.iterrows()
     ]
-    return forest(rows, caption="Doubling times at the evaluations' own sizes and dates, under other priors")
+    return forest(
+        rows,
+        caption=f"Doubling times of specification {MAIN} under other priors, at the evaluations' own sizes and dates",
+    )
 
 
 def variants(entries, published):
-    """Doubling times of variants, entries by name, with the published ones."""
+    """Plot doubling times of variants, entries by name, with the published ones."""
     rows = []
     for name, entry in entries.items():
         label = VARIANT_NAMES.get(name, name)
         hover = [f"P(progress) {probability(entry['p_progress'])}"]
         rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | entry["times"])
         quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
-        rows += published.row(quantity, label, beside=True)
-    return forest(rows, row_height=30, caption=f"Doubling times under variants of specification {MAIN}, and published")
+        rows += published.row(quantity, label, same_row=True)
+    return forest(
+        rows,
+        row_height=30,
+        caption=f"Doubling times under variants of specification {MAIN}, compared with published ones",
+    )
 
 
 def acceleration(cutoffs):
-    """Doubling times before and after a change at each whole year, entries by cutoff."""
+    """Plot doubling times before and after a change at each whole year, entries by cutoff."""
     rows = []
     changes = {int(float(x)): of for x, of in cutoffs.items() if x != NONE and float(x).is_integer()}
     for cutoff, change in changes.items():
         for name, colour in (("before", GREY), ("after", BLUE)):
             hover = [f"P(faster after) {probability(change['p_faster'])}"]
             row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
-            rows.append(row | quantiles_of(change[name]) | {"beside": name == "after"})
-    return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
+            rows.append(row | quantiles_of(change[name]) | {"same_row": name == "after"})
+    return forest(
+        rows, row_height=34, caption="Doubling times before and after a change of the rate, by the year of the change"
+    )
 
 
 def direct(findings, published):
-    """Doubling times straight from the data, with the published ones."""
+    """Plot direct estimates of doubling times, with the published ones."""
     rows = []
     for system, estimate in findings.direct.items():
         quantity = f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}"
@@ -123,18 +134,21 @@ def direct(findings, published):
             q = dict(zip(PROBABILITIES, estimate.doubling_quantiles(tuple(PROBABILITIES.values())), strict=True))
             hover = [f"{len(estimate.rows)} systems", f"P(progress) {probability(estimate.p_progress)}"]
             rows.append({"label": system, "group": "posterior", "colour": BLUE, "hover": hover} | q)
-            rows += published.row(quantity, system, beside=True)
+            rows += published.row(quantity, system, same_row=True)
         else:
             rows += published.row(quantity, system)
-    return forest(rows, row_height=40, caption="Doubling times of lines through the systems near a reference")
+    return forest(
+        rows, row_height=40, caption="Direct estimates of doubling times, by reference system, and published ones"
+    )
 
 
 def elpd_differences(comparison, names):
-    """Difference of elpd to the best specification, with two standard errors by rows and by papers."""
+    """Plot the difference of elpd to the best specification, with two standard errors by rows and by papers."""
     import plotly.graph_objects as go
 
     place = np.arange(1, len(comparison) + 1)
-    drawn = figure(height=110 + 26 * len(comparison))
+    caption = "How well each specification predicts: difference of leave-one-out elpd to the best, in nats"
+    drawn = figure(height=110 + 26 * len(comparison), caption=caption)
     for name, column, colour, shift in (
         ("rows as if independent", "dse", BLUE, -0.14),
         ("summed by paper", "dse_by_paper", ORANGE, 0.14),
@@ -164,7 +178,7 @@ def elpd_differences(comparison, names):
 
 
 def ridge(alpha_year, beta_year, rate, marks):
-    """Joint posterior of the two yearly falls, coloured by the doubling time.
+    """Plot the joint posterior of the two yearly falls, coloured by the doubling time.
 
     Parameters
     ----------
@@ -234,11 +248,12 @@ def ridge(alpha_year, beta_year, rate, marks):
         x={"title": "α<sub>year</sub>, yearly fall in the parameter term (per year)"},
         y={"title": "β<sub>year</sub>, yearly fall in the data term (per year)"},
         height=520,
+        caption="Trade-off between the yearly falls of the two terms: posterior draws, coloured by doubling time",
     ).update_layout(legend=LEGEND, margin={"t": 60})
 
 
 def residuals(fit):
-    """Standardised residuals of evaluations against their date, by benchmark: posterior mean and 95% interval."""
+    """Plot standardised residuals of evaluations by date and benchmark: posterior means and 95% intervals."""
     import plotly.graph_objects as go
 
     table, draws = fit.rows, fit.draws
@@ -269,7 +284,7 @@ def residuals(fit):
 
 
 def leave_future_out(future, whole):
-    """Log predictive density and root mean squared error of the year after each cutoff.
+    """Plot log predictive density and root mean squared error of the year after each cutoff.
 
     Parameters
     ----------
@@ -294,7 +309,7 @@ def leave_future_out(future, whole):
                 y=values,
                 mode="lines+markers",
                 line={"color": BLUE},
-                name="the year from the cutoff on, trained before it",
+                name="the year after the cutoff, fitted to the years before",
                 showlegend=column == 1,
                 text=[f"trained on {r.trained}, predicted {r.predicted} rows" for r in future.itertuples()],
                 hovertemplate="cutoff %{x}<br>%{y:.3f}<br>%{text}<extra></extra>",
@@ -308,14 +323,15 @@ def leave_future_out(future, whole):
             **place,
         )  # fmt: skip
         drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
-    drawn.update_layout(figure(height=380).layout)
+    caption = f"How well specification {MAIN} predicts the year after each cutoff, compared with leave-one-out (dashed)"
+    drawn.update_layout(figure(height=380, caption=caption).layout)
     drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
     drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def pace(entry):
-    """Growth of effective compute at the evaluations' own sizes by year: over all dates of a change, and as a walk."""
+def rates(entry):
+    """Plot the growth of effective compute by year at the evaluations' own sizes: with one change, and as a walk."""
     traces, walk = [], entry["random_walk"]
     for name, colour, of in (("one change", BLUE, entry), ("random walk", ORANGE, walk)):
         growth = of["growth_per_year"]
@@ -325,11 +341,12 @@ def pace(entry):
         hover = f"{name}, %{{x}}<br>%{{y:.2f}} [%{{customdata[0]:.2f}}, %{{customdata[1]:.2f}}] doublings a year"
         options = {"customdata": ends, "hovertemplate": f"{hover}<extra></extra>"}
         drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, **options)
-        # The pace of a walk stays as it is from one step to the next.
+        # The rate of a walk is constant between steps.
         traces += [trace.update(line_shape="hv" if of is walk else "linear") for trace in drawn]
     return figure(
         *traces,
         x={"title": "Year", "dtick": 1},
         y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
         height=340,
+        caption="Rate of progress by year, if it changes at most once or follows a random walk: medians and 95% bands",
     ).update_layout(legend=LEGEND)

@@ -11,28 +11,28 @@ NEVER = 170.0
 
 
 def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
-    """Medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
+    """Draw medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
 
     Parameters
     ----------
     rows : list of dict
-        From top to bottom: ``label``; ``group`` (its name in the legend) and ``colour``; ``q50`` and, where known,
-        ``q2.5``, ``q25``, ``q75`` and ``q97.5`` in months; ``hover``, more lines of its hover text; ``beside``
-        True for a row that shares the place of the row above.
+        From top to bottom, with ``label``, ``group`` (its name in the legend) and ``colour``. Times in months are
+        ``q50`` and, if known, ``q2.5``, ``q25``, ``q75`` and ``q97.5``. ``hover`` has more lines of the hover text.
+        ``same_row`` is True for a row that shares the place of the row above.
     title : str
         Of the axis.
     longest : float
         Times beyond it end in a triangle at the right edge.
     row_height : int
     caption : str, optional
-        What is drawn, where the axis does not say it all.
+        What to see, if the title of the axis does not state it.
     """
     place, places, labels = 0, [], []
     for row in rows:
-        if not row.get("beside"):
+        if not row.get("same_row"):
             place += 1
             labels.append(row["label"])
-        places.append(place - (0.0 if not row.get("beside") else -0.28))
+        places.append(place - (0.0 if not row.get("same_row") else -0.28))
     drawn = figure(height=110 + row_height * max(len(labels), 3), caption=caption)
     groups = dict.fromkeys((row["group"], row["colour"]) for row in rows)
     for group, colour in groups:

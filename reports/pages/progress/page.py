@@ -103,7 +103,7 @@ def _attribution(findings, shares):
     last = findings.document["attribution"][-1]
     return {
         "inside": int(((estimates >= low) & (estimates <= high)).sum()),
-        "known": int(np.isfinite(estimates).sum()),
+        "count": int(np.isfinite(estimates).sum()),
         "last": last,
         "share": {name: 100 * last["progress"][name] for name in QUANTILES},
     }
@@ -145,7 +145,7 @@ def _frontier_system(findings):
 
 
 def _futures(table):
-    """Return what the text says of predictions of years to come: the close ones, those without progress, weights."""
+    """Return what the text prints on predictions of years to come: the close ones, those without progress, weights."""
     return {
         "best": table.index[0],
         "count": len(table),
@@ -156,7 +156,7 @@ def _futures(table):
 
 
 def _likeliest_change(study):
-    """Return the date at which the pace changed most probably, and its share of the probability of all dates."""
+    """Return the date at which the rate most probably changed, and its share of the probability of all dates."""
     shares = {float(x): of["probability"] for x, of in study["cutoffs"].items() if x != NONE}
     date = max(shares, key=shares.get)
     return {"date": date, "share": shares[date] / sum(shares.values())}
@@ -202,7 +202,7 @@ def _quantities(findings, published):
 def _blocks(findings, published, of):
     """Return figures and tables by name."""
     fit, comparison, more = findings.fits[MAIN], findings.comparison, quantities_figures
-    rests, pace = findings.study("progress_sensitivity"), findings.study("progress_pace")
+    rests, changes = findings.study("progress_sensitivity"), findings.study("progress_pace")
     rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
     blocks = {
         "gains": figures.gains(findings),
@@ -215,8 +215,8 @@ def _blocks(findings, published, of):
         "influence": more.influence(studies.influence_of(rests, MAIN)),
         "variants": figures.variants(of["variants"], published),
         "table_variants": studies.variants(of["variants"], published),
-        "pace": figures.pace(pace),
-        "accelerations": figures.acceleration(pace["cutoffs"]),
+        "rates": figures.rates(changes),
+        "accelerations": figures.acceleration(changes["cutoffs"]),
         "years": figures.leave_future_out(of["future"], of["whole"]),
         "shares": more.shares(findings.attribution, of["shares"]),
         "share_intervals": more.share_intervals(findings.attribution, of["shares"]),
@@ -230,13 +230,13 @@ def _blocks(findings, published, of):
                   studies.transformer_forms, tables.direct):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, findings, published)
     for table in (tables.weights, tables.law_tests, tables.papers, studies.rests, studies.power_scaling,
-                  studies.transformers, studies.pace, studies.future, studies.futures):  # fmt: skip
+                  studies.transformers, studies.changes, studies.future, studies.futures):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, findings)
     return blocks
 
 
 def sections(findings, published):
-    """Sections on algorithmic progress, in order; see `Page.sections`.
+    """Return the sections on algorithmic progress, in order; see `Page.sections`.
 
     Parameters
     ----------

@@ -15,9 +15,9 @@ GAINS = ("loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP
 
 
 def rests(findings):
-    """Return the table of what moves each specification: priors, papers, coefficients that the prior decides."""
+    """Return the table of what each specification is sensitive to: priors, papers, prior-driven coefficients."""
     header = ("specification", "median under other priors, at the rows (months)", "least P(progress)",
-              "at the optimum (months)", "least P(progress) there", "paper that moves it most", "by (months)",
+              "at the optimum (months)", "least P(progress) there", "paper that changes it most", "by (months)",
               "decided by the prior")  # fmt: skip
     rows = []
     study = findings.study("progress_sensitivity")
@@ -33,11 +33,12 @@ def rests(findings):
         names = () if driven is None else driven.loc[driven["prior_driven"], "coefficient"]
         rows.append((name_of(k), *ranges, title, f"{top['shift']:+.2f}", ", ".join(names) or "–"))
     note = (
-        f"Each specification with weight under the priors of the figure, all but {MAIN} under the four outermost, at "
-        "the evaluations' own sizes and at the compute-optimal one; the paper that moves the median at the rows most "
-        "when it is left out; coefficients no more than a fifth narrower than their prior."
+        f"Specifications with weight under the priors of the figure; all but {MAIN} under the four outermost only. At "
+        "the rows: at the evaluations' own sizes. At the optimum: at the compute-optimal size. The paper is the one "
+        "that changes the median at the rows most when it is left out. Decided by the prior: coefficients at most a "
+        "fifth narrower than their prior."
     )
-    return tables.of_rows(header, rows, note, title="What moves each specification")
+    return tables.of_rows(header, rows, note, title="What each specification is sensitive to")
 
 
 def power_scaling(findings):
@@ -49,8 +50,8 @@ def power_scaling(findings):
         for k, distances in findings.study("progress_sensitivity")["power_scaling"].items()
     ]
     note = (
-        f"Distance that the rate of progress moves per doubling of the power; above {SENSITIVE:g} is sensitive. A rate "
-        "that the data inform is sensitive to the likelihood alone."
+        f"Distance by which the rate of progress changes with each doubling of the power; above {SENSITIVE:g} it is "
+        "sensitive. A rate that the data determine is sensitive to the likelihood alone."
     )
     return tables.of_rows(header, rows, note, title="Sensitivity to powers of prior and likelihood")
 
@@ -67,7 +68,7 @@ def grid_of(study, k):
 
 
 def influence_of(study, k):
-    """Return how each paper moves the doubling time of a specification; never is infinite."""
+    """Return how each paper changes the doubling time of a specification; never is infinite."""
     table = pd.DataFrame(study["papers"][str(k)]["first"])
     return table.fillna({"median": np.inf, "shift": np.inf})
 
@@ -91,13 +92,12 @@ def variants(entries, published):
         label = VARIANT_NAMES.get(name, name)
         rows.append((label, str(entry["rows"]), *answer, *scored(entry), *checks))
     note = (
-        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; it has "
-        "no place on the axis of the figure. Paper effects: the paper used all models of each paper, this table holds "
-        "at most three of each. Elpd: difference from specification "
-        f"{MAIN} in nats of the loss ± one standard error, where both are of the same rows; beyond two of them a "
-        "variant predicts better, or worse."
+        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; the "
+        "figure cannot show it. Paper effects: the paper used all models of each paper; this table has at most three "
+        f"of each. Elpd: difference to specification {MAIN} in nats, ± one standard error, if both have the same rows. "
+        "Beyond two standard errors a variant predicts better, or worse."
     )
-    return tables.of_rows(header, rows, note, title="Variants beside the published ones")
+    return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
 def _gain_cells(entry):
@@ -115,7 +115,7 @@ def transformer_forms(findings, published):
     estimates = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
     share = published("transformer.loss_reduction_percent")[0] / 100
     rows.append(("published, σ(γ)", *estimates, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
-    note = "Gain: factor of compute that a transformer saves, in 2023 on wt103."
+    note = "Gain: factor of compute that a transformer saves in 2023 on wt103."
     header = ("form", *GAINS, "P(reduction > 0)", "γ")
     return tables.of_rows(header, rows, note, title="What the transformer gained, by form")
 
@@ -125,13 +125,13 @@ def transformers(findings):
     study = findings.study("progress_variants")["transformer_by_specification"]
     rows = [(name_of(int(k)), *_gain_cells(entry)) for k, entry in study.items()]
     note = (
-        "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first. Gains: of draws that have an optimum."
+        "Form exp(γ) in the ten best of specifications 1 to 15, best elpd first. Gains: of draws that have an optimum."
     )
     return tables.of_rows(("specification", *GAINS), rows, note, title="What the transformer gained, by specification")
 
 
-def pace(findings):
-    """Return the table of probabilities of a change of pace by its date, and of the random walk."""
+def changes(findings):
+    """Return the table of probabilities of a change of the rate by its date, and of the random walk."""
     study = findings.study("progress_pace")
     header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
     rows = []
@@ -145,17 +145,17 @@ def pace(findings):
     ends = (words(quantiles_of(walk["doubling_months"][year])) for year in (first, last))
     rows.append(("random walk", "–", f"{walk['law']['elpd_loo']:.1f}", *ends, probability(walk["p_faster"])))
     note = (
-        f"Marginal likelihoods by bridge sampling (largest standard error {error:.2f} in their "
-        "logarithm); even odds of a change beforehand, all dates alike. Elpd by leave-one-out, of rows. Rates at the "
-        f"evaluations' own sizes. Of the random walk, with a step every two years, before is {first}, after is "
-        f"{last}, and the probability is that of a faster pace in {last} than over the evaluations."
+        "Probabilities are from marginal likelihoods by bridge sampling (largest standard error of their logarithm: "
+        f"{error:.2f}), with even odds of a change beforehand and all dates equally probable. Elpd: by leave-one-out, "
+        "of rows. Rates are at the evaluations' own sizes. The random walk has a step every two years: before is "
+        f"{first}, after is {last}, and P is that of faster progress in {last} than over the evaluations."
     )
     return tables.of_rows(header, rows, note)
 
 
 def future(findings):
     """Return the table of how well the main specification predicts the year to come, by cutoff."""
-    header = ("cutoff", "trained on", "predicted", "elpd of them", "elpd a row", "MSE (nats²)")
+    header = ("cutoff", "rows fitted", "rows predicted", "elpd", "elpd a row", "MSE (nats²)")
     rows = [
         (*(f"{x:.0f}" for x in (r.cutoff, r.trained, r.predicted)), f"{r.elpd:.1f}", f"{r.elpd / r.predicted:.3f}",
          f"{r.mse:.5f}")
@@ -174,7 +174,7 @@ def futures(findings):
              "stacking": "{:.2f}"} | dict.fromkeys(years, "{:.1f}")  # fmt: skip
     rows = [(name_of(k), *(form.format(row[name]) for name, form in forms.items())) for k, row in table.iterrows()]
     note = (
-        "Each specification trained on what was dated before a year and scored on that year's rows, by row; 16 and 17 "
-        "know no progress. Stacking: weights of the mixture that would have predicted best."
+        "Each specification is fitted to the rows before a year and scored on the rows of that year; 16 and 17 have no "
+        "progress. Stacking: weights of the mixture that would have predicted best."
     )
     return tables.of_rows(header, rows, note, title="The years to come, by every specification")

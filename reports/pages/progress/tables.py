@@ -53,7 +53,7 @@ WEIGHTS = {
 
 
 def answers(findings, published):
-    """Return the table of doubling times by what is asked, the quoted one first."""
+    """Return the table of doubling times by estimand, the quoted one first."""
     label, quoted = quoted_times(findings)
     rows = [(label, "at the evaluations", quoted, "–")]
     for noise in findings.mixed.index[:2]:
@@ -66,14 +66,14 @@ def answers(findings, published):
     rows = [(name, where, words(q), probability(q["p_progress"]), other) for name, where, q, other in rows]
     header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
     note = (
-        f"Quoted: one specification, {EFFECTS_WORDS[findings.mixed.index[0]]}, over the evaluations' own sizes and dates. "
-        "Mixed: specifications weighed by how well they predict papers left out. Far beyond the evaluations "
-        "specifications differ: give those rows with their specification, budget and date. Medians and 95% intervals; "
+        f"Quoted: one specification, {EFFECTS_WORDS[findings.mixed.index[0]]}, at the evaluations' own sizes and "
+        "dates. Mixed: specifications weighted by how well they predict papers left out. Far beyond the evaluations "
+        "specifications differ: state specification, budget and date with those rows. Medians and 95% intervals; "
         "never: no progress at that end."
     )
     fits = {0: findings.document["compute_equivalent_gain"]["quoted"]["fit"], 3: f"progress-{MAIN}"}
     fits = [fits.get(i, "") for i in range(len(rows))]
-    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked", fits=fits)
+    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by estimand", fits=fits)
 
 
 def doubling(findings, published):
@@ -92,9 +92,9 @@ def doubling(findings, published):
     estimates = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
     rows.append((f"published: {MAIN}", formula(MAIN), *estimates, "–", "–"))
     note = (
-        "Months, medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: time of "
-        "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
-        f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
+        "Months: medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: the "
+        "time in which progress saves half of 10<sup>25</sup> FLOP in 2023. The rates of 14 and 15 are of that place "
+        f"too. Rates are pooled, with a rate of zero for {' and '.join(map(str, NO_PROGRESS))}."
     )
     return tables.of_rows(header, rows, note, fits=[*fits, *[""] * (len(rows) - len(fits))])
 
@@ -114,10 +114,10 @@ def comparison(findings, published):
     """Return the table of how well each specification predicts rows and papers left out."""
     errors = [published(f"progress.{k}.loo_mse.penalty_{DELTA:g}")[0] for k in findings.comparison.index]
     note = (
-        "elpd in nats, of log perplexity; differences to the best, with one standard error. MSE in squared nats. "
-        f"Published: table 11 of the paper at penalty {DELTA:g}. Its leave-one-out ran over a random 80% of the rows, "
-        f"and its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from "
-        "the row left out."
+        "elpd: in nats of log perplexity. Difference: to the best, with one standard error. MSE: in squared nats. "
+        f"Published: table 11 of the paper at penalty {DELTA:g}; its leave-one-out ran over a random 80% of the rows. "
+        f"Its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from the "
+        "row left out."
     )
     table = findings.comparison.assign(published=errors)
     return _of_columns(table, SCORES, note, "How well each specification predicts")
@@ -125,12 +125,12 @@ def comparison(findings, published):
 
 def weights(findings):
     """Return the table of weights of the specifications, and diagnostics."""
-    note = "Rows and papers whose Pareto k was above 0.7 were left out by a refit; k is the largest of the others."
+    note = "Rows and papers with a Pareto k above 0.7 were left out in a refit; the largest k left is of the others."
     return _of_columns(findings.comparison, WEIGHTS, note, "Weights of the specifications, and diagnostics")
 
 
 def coefficients(findings, published):
-    """Return the table of coefficients of the main specification beside the published ones."""
+    """Return the table of coefficients of the main specification, with the published ones."""
     header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
               "prior-driven")  # fmt: skip
     driven = findings.driven[MAIN].set_index("coefficient")
@@ -143,9 +143,9 @@ def coefficients(findings, published):
         estimate_words = published.words(f"progress.{MAIN}.{name}")
         rows.append((name, draws_interval(draws, "{:.3f}"), estimate_words, above, *flag))
     note = (
-        "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
-        "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
-        f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
+        "Intercepts are that of wt103 and the offsets of the others from it, converted draw by draw. Width: half of "
+        "the central 68% over that of the prior; for offsets, that of the intercept. Above 0.8 the prior decides. "
+        f"Prior-driven coefficients: {in_a_row(driven.index[driven['prior_driven']])}."
     )
     return tables.of_rows(header, rows, note, fits=f"progress-{MAIN}")
 
@@ -165,7 +165,7 @@ def estimator(findings, published):
             row(name, lambda f, name=name: f"{f[name]:.6f}", published.words(f"progress.{MAIN}.{name}"))
             for name in fits["as it stops"]["coefficients"]
         ),
-        row("verdict", lambda f: f.message),
+        row("result", lambda f: f.message),
     ]
     note, title = "Published: table 2, with bootstrap intervals.", "Where the paper's estimator stops, and its optimum"
     return tables.of_rows(("quantity", *fits, "published"), rows, note, title=title)
@@ -193,15 +193,15 @@ def law_tests(findings):
             cells += [*(p_value(of[test]["p"], "") for test in tests), groups]
         rows.append((name_of(k), *cells))
     note = (
-        "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
-        "name groups of rows, the one whose groups differ most, its probability corrected for their number."
+        "Posterior means of tail probabilities; a specification below 0.01 is rejected. Groups: of the columns that "
+        "name groups of rows, the one whose groups differ most, with a probability corrected for their number."
     )
     fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in findings.comparison.index]
     return tables.of_rows(header, rows, note, title="Tail probabilities of tests, by specification", fits=fits)
 
 
 def papers(findings):
-    """Return the table of elpd and doubling times with and without effects of papers."""
+    """Return the table of elpd and doubling times with and without random effects by paper."""
     scores = [findings.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
     header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ",
               "doubling (months), rows independent", "doubling (months), paper effects")  # fmt: skip
@@ -212,14 +212,15 @@ def papers(findings):
         independent = findings.gain_times[k].loc["all"]
         rows.append((name_of(k), *pairs, words(independent), words(times(findings.effect_gains[k]))))
     note = (
-        "Elpd by row with effects: of a row given the other rows of its paper. By paper: of a paper's rows together, "
-        "the paper unseen. Doubling times at the evaluations' own sizes. Marks: without effects of papers, and with."
+        "Elpd by row, with effects: of a row given the other rows of its paper. Elpd by paper: of the rows of a paper "
+        "together, given the other papers. Doubling times are at the evaluations' own sizes. The first two marks are "
+        "of the fit without random effects by paper, the last two of that with them."
     )
     return tables.of_rows(header, rows, note, fits=fits)
 
 
 def direct(findings, published):
-    """Return the table of doubling times straight from the data."""
+    """Return the table of direct estimates of doubling times."""
     header = ("reference", "perplexity within", "systems", "doubling (months)", "published (months)", "P(progress)")
     rows = []
     for system, estimate in findings.direct.items():
@@ -229,5 +230,8 @@ def direct(findings, published):
             ours = words(dict(zip(("q2.5", "q50", "q97.5"), estimate.doubling_quantiles(), strict=True)))
             certain = probability(estimate.p_progress)
         rows.append((system, f"{estimate.factor:g}×", str(len(estimate.rows)), ours, published_words, certain))
-    note = "Systems dated after the reference with known compute, one of each paper; a line of log compute in the date."
+    note = (
+        "Systems after the reference with known compute, one of each paper. The estimate is the slope of a line of log "
+        "compute in the date."
+    )
     return tables.of_rows(header, rows, note)

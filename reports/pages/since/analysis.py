@@ -1,4 +1,4 @@
-"""The analysis of progress since 2023: the law of scores with one pace and with two, and what its rates rest on."""
+"""The analysis of progress since 2023: the law of scores with a constant gain and with a break."""
 
 import math
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ STUDIES = (
     "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier", "since_coverage",
 )  # fmt: skip
 DECADE = math.log(10)
-PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
-BRIEF = 500  # iterations of a chain that adapt; its draws where other data are the subject
+PAIRS = 250  # draws of slope and gain in the figure
+BRIEF = 500  # tuning steps of a chain; also its draws for other data
 
 
 @dataclass
 class SinceFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
     fits : dict of str to Fit
-        By pace.
+        By form of the gain.
     earlier : dict
         Of 2012 to 2023, from `earlier_progress`.
     """
@@ -47,7 +47,7 @@ class SinceFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the law of scores with one pace and with two; see `Page.analyse`."""
+    """Fit the law of scores with a constant gain and with a break; see `Page.analyse`."""
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))

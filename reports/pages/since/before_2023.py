@@ -1,4 +1,4 @@
-"""How fast compute at a fixed result fell from 2012 to 2023, to stand beside what it did since."""
+"""The fall of compute at a fixed result from 2012 to 2023, to compare with the period since."""
 
 import numpy as np
 
@@ -22,13 +22,13 @@ def earlier_progress(options, shared):
     options : dict
         Of fits that are made here.
     shared : dict of str to Fit
-        Fits by unit that another page made. They are used as they are, so that both pages print one interval.
+        Fits by unit that another page made. They are used unchanged, so that both pages print one interval.
 
     Returns
     -------
     entry : dict
-        ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
-        of the ``halving`` time in months.
+        ``specification``, ``counts`` and ``units``. The last has, by rows and by papers, quantiles of the yearly
+        ``factor`` and of the ``halving`` time in months.
     fits : dict of str to Fit
         Those that were made here, by unit.
     """

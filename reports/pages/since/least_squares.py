@@ -17,12 +17,12 @@ FAMILIES = {
 
 
 def least_squares(fitted):
-    """Two stages and one regression: slope a decade, yearly gain and yearly factor; see `fit_two_stages`.
+    """Compute slope per decade, yearly gain and yearly factor by two stages and by one regression.
 
     Parameters
     ----------
     fitted : Fit
-        A fit of the law of scores, by whose capabilities theirs are scaled.
+        A fit of the law of scores; the published capabilities are scaled to those of this fit.
     """
     scores, models = load("rosetta_scores"), load("rosetta_models")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
@@ -45,14 +45,14 @@ def least_squares(fitted):
 
 
 def _joint(capability, models):
-    """Slope of capability in log compute and its yearly gain, by one regression on both."""
+    """Return the slope of capability in log compute and its yearly gain, by one regression on both."""
     columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
     coefficients, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
     return float(coefficients[0]), float(coefficients[1])
 
 
 def _unit(capability, models, fitted):
-    """Spread of the posterior mean capability of models that both tables name, over that of least squares."""
+    """Return the spread of posterior mean capabilities over that of least squares, for models of both tables."""
     named = models.set_index("model")["model_name"].reindex(capability.index)
     estimates = capability.groupby(named).mean()
     posterior = fitted["posterior"]["capability"].mean(("chain", "draw"))

@@ -1,4 +1,4 @@
-"""The page on progress since 2023: how fast capability grows at fixed compute, and what the yearly factor rests on."""
+"""The page on progress since 2023: how fast capability grows at fixed compute, and what that depends on."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from .forms import DEFAULT, FAMILIES, FORMS, WITHOUT_REASONING
 
 
 def _published(published, prefix):
-    """Select published estimates of quantities that begin so, with their intervals."""
+    """Return published estimates, with their intervals, of quantities whose names begin with a prefix."""
     shown = published[published["quantity"].str.startswith(prefix)]
     return [
         {"label": f"{row.source}:<br>{row.note}", MIDDLE: row.estimate}
@@ -24,7 +24,7 @@ def _published(published, prefix):
 
 
 def _forms(entry):
-    """Compare the forms of the trend: the best that lets the gain change, and how far others are below it in elpd."""
+    """Return the best form of the trend that lets the gain change, and how far below it in elpd the others are."""
     left_out = {name: of["model"]["forms"] for name, of in entry["forms"]["left_out"].items()}
     changing = {form: result["elpd"] for form, result in left_out[DEFAULT].items() if form != analysis.LINEAR}
     best = max(changing, key=changing.get)
@@ -39,7 +39,7 @@ def _forms(entry):
 
 
 def sections(findings, published):
-    """Sections of the page, in order; see `Page.sections`."""
+    """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["since"]
     blocks = {
         "gains": figures.gains(entry),

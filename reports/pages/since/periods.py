@@ -1,4 +1,4 @@
-"""What a fit of the law of scores says by period, and how wide its yearly factor is by source."""
+"""The gain and the yearly factor of a fit of the law of scores by period, and their widths by source."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 
 
 def periods(fitted):
-    """Summaries by period and unit: quantiles by quantity, and the probability of progress."""
+    """Return summaries by period and unit: quantiles by quantity, and the probability of progress."""
     summaries = {}
     for (period, unit), row in summary(fitted).iterrows():
         entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
@@ -21,7 +21,7 @@ def periods(fitted):
 
 
 def sources(fitted, changed):
-    """Widths of the factor of one pace by source, that of the specification among them.
+    """Return the widths of the factor under a constant gain by source, including the choice of specification.
 
     Parameters
     ----------

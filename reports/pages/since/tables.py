@@ -10,13 +10,13 @@ from .before_2023 import SHARED
 from .forms import DEFAULT, form_name
 
 UNIT_WORDS = {"model": "models", "family": "families"}
-NAMES = {LINEAR: "One pace throughout", BREAK: "A pace that changes"}
+NAMES = {LINEAR: "Constant gain", BREAK: "Gain with a break"}
 GIVEN = {"date": "date alone", "compute": "date and compute"}
-CONVERGED = {True: "converged", False: "not to be trusted"}
+CONVERGED = {True: "converged", False: "did not converge"}
 QUANTITIES = {
     "compute_slope": "logits an e-fold of compute",
     "yearly_gain": "logits a year at fixed compute",
-    "yearly_gain_change": "change of that",
+    "yearly_gain_change": "change of the yearly gain",
     "capability_sd": "scatter of models, logits",
     "rate[all]": "log of the yearly factor",
     "rate[before]": "log of the yearly factor before",
@@ -24,7 +24,7 @@ QUANTITIES = {
 }
 SOURCES = {
     "posterior": "the posterior, models as the unit",
-    "families": "the same, families as the unit",
+    "families": "the posterior, families as the unit",
     "scores": "scores alone",
     "computes": "errors of computes alone",
     "models": "scatter of models alone",
@@ -35,7 +35,7 @@ SOURCES = {
 
 
 def forms(entry):
-    """Return the table of gains by form of the trend, and how well each predicts models and families left out."""
+    """Return the table of gains by form of the trend, with their predictions of models and families left out."""
     evidence, rows, fits = entry["forms"], [], []
     for variant, by_form in evidence["answers"].items():
         left_out = evidence["left_out"].get(variant)
@@ -54,11 +54,11 @@ def forms(entry):
     of = evidence["left_out"]["default"]
     note = (
         f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
-        "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
-        f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
-        "families with a known compute; in brackets how many have a Pareto k above 0.7"
-        ", which were not refitted. Weight: stacking by models left out. "
-        "Gains of the constant gain and of the break are those of the fits of this report."
+        "second is larger. Elpd: log predictive density of the scores left out, minus that of the best form of the "
+        f"same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
+        "families with a known compute. In brackets: how many of these have a Pareto k above 0.7; they were not "
+        "refitted. Weight: stacking by models left out. The gains of the constant gain and of the break are those of "
+        "the fits of this report."
     )
     return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)
 
@@ -92,9 +92,8 @@ def periods(entry):
                 }
             )
     note = (
-        "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, draws are "
-        "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
-        "than theirs, they stay."
+        "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, intervals "
+        "have the width of the infinitesimal jackknife over whole families, if that is wider than the posterior."
     )
     return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period", fits=fits)
 
@@ -113,27 +112,27 @@ def earlier(entry):
     note = (
         f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
         f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
-        "medians and 95% intervals. Those at fixed capability stand in the table by period."
+        "medians and 95% intervals. Those at fixed capability are in the table by period."
     )
     fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
     return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
 
 
 def left_out(entry):
-    """Return the table of elpd of models left out, by pace."""
+    """Return the table of elpd of models left out, for a constant gain and one with a break."""
     rows = [
         {
-            "pace": NAMES[pace],
+            "gain": NAMES[pace],
             "elpd": f"{score['elpd']:.1f}",
             "difference": f"{score['elpd_diff']:.1f}",
             "its standard error": f"{score['dse']:.1f}" if score["dse"] is not None else "–",
             "models of Pareto k above 0.7": f"{score['k_above_0.7']} of {score['models']}",
-            "not mended by a refit": str(score["not_mended"]),
+            "not fixed by a refit": str(score["not_mended"]),
         }
         for pace, score in entry["left_out"].items()
     ]
     note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
-    return tables.html(pd.DataFrame(rows), rowname="pace", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="gain", note=note)
 
 
 def rests(entry):
@@ -145,14 +144,15 @@ def rests(entry):
             row[label] = plain(result[period]["model"]["gain"], "{:.2f}") if period in result else "–"
         change = result.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
-        row["elpd, one pace"], row["elpd, two"] = (_difference(result, pace) for pace in (LINEAR, BREAK))
+        row["elpd, constant gain"], row["elpd, break"] = (_difference(result, pace) for pace in (LINEAR, BREAK))
         row["chains"] = CONVERGED[result["ok"]]
         rows.append(row)
     note = (
-        "Gain of capability at fixed compute, logits a year; medians and 95% intervals; – where two periods were not "
-        "asked for. Elpd: log predictive density of models left out, less that of the law unchanged, ± its standard "
-        "error, by importance sampling; in brackets models of Pareto k above 0.7 in either fit; – where scores are "
-        "left out. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
+        "Gain of capability at fixed compute, in logits a year: medians and 95% intervals, and – where a break was not "
+        "fitted. Elpd: log predictive density of models left out, minus that of the unchanged law, ± its standard "
+        "error, by importance sampling; – where scores are left out. In brackets: how many models have a Pareto k "
+        "above 0.7 in either fit. The two models that anchor an index change no row: gain and slope are in one unit, "
+        "which cancels."
     )
     return tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)
 
@@ -163,9 +163,9 @@ def _difference(result, pace):
 
 
 def frontier(entry):
-    """Return the table of forecasts of the ablest models."""
+    """Return the table of forecasts of the most capable models."""
     of = entry["frontier"]
-    names = {"line": "a line through the ablest at release (Ho et al. 2025)"} | NAMES
+    names = {"line": "line through the most capable at release (Ho et al. 2025)"} | NAMES
     rows = [
         {
             "forecast": names[name],
@@ -178,12 +178,12 @@ def frontier(entry):
         for name, scores in of["forecasts"].items()
     ]
     note = (
-        f"Capabilities, in the unit of least squares on the scores of Ho et al. (2025), of the {of['after']} models "
-        f"that were the ablest at release from {of['cutoff']} on. Alike: the models foretold, their dates, what came, "
-        f"its unit. Not alike: the line extends the trend of the {of['before']} ablest before, whose capabilities are "
-        f"estimated from scores of later models too. The laws see scores of the {of['models']['fitted']} models before "
-        f"that date alone; they are told the dates of the {of['models']['later']} later ones and what computes are "
-        "known, and follow the ablest of these so far from draw to draw."
+        f"Forecasts of the capabilities of the {of['after']} models that were the most capable at release since "
+        f"{of['cutoff']}, in the unit of least squares on the scores of Ho et al. (2025). All forecasts have the same "
+        f"models, dates, outcomes and unit. The line extends the trend of the {of['before']} most capable models "
+        "before, whose capabilities are estimated from scores of later models too. The laws use only scores of the "
+        f"{of['models']['fitted']} models before that date, and the dates and known computes of the "
+        f"{of['models']['later']} later ones. In each draw they predict the most capable of these so far."
     )
     return tables.html(pd.DataFrame(rows), rowname="forecast", note=note)
 
@@ -205,10 +205,10 @@ def later(entry):
         for predictors, of in result["given"].items()
     ]
     note = (
-        "Scores of later models, each foretold from what was known of earlier ones, on benchmarks that three of those "
-        "have scores on. In brackets the past scores of the benchmark as the forecast, their mean as the point. Bias "
-        "is what was foretold less what came. Models whose compute is known have the law's line of compute and date, "
-        "the others a trend in the date."
+        "Scores of later models, each predicted from earlier ones, on benchmarks with scores of at least three earlier "
+        "models. In brackets: the forecast by past scores of the benchmark, with their mean as the point. Bias: "
+        "predicted minus observed score. Models of known compute are predicted by compute and date, the others by a "
+        "trend in the date."
     )
     return tables.html(pd.DataFrame(rows), rowname="predicted", note=note)
 
@@ -228,15 +228,15 @@ def calibration(entry):
         for name, of in result["quantities"].items()
     ]
     some = entry["calibration"][LINEAR]
-    chains = ", ".join(
-        f"{NAMES[pace].lower()} {result['not_converged']}, {result['r_hat_median']:.2f}"
+    chains = "; ".join(
+        f"{NAMES[pace]}: {result['not_converged']} fits failed a diagnostic and are counted with the rest, and the "
+        f"median of their largest r_hat is {result['r_hat_median']:.2f}"
         for pace, result in entry["calibration"].items()
     )
     note = (
-        f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
-        "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
-        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
-        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {chains}."
+        f"{some['simulations']} tables with the same models, dates, computes and scored benchmarks are simulated from "
+        "the posterior medians. Each has new capabilities and benchmarks, and is fitted alone. ± one standard error. "
+        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws). {chains}."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
@@ -248,9 +248,9 @@ def widths(entry):
         for source, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
     ]
     note = (
-        "One pace throughout. Scores, computes and models by the least-squares line of capability on log compute and "
-        "date: how far it moves as capabilities, or computes within their errors, do, and by its own standard errors. "
-        "Parts do not add up, for they are dependent. Choices of analysis: the sd of the medians of the table of "
-        "changes and of the law unchanged."
+        "Under a constant gain. Scores, computes and models: how much the least-squares line of capability on log "
+        "compute and date varies, with capabilities, with computes within their errors, and by its standard errors. "
+        "The sources do not add up, because they are dependent. Choices of analysis: the sd of the medians of the "
+        "unchanged law and of the table “One thing changed at a time”."
     )
     return tables.html(pd.DataFrame(rows), rowname="source", note=note)

@@ -39,14 +39,14 @@ TARGET_ACCEPT = 0.98
 
 @dataclass
 class SmallModelsFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
     changed : dict of (str, str) to DataTree
         Fits with one thing changed, by scheme and by what was changed.
     changed_elpd : dict of (str, str) to ELPDData
-        Leave-one-out of those on the same rows as the scheme's own fit.
+        Leave-one-out of those on the same rows as the fit of the scheme.
     """
 
     runs: object
@@ -68,12 +68,12 @@ class SmallModelsFindings(Findings):
 
 
 def of_scheme(runs, scheme):
-    """Select the rows that a scheme reads: every reading at constant rates or of one budget, else the ends of runs.
+    """Select the rows of a scheme: every reading at constant rates or of one budget, else the ends of runs.
 
     Parameters
     ----------
     runs : DataFrame
-        As ``load("small_lm_runs")`` gives it.
+        As ``load("small_lm_runs")`` returns it.
     scheme : str
     """
     rows = runs[[scheme in names.split() for names in runs["scheme"]]]
@@ -95,7 +95,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
     truth["oracle"] = float(first["loss_oracle"])
     curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
-    # Readings of one curve share the luck of their run.
+    # Readings of one curve are not independent.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
     findings = SmallModelsFindings(runs, tables, truth, fits, elpd, studies=STUDIES)
@@ -246,14 +246,14 @@ def _entry(findings):
 
 
 def _floor(findings, fitted):
-    """Summary of the fitted E, the entropy of the language, and whether the 95% interval of the first holds it."""
+    """Return a summary of the fitted E, the entropy of the language, and whether the 95% interval holds it."""
     E, entropy = fitted["posterior"]["E"], float(findings.truth["entropy"])
     entry = {"fitted": intervals.summary(E), "known": entropy, "E_minus_entropy": intervals.summary(E - entropy)}
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 
 
 def _truths(findings):
-    """`_floor` of each scheme, and of coupled terms on it with their elpd less that of the scheme's own fit."""
+    """Return `_floor` of each scheme, and of coupled terms with their elpd minus that of the fit of the scheme."""
     entries = {}
     for scheme, fitted in findings.fits.items():
         difference = findings.changed_elpd[scheme, COUPLED].elpd_i.values - findings.elpd[scheme].elpd_i.values
@@ -265,7 +265,7 @@ def _truths(findings):
 
 
 def _why_missed(entry):
-    """Say in a sentence or two why E is missed at one rate; None where it is not."""
+    """Return a few sentences on why E is missed at one rate; None where it is not."""
     truth, shortfall = entry["truth"], list(entry["shortfall_at_one_rate"].values())
     if truth[ONE_RATE]["holds"]:
         return None
@@ -274,18 +274,18 @@ def _why_missed(entry):
     return (
         "Scheme 1 trains every size at one learning rate, which is the best rate of the largest size alone. The "
         f"smaller sizes end {min(smaller):.2f} to {max(smaller):.2f} nats above what they reach at their best rates. "
-        "The largest size therefore looks better than its size makes it, and the law expects the loss to keep falling "
-        f"with size. The median of E is {_beside_entropy(below)}; with the best rates (scheme 2) it is "
-        f"{_beside_entropy(best)}."
+        "The largest size therefore looks better than its size makes it, and the law extrapolates a loss that falls "
+        f"further with size. The median of E is {_from_entropy(below)}; with the best rates (scheme 2) it is "
+        f"{_from_entropy(best)}."
     )
 
 
-def _beside_entropy(difference):
+def _from_entropy(difference):
     return f"{abs(difference):.2f} nats {'below' if difference < 0 else 'above'} the entropy"
 
 
 def _predicted(slopes, observed):
-    """Summary of slopes of replicated envelopes, or None; ``p`` of the observed one among them, two-sided.
+    """Return a summary of slopes of replicated envelopes, or None; ``p`` of the observed one is two-sided.
 
     ``one_size`` is the share of replicates whose envelope has one best size and no slope.
     """

@@ -12,7 +12,7 @@ SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
 
 
 def curves(findings, schemes):
-    """Loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
+    """Plot loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
     from plotly.subplots import make_subplots
 
     drawn = make_subplots(
@@ -47,7 +47,8 @@ def curves(findings, schemes):
             legendgroup="truth",
         )
         drawn.add_trace(floor, **place)
-    drawn.update_layout(figure(height=640).layout)
+    caption = "Loss curves of each size, by scheme, and the entropy of the language that no model can go below (dashed)"
+    drawn.update_layout(figure(height=640, caption=caption).layout)
     drawn.update_xaxes(type="log", dtick=1, exponentformat="power", showgrid=True, gridcolor="#eef0f3")
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
     drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
@@ -56,7 +57,7 @@ def curves(findings, schemes):
 
 
 def exponents(findings, schemes, published):
-    """Exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
+    """Plot the exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
     from plotly.subplots import make_subplots
 
     titles = list(BASIS_LABELS.values())
@@ -72,7 +73,7 @@ def exponents(findings, schemes, published):
         traces += _estimates(findings, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)
-    caption = "Exponent of the optimal size by scheme: of the fitted law, of envelopes of the curves, and published"
+    caption = "Exponent of the optimal size by scheme: the fitted law, envelopes of the curves and published values"
     drawn.update_layout(figure(height=480, caption=caption).layout)
     drawn.update_xaxes(
         title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
@@ -88,7 +89,7 @@ def exponents(findings, schemes, published):
 
 
 def _intervals(samples, offset, colour, label, once):
-    """Median and 95% interval of each array of draws, one under the other."""
+    """Draw the median and 95% interval of each array of draws, one under the other."""
     low, middle, high = np.transpose([np.nanquantile(values, [0.025, 0.5, 0.975]) for values in samples])
     places = [i + offset for i in range(len(samples))]
     x = [end for pair in zip(low, high, strict=True) for end in (*pair, None)]
@@ -100,7 +101,7 @@ def _intervals(samples, offset, colour, label, once):
 
 
 def _estimates(findings, names, basis, published, once):
-    """Envelopes of each seed and of the mean, and the published exponents."""
+    """Draw envelopes of each seed and of the mean, and the published exponents."""
     by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in findings.seeds[scheme, basis].values()]
     means = [(findings.point[scheme, basis]["exponent"], i + 0.28) for i, scheme in enumerate(names)]
     estimates = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
@@ -131,20 +132,20 @@ def _marks(x, y, marker, name, group, once):
 
 
 def floor(findings, schemes):
-    """Posterior density of E less the true entropy, each scheme."""
+    """Plot the posterior density of E minus the true entropy, each scheme."""
     traces = []
     for scheme in schemes:
         grid, height = density(findings.fits[scheme]["posterior"]["E"].values - findings.truth["entropy"])
         traces.append(line(grid, height, COLOURS[scheme], scheme.replace("-", " ")))
     top = max(trace.y.max() for trace in traces)
     truth = line([0, 0], [0, top], RED, "the truth", dash="dash")
-    x = {"title": "E less the true entropy (nats/token)"}
-    caption = "Posterior of E less the true entropy, by scheme"
+    x = {"title": "E minus the true entropy (nats/token)"}
+    caption = "The fitted floor E minus the true entropy, by scheme: a law that finds the floor has density at 0"
     return figure(*traces, truth, x=x, y={"title": "Density"}, height=380, caption=caption).update_layout(legend=LEGEND)
 
 
 def omega(sources):
-    """Posterior density of omega on each set of runs, by what to call it."""
+    """Plot the posterior density of omega on each set of runs, by its label."""
     traces = []
     for (label, draws), colour in zip(sources.items(), (BLUE, GREEN, ORANGE), strict=False):
         grid, height = density(draws.values)
