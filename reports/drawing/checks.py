@@ -85,9 +85,9 @@ def deviation(ranks):
 
     Examples
     --------
-    >>> departure(np.arange(100))
+    >>> deviation(np.arange(100))
     'the line stays inside the band'
-    >>> departure(np.full(100, 40))
+    >>> deviation(np.full(100, 40))
     'the line leaves the band between 0.07 and 0.93 (p < 1e-16)'
     """
     ranks = np.asarray(ranks)

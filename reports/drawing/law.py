@@ -37,7 +37,7 @@ def data(runs):
         ),
         x={"title": PARAMETERS, "type": "log"},
         y={"title": LOSS},
-        caption="Final loss of the runs by parameters; larger training compute C is darker",
+        caption="Loss of the runs by parameters; larger training compute C is darker",
     )
 
 
