@@ -110,9 +110,9 @@ def earlier(entry):
         for unit, summaries in earlier["units"].items()
     ]
     note = (
-        f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
-        f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
-        "medians and 95% intervals. Those at fixed capability are in the table by period."
+        f"At fixed loss: specification {earlier['specification']} of Ho et al. (2024), fitted to "
+        f"{earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers from 2012 to 2023, at "
+        "the sizes of the evaluations. Medians and 95% intervals. Those at fixed capability are in the table by period."
     )
     fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
     return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
