@@ -9,7 +9,7 @@ CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 
 def loss_entry(fit, *, seed=1):
-    """Return the constants of a law of the loss that are sensitive to the prior."""
+    """Name the constants of a law of the loss that the prior helps to decide."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     return {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
 

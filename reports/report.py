@@ -45,13 +45,13 @@ def report(
     pages : sequence of str, optional
         Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.
     backdrop : bool
-        Compare the fits or the table with the law that predicts the built-in table of their kind best.
+        Show the results of the best law on the built-in table of its kind, too.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
         On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
     fresh : bool
-        Compute every result again, even if an earlier report saved it in the user's cache.
+        Compute every result again, even if an earlier report cached it.
     **settings
         As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
 
@@ -74,8 +74,8 @@ def report(
     >>> import bayescaling as bs
     >>> fit = bs.fit("chinchilla", bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = bs.report(folder, {"mine": fit})
-    >>> sorted(result)
+    ...     found = bs.report(folder, {"mine": fit})
+    >>> sorted(found)
     ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
     """
     whole = {"pages": pages}
@@ -96,7 +96,7 @@ def report(
 
 
 def _refuse(what, options):
-    """Raise `InputError` for the first option that does not apply."""
+    """Refuse options that mean nothing here."""
     strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")
