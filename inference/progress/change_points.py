@@ -89,7 +89,7 @@ def change_of_pace(
 
     Returns
     -------
-    Pace
+    `Pace`
 
     Raises
     ------

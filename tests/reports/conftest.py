@@ -189,8 +189,8 @@ WORDS = {
         **{name: name for name in ("pseudo-BMA", "equal weights")},
     },
     "noise": {name: name for name in ("one sigma", "normal noise", "huber")}
-    | {"rows": "without (?:effects of papers|paper effects)|rows independent|evaluations as the unit"}
-    | {"papers": r"(?<!without )effects? of (?:each )?papers?\b|paper effects|papers with effects"},
+    | {"rows": "without (?:random effects|effects of papers|paper effects)|rows independent|evaluations as the unit"}
+    | {"papers": r"(?<!without )(?:effects? of papers?\b|random effects by paper)|paper effects|papers as the"},
     "place": {
         "evaluations": "own sizes|at the evaluations|sizes and dates|sizes of the evaluations",
         "2023": "1e25 FLOP in 2023|1025 FLOP in 2023",
@@ -201,7 +201,7 @@ WORDS = {
     "form": {"break": "models as the unit|^break in May 2024$"}
     | {
         name: name
-        for name in ("constant gain|one pace throughout", "sampled date", "acceleration", "random walk",
+        for name in ("constant gain", "sampled date", "acceleration", "random walk",
                      "averaged", "slope of compute by", "effects of families", "families as the unit",
                      "known compute|reasoning models")
     },

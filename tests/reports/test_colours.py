@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.words import si
 from bayescaling.reports.drawing.captions import caption, named
-from bayescaling.reports.drawing.checks import WITHIN, departure
+from bayescaling.reports.drawing.checks import WITHIN, deviation
 from bayescaling.reports.drawing.style import BLUE, PUBLISHED, SERIES, band, figure, line, median_and_bands
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
@@ -69,10 +69,10 @@ def test_what_lies_under_the_pointer_is_named_with_its_unit():
 
 
 def test_a_misfit_that_is_drawn_is_said():
-    assert departure(np.arange(100)) == WITHIN
+    assert deviation(np.arange(100)) == WITHIN
     ranks = np.concatenate([np.arange(100), np.full(40, 6)])
-    assert departure(ranks).startswith("the line leaves the band between 0.07 and ")
-    assert "(p < 1e-16)" in departure(ranks)
+    assert deviation(ranks).startswith("the line leaves the band between 0.07 and ")
+    assert "(p < 1e-16)" in deviation(ranks)
 
 
 @pytest.mark.parametrize("x, text", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])

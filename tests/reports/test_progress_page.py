@@ -10,7 +10,7 @@ from bayescaling.reports.pages.progress import analysis
 from bayescaling.reports.report import report
 
 pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")]
-TITLES = ("Do the specifications fit?", "Has progress become faster?", "Do papers have effects of their own?",
+TITLES = ("Do the specifications fit?", "Has progress become faster?", "Are rows of one paper independent?",
           "Predicting the next year")  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
     dots = [e for e in document.of("a") if "dot" in e.get("class", "")]
     marks = [
         ("dot fine", "one, sampling: converged"), ("dot bad", "one, fit of the law: rejected by the rows"),
-        ("dot bad", "one, <other>, sampling: not to be trusted"),
+        ("dot bad", "one, <other>, sampling: did not converge"),
         ("dot none", "one, <other>, fit of the law: not tested"),
     ]  # fmt: skip
     assert [(e["class"], e["aria-label"]) for e in dots] == marks
