@@ -143,7 +143,7 @@ def substitutions(headline):
 def misfit(sentence):
     """Shorten the sentence on a law that its rows reject to its sizes, their place and the p values of its tests."""
     parts = re.match(
-        r"the law is off by (\S+) of the loss on average over rows and by (\S+) in ([^(]*) \((.*?)\)", sentence
+        r"the law has a misfit of (\S+) of the loss on average over rows and by (\S+) in ([^(]*) \((.*?)\)", sentence
     )
     return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
 

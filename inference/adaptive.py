@@ -9,26 +9,26 @@ import xarray as xr
 from .checks import chains
 from .settings import Settings, settings_of
 
-SPARE = 1.25  # how much longer chains run than their effective draws so far say would do
-SHORT = 1000  # draws of all chains
-APART = 1.1  # an r_hat from which chains may not have come to the posterior, and are begun anew rather than continued
+SPARE = 1.25  # How much longer chains run than their effective draws so far require.
+SHORT = 1000  # Draws of all chains.
+APART = 1.1  # Above this r_hat, chains may be far from the posterior: they start again instead of continuing.
 USUAL_DRAWS = Settings().draws * Settings().chains
 
 
 def sample_enough(draw, named, effort, *, least_ess=None, **settings):
-    """Sample until an `Effort` is content.
+    """Sample until the demands of an `Effort` are met.
 
-    After a divergence the chains run again with a higher target acceptance, unless `settings` name one; where the
-    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned: what they drew
-    already is kept unless they disagree so much that it may be of no use. Both may be so at once.
+    After a divergence the chains run again with a higher target acceptance, unless `settings` name one. Where the least
+    bulk ESS is too low or chains disagree, the chains run for longer and are thinned. Earlier draws are retained,
+    unless the chains disagree so much that these may be of no use. Both remedies may apply at once.
 
     Parameters
     ----------
     draw : callable
-        Given `Settings` and which piece of the chains this is, from 0, returns what is sampled and the sampler's
+        Takes `Settings` and the number of this part of the chains, from 0. Returns what is sampled and the sampler's
         statistics, Datasets of dims (chain, draw, ...).
     named : callable
-        Given what is sampled of the whole chains, returns anything and the posterior, a Dataset.
+        Takes what is sampled of the whole chains, returns anything and the posterior, a Dataset.
     effort : Effort
     least_ess : int, optional
         In place of that of `effort`.
@@ -43,7 +43,7 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     settings : Settings
         Those of the last try.
     diagnostics : dict
-        From `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than asked.
+        From `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
     """
     asked = settings_of({"target_accept": effort.target_accept} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess
@@ -52,15 +52,15 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     while True:
         pieces.append(draw(asked.longer(thin - ran), len(pieces)))
         ran = thin
-        sampled, stats = (_joined(each, thin) for each in zip(*pieces, strict=True))
+        sampled, stats = (_joined(part, thin) for part in zip(*pieces, strict=True))
         drawn, posterior = named(sampled)
-        found = chains.diagnose_chains(posterior, stats)
-        longer = min(effort.longest, _times(found, least_ess, asked, thin)) if least_ess else thin
-        if found["divergences"] and careful:
+        diagnosis = chains.diagnose_chains(posterior, stats)
+        longer = min(effort.longest, _times(diagnosis, least_ess, asked, thin)) if least_ess else thin
+        if diagnosis["divergences"] and careful:
             asked, pieces, ran = replace(asked, target_accept=careful.pop(0)), [], 0
         elif longer <= thin:
-            return drawn, posterior, stats, asked, found | ({"thinned_by": thin} if thin > 1 else {})
-        elif found["r_hat_max"] is not None and found["r_hat_max"] > APART:
+            return drawn, posterior, stats, asked, diagnosis | ({"thinned_by": thin} if thin > 1 else {})
+        elif diagnosis["r_hat_max"] is not None and diagnosis["r_hat_max"] > APART:
             pieces, ran = [], 0
         thin = max(thin, longer)
 
@@ -70,26 +70,26 @@ def _joined(pieces, stride):
 
 
 def thinned(dataset, stride):
-    """Keep every `stride`-th draw; one kept diverged where any of those that it stands for did."""
+    """Select every `stride`-th draw, marked as divergent where any of the draws that it stands for diverged."""
     if stride == 1:
         return dataset
-    kept = dataset.isel(draw=slice(None, None, stride))
+    selection = dataset.isel(draw=slice(None, None, stride))
     if "diverging" in dataset:
         # By value: draws of other numbers would be matched with none.
         diverging = dataset["diverging"].coarsen(draw=stride).max()
-        kept = kept.assign(diverging=(diverging.dims, diverging.values.astype(bool)))
-    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
+        selection = selection.assign(diverging=(diverging.dims, diverging.values.astype(bool)))
+    return selection.assign_coords(draw=np.arange(selection.sizes["draw"]))
 
 
-def _times(found, least_ess, asked, thin):
-    """How many times as long as asked chains should run, which ran `thin` times as long; `thin` if that was enough.
+def _times(diagnosis, least_ess, asked, thin):
+    """Return how many times the requested length chains should run, after `thin` times; `thin` if that was enough.
 
-    Where fewer draws were asked for than usual, fewer effective ones are enough, but `diagnose_chains` is content with
-    all but the shortest chains; r_hat is noisier then.
+    Where fewer draws than usual were requested, fewer effective ones are enough. `diagnose_chains` accepts these of all
+    but the shortest chains, for which r_hat is noisier.
     """
-    kept = asked.draws * asked.chains
-    tail = chains.ESS_PER_CHAIN * asked.chains * min(1.0, kept / SHORT)
-    bulk = max(tail, least_ess * min(1.0, kept / USUAL_DRAWS))
-    unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > max(chains.R_HAT_LIMIT, 1 + 10 / kept)
-    short = max(bulk / found["ess_bulk_min"], tail / found["ess_tail_min"])
+    draws = asked.draws * asked.chains
+    tail = chains.ESS_PER_CHAIN * asked.chains * min(1.0, draws / SHORT)
+    bulk = max(tail, least_ess * min(1.0, draws / USUAL_DRAWS))
+    unmixed = diagnosis["r_hat_max"] is not None and diagnosis["r_hat_max"] > max(chains.R_HAT_LIMIT, 1 + 10 / draws)
+    short = max(bulk / diagnosis["ess_bulk_min"], tail / diagnosis["ess_tail_min"])
     return max(2 * thin, math.ceil(SPARE * short * thin)) if unmixed or short > 1 else thin

@@ -1,9 +1,9 @@
-"""A law given quantities that other data inform: their uncertainty flows into the fit, nothing flows back.
+"""Fit a law to quantities that other data inform: their uncertainty flows into the fit, nothing flows back.
 
-The posterior of the quantities given, from the other data alone, is thinned to a number of imputations. The law is
-sampled once at the point estimate; at each imputation its draws are weighted by the ratio of likelihoods, smoothed
+The posterior of these quantities, from the other data alone, is thinned to a number of imputations. The law is sampled
+once at the point estimate. At each imputation its draws are weighted by the ratio of likelihoods, smoothed
 (Pareto-smoothed importance sampling), and resampled. Where the Pareto k of the weights is above 0.7 the law is sampled
-anew at that imputation.
+again at that imputation.
 
 References
 ----------
@@ -31,30 +31,32 @@ LEAST_DRAWS = 1000
 def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     """Fit a law that takes quantities from upstream (`law.upstream`); see `Fitter.fit` for parameters and result.
 
-    The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``distinct_draws`` counts
-    the draws of the law's own quantities, which weights repeat and no ESS exceeds; ``imputation_k_max`` and
-    ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
+    The diagnostics are the worst of all fits that were sampled, of imputations refitted too. ``distinct_draws`` counts
+    the draws of the law's quantities, which weights repeat and no ESS exceeds. ``imputation_k_max`` and
+    ``imputations_refitted`` describe the weights. Predictive groups are those of the fit at the point estimate.
     """
     settings = {name: x for name, x in options.items() if not name.endswith("_predictive") and name != "least_ess"}
     fit_above = fitter.other(*law.upstream_fit()).fit(seed=seed, progress=progress, **settings)
     base = fitter.fit_at_point(table, law=law, seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
-    draws, ks, found = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
+    draws, ks, diagnoses = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
     groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
     if base.record[densities.GROUP] == densities.KEPT:
         groups[densities.GROUP], _ = densities.evaluated(draws, seed)
     record = copy.deepcopy(base.record)
-    record["diagnostics"] = functools.reduce(_worse, [fit_above.record["diagnostics"], *found], record["diagnostics"])
-    own = draws.named()[list(law.prior_of)]
-    record["diagnostics"] = chains.with_distinct(record["diagnostics"], own)
-    record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(found)}
+    record["diagnostics"] = functools.reduce(
+        _worse, [fit_above.record["diagnostics"], *diagnoses], record["diagnostics"]
+    )
+    quantities = draws.named()[list(law.prior_of)]
+    record["diagnostics"] = chains.with_distinct(record["diagnostics"], quantities)
+    record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(diagnoses)}
     record["priors"] |= fit_above.record["priors"]
     return base.changed(groups, record)
 
 
 def _imputed(base, sampled, upstream, rng, seed, settings):
-    """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
+    """Return draws of a law with those of its upstream quantities, the Pareto k of imputations, refits' diagnostics."""
     law, rows, reference = base.law, base.draws.rows, base.reference
     chain_count, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chain_count * draws)
@@ -63,7 +65,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
     flat = sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
     pool = flat.isel(sample=rng.permutation(chain_count * draws)[: max(LEAST_DRAWS, share.max())])
     at_point = _log_likelihood(law, pool, rows, reference)
-    parts, ks, found = [], [], []
+    parts, ks, diagnoses = [], [], []
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(upstream[name][which]) for name in law.upstream}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -75,7 +77,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
             )
             draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
-            found.append(chains.diagnose_chains(again.sampled, stats))
+            diagnoses.append(chains.diagnose_chains(again.sampled, stats))
         weights = np.exp(log_weights - log_weights.max())
         picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
         like = next(iter(picked.data_vars.values()))
@@ -84,7 +86,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chain_count * draws))
     shaped = {name: (DRAWS, x.values.reshape(chain_count, draws)) for name, x in joined.data_vars.items()}
     whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})
-    return law.draws(whole, rows, reference), ks, found
+    return law.draws(whole, rows, reference), ks, diagnoses
 
 
 def _log_likelihood(law, draws, rows, reference):

@@ -1,7 +1,7 @@
 """Pointwise log densities of a fit: those that it holds, or evaluated again from its draws, some rows at a time.
 
 A table of 100,000 rows with 4,000 draws has 3.2 GB of them. Beyond `MOST` they are left out of a fit, since all that
-rests on them can be had from the draws and the rows.
+depends on them can be computed from the draws and the rows.
 """
 
 import warnings
@@ -18,12 +18,12 @@ MOST = 20_000_000  # of a fit that holds them by default: 160 MB, 5,000 rows of 
 
 
 def held(asked, law, units, draws):
-    """Say how a fit is to hold its pointwise log densities.
+    """Return how a fit is to hold its pointwise log densities.
 
     Parameters
     ----------
     asked : bool or None
-        None for what the size says.
+        None for a choice by size.
     law : Law
     units, draws : int
 
@@ -43,8 +43,8 @@ def held(asked, law, units, draws):
         return MADE
     size = 8e-9 * units * draws
     warnings.warn(
-        f"{law.label}: the log likelihood of {units:,} {law.unit}s under {draws:,} draws ({size:.2g} GB) is not kept "
-        "in the fit; what needs it evaluates it again (log_likelihood=True or --log-likelihood keeps it)",
+        f"{law.label}: the log likelihood of {units:,} {law.unit}s under {draws:,} draws ({size:.2g} GB) is not saved "
+        "in the fit; what needs it evaluates it again (log_likelihood=True or --log-likelihood saves it)",
         SizeNote,
         stacklevel=3,
     )
@@ -59,7 +59,7 @@ def evaluated(draws, seed):
     Dataset
         Of dims (chain, draw, unit).
     dict
-        Figures that say how exact they are.
+        Figures of how exact they are.
     """
     law = draws.law
     density = draws.log_likelihood(seed=seed)
@@ -70,12 +70,12 @@ def evaluated(draws, seed):
 
 
 def is_held(fit):
-    """Whether a fit holds its pointwise log densities."""
+    """Return whether a fit holds its pointwise log densities."""
     return GROUP in fit
 
 
 def blocks(fit):
-    """Log densities of a fit's units, some at a time.
+    """Yield log densities of a fit's units, some at a time.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def blocks(fit):
 
 
 def of_rows(fit, positions):
-    """Log densities of some units that are rows, independent given the draws: dims (chain, draw, unit)."""
+    """Return log densities of some units that are rows, independent given the draws: dims (chain, draw, unit)."""
     draws = fit.draws
     if is_held(fit):
         return fit[GROUP][draws.law.scale].isel({draws.law.unit: positions}).transpose(*DRAWS, ...)
@@ -107,14 +107,14 @@ def of_rows(fit, positions):
 
 
 def of_unit(fit, i):
-    """Log density of one unit, an ndarray (chain, draw)."""
+    """Return the log density of one unit, an ndarray (chain, draw)."""
     if is_held(fit):
         return fit[GROUP][fit.law.scale].isel({fit.law.unit: i}).transpose(*DRAWS).values
     return fit.draws.unit_log_likelihood(i).transpose(*DRAWS).values
 
 
 def units(fit):
-    """Coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
+    """Return the coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
     law = fit.law
     if law.unit_is_row:
         return np.arange(fit["observed_data"].sizes[law.unit])
@@ -123,7 +123,7 @@ def units(fit):
 
 
 def independent_blocks(fit):
-    """As `blocks`; where units are not exchangeable given the free parameters, of the groups that are, all at once."""
+    """Yield `blocks`; where units are not exchangeable given the free parameters, the groups that are, all at once."""
     grouped = fit.draws.exchangeable()
     if grouped is None:
         yield from blocks(fit)
@@ -132,7 +132,7 @@ def independent_blocks(fit):
 
 
 def total(fit):
-    """Log density of all units together, dims (chain, draw)."""
+    """Return the log density of all units together, dims (chain, draw)."""
     return sum(density.sum(density.dims[-1]) for _, density in independent_blocks(fit))
 
 

@@ -48,7 +48,7 @@ PACKED = 100_000  # values, beyond which a variable of a file is compressed
 
 
 def _single(values):
-    """Whether single precision holds values, to its rounding."""
+    """Return whether single precision holds values, to its rounding."""
     with np.errstate(over="ignore", under="ignore"):
         return values.dtype == np.float64 and np.allclose(
             values.astype("f4"), values, rtol=1e-6, atol=0, equal_nan=True
@@ -111,10 +111,10 @@ class Fit(Printed):
 
     def __getstate__(self):
         """Leave out what follows from the rest, and the fitter, which another process makes for itself."""
-        made = {
+        cached = {
             name for name, attribute in vars(type(self)).items() if isinstance(attribute, functools.cached_property)
         }
-        state = {n: x for n, x in vars(self).items() if n not in made}
+        state = {n: x for n, x in vars(self).items() if n not in cached}
         return state | {"_fitter": None, "computed": self.light, "_tree": self._stored({})}
 
     def __getitem__(self, group: str) -> xr.DataTree:
@@ -124,7 +124,7 @@ class Fit(Printed):
         return self._tree[group]
 
     def __contains__(self, group: str) -> bool:
-        """Whether the tree has a group."""
+        """Return whether the tree has a group."""
         return group in self._tree.children or group in self._following
 
     @property
@@ -139,9 +139,9 @@ class Fit(Printed):
 
     @property
     def _following(self):
-        """Names of the groups that follow from others."""
-        made = self.record.get(densities.GROUP) == densities.MADE
-        return (densities.GROUP, PRIOR) if made else (PRIOR,)
+        """Return names of the groups that follow from others."""
+        evaluated = self.record.get(densities.GROUP) == densities.MADE
+        return (densities.GROUP, PRIOR) if evaluated else (PRIOR,)
 
     def _density(self, group):
         """Evaluate a group that follows from others."""
@@ -149,29 +149,29 @@ class Fit(Printed):
             return self.draws.log_prior()
         return densities.evaluated(self.draws, self.record["seed"])[0]
 
-    def made_again(self, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
+    def recomputed(self, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
         """Return named quantities as the coordinates of the draws make them, given a rounded posterior."""
         z = self["unconstrained_posterior"]["z"]
-        made = self.law.draws(posterior.assign(z=z), self.rows, self.reference).from_real_line(z).named()
-        return {name: made[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}
+        quantities = self.law.draws(posterior.assign(z=z), self.rows, self.reference).from_real_line(z).named()
+        return {name: quantities[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}
 
     def _encoding(self):
-        """Say how a file holds the draws: in single precision what `open` makes exactly again."""
+        """Return how a file holds the draws: in single precision where `open` restores the same numbers."""
         posterior = self["posterior"].to_dataset()
-        made = self.made_again(posterior.astype("float32"))
-        exact = {name for name, x in posterior.data_vars.items() if np.array_equal(made[name], x, equal_nan=True)}
-        found = {"/posterior": {}, "/unconstrained_posterior": {}}
-        for group in found:
+        quantities = self.recomputed(posterior.astype("float32"))
+        exact = {name for name, x in posterior.data_vars.items() if np.array_equal(quantities[name], x, equal_nan=True)}
+        encoding = {"/posterior": {}, "/unconstrained_posterior": {}}
+        for group in encoding:
             for name, x in self[group[1:]].data_vars.items():
-                found[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
+                encoding[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
                 if group == "/posterior" and name in exact and _single(x.values):
-                    found[group][name]["dtype"] = "float32"
-        return found
+                    encoding[group][name]["dtype"] = "float32"
+        return encoding
 
     def _stored(self, more):
         """Return a tree of the groups that do not follow from others, and of more."""
-        kept = {name: node for name, node in self._tree.children.items() if name not in self._following}
-        tree = xr.DataTree.from_dict({name: node.to_dataset() for name, node in kept.items()} | more)
+        nodes = {name: node for name, node in self._tree.children.items() if name not in self._following}
+        tree = xr.DataTree.from_dict({name: node.to_dataset() for name, node in nodes.items()} | more)
         tree.attrs, tree.encoding = dict(self._tree.attrs), dict(self._tree.encoding)
         return tree
 
@@ -242,28 +242,29 @@ class Fit(Printed):
 
     def changed(self, groups: dict[str, xr.Dataset], record: dict[str, Any]) -> Fit:
         """Return a fit with other groups and another record, and without the results of this one."""
-        own = {name: node.to_dataset() for name, node in self._stored({}).children.items()}
-        return Fit.of(own | groups, record, self._make_fitter, self._fitter)
+        present = {name: node.to_dataset() for name, node in self._stored({}).children.items()}
+        return Fit.of(present | groups, record, self._make_fitter, self._fitter)
 
-    # What is asked of it ----------------------------------------------------------------------------------------------
+    # Results ----------------------------------------------------------------------------------------------------------
 
     def check(self) -> Check:
-        """Check the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
+        """Check the law of a fit by its rows: whether it fits, how large its misfit is, and what its prior decides.
 
-        A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
-        from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations, 5 in 100 for counts and scores, it
-        does not fit; below it is off by so much. These lines are our choice.
+        A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest misfit decides:
+        from the law's ``tolerance`` on, it does not fit; below that it is ``"off"`` by a known size. The tolerance is
+        1% of the loss for runs. It is 5% for evaluations, and 0.05 for counts and scores. These lines are our choice.
 
         Returns
         -------
         Check
-            A dict that prints its sentence and its tests; ``.table()`` returns these. ``verdict``, ``"fits"``,
-            ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest of the tests that
-            reject, a mean over rows as `law_tests` gives it, None where none has one; ``share_of``, what it is a share
-            of; ``rejected_by``, names of tests; ``tests``, by name, those of `law_tests`, with ``worst_size`` and
-            ``worst_where``, and, where the table allows them, the exponent of the optimal size by iso-FLOP
-            parabolas and by the frontier against the same estimates of tables drawn from the law; ``prior_driven``,
-            quantities whose posterior is no more than a fifth narrower than their prior, with the ratio of widths.
+            A dict that prints its sentence and its tests; ``.table()`` returns these. ``verdict`` is ``"fits"``,
+            ``"off"`` or ``"does not fit"``, and ``p`` the least of the tests. ``size`` is the largest of the tests that
+            reject, a mean over rows as in `law_tests`, None where none has one. ``share_of`` is what it is a share of,
+            and ``rejected_by`` has names of tests. ``tests``, by name, are those of `law_tests`, with ``worst_size``
+            and ``worst_where``. Where the table allows it, they include the exponent of the optimal size, by iso-FLOP
+            parabolas and by the frontier. It is compared with the same estimates of tables drawn from the law.
+            ``prior_driven`` has the quantities whose posterior is no more than a fifth narrower than their prior, with
+            the ratio of widths.
 
         Examples
         --------
@@ -291,9 +292,9 @@ class Fit(Printed):
         progress : bool
             Name what runs on standard error, with a bar for refits and for large tables.
         **options
-            ``high_k``, what to do where the Pareto k is above 0.7: ``"refit"``, ``"none"`` or, of single units,
-            ``"moment_matching"``; ``most``, of groups how many are refitted at most, those of the highest values of
-            the column; and settings of refits, 4 x (500 + 500) by default.
+            ``high_k`` is what to do where the Pareto k is above 0.7: ``"refit"``, ``"none"`` or, of single units,
+            ``"moment_matching"``. ``most`` limits how many groups are refitted, those of the highest values of the
+            column. Other options are settings of refits, 4 x (500 + 500) by default.
 
         Returns
         -------
@@ -337,7 +338,7 @@ class Fit(Printed):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.
 
-        The pointwise log likelihood is in the file if `fit` was called with ``log_likelihood=True``; otherwise `open`
+        The pointwise log likelihood is in the file if `fit` was called with ``log_likelihood=True``. Otherwise `open`
         evaluates it again from the draws and the rows, as it does the log prior.
 
         Parameters

@@ -71,7 +71,7 @@ class Fitter:
     table : DataFrame
         The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
-        nutpie alone keeps its compiled program from one fit to the next.
+        nutpie alone reuses its compiled program from one fit to the next.
 
     Raises
     ------
@@ -101,14 +101,14 @@ class Fitter:
         return Fitter(law, self.table if table is None else table, sampler=self.sampler)
 
     def of(self, law=None):
-        """Rows of the table for a law, by default this one's, and what its quantities refer to."""
+        """Return a law, by default this one, the rows of the table for it, and what its quantities refer to."""
         law = self.law if law is None else law
-        # What a law is follows from its name and options alone; it is asked for its rows once.
-        known = law.name, json.dumps(law.options)
-        if known not in self._seen:
+        # What a law is follows from its name and options alone; its rows are taken once.
+        key = law.name, json.dumps(law.options)
+        if key not in self._seen:
             rows = law.rows(self.table)
-            self._seen[known] = rows, law.reference(rows)
-        return law, *self._seen[known]
+            self._seen[key] = rows, law.reference(rows)
+        return law, *self._seen[key]
 
     def density(self, law=None, rows=None, **changed):
         """Return the `Density` of a law on rows, by default this one's on all of the table.
@@ -120,13 +120,13 @@ class Fitter:
         **changed
             Entries of the reference that are other than those of the table.
         """
-        law, own, reference = self.of(law)
+        law, table_rows, reference = self.of(law)
         if rows is not None or changed:
-            return law.density(own if rows is None else rows, reference | changed)
-        known = law.name, json.dumps(law.options)
-        if known not in self._densities:
-            self._densities[known] = law.density(own, reference)
-        return self._densities[known]
+            return law.density(table_rows if rows is None else rows, reference | changed)
+        key = law.name, json.dumps(law.options)
+        if key not in self._densities:
+            self._densities[key] = law.density(table_rows, reference)
+        return self._densities[key]
 
     def compiled(self, law=None, *, progress=False):
         """Return the compiled program that serves a law, by default this one's."""
@@ -138,7 +138,7 @@ class Fitter:
         return self._compiled[density.program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
-        """Sample once, with the settings as they are.
+        """Sample once, with the settings unchanged.
 
         Parameters
         ----------
@@ -159,10 +159,10 @@ class Fitter:
         sample_stats : Dataset
         seconds : float
         """
-        (law, own, reference), changed = self.of(law), changed or {}
+        (law, table_rows, reference), changed = self.of(law), changed or {}
         density = self.density(law, rows, **changed)
         sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed, progress)
-        return law.draws(sampled, own if rows is None else rows, reference | changed), stats, seconds
+        return law.draws(sampled, table_rows if rows is None else rows, reference | changed), stats, seconds
 
     @one_thread()
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
@@ -173,7 +173,7 @@ class Fitter:
         rows, law, seed, progress
             As for `draws`.
         least_ess : int, optional
-            In place of the law's own.
+            In place of the least ESS of the law.
         **settings
             As for `fit`.
 
@@ -181,8 +181,8 @@ class Fitter:
         -------
         Sampled
         """
-        (law, own, reference), density = self.of(law), self.density(law, rows)
-        rows, seconds, tries = own if rows is None else rows, [], []
+        (law, table_rows, reference), density = self.of(law), self.density(law, rows)
+        rows, seconds, tries = table_rows if rows is None else rows, [], []
 
         def draw(asked, piece):
             program = self.compiled(law, progress=progress)
@@ -196,8 +196,8 @@ class Fitter:
             draws = law.draws(sampled, rows, reference)
             return draws, draws.named()
 
-        *drawn, asked, found = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
-        return Sampled(*drawn, asked, sum(seconds), found)
+        *drawn, asked, diagnostics = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
+        return Sampled(*drawn, asked, sum(seconds), diagnostics)
 
     def fit(
         self,
@@ -259,10 +259,10 @@ class Fitter:
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         draws = sampled.draws
         units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
-        kept = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
-        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, kept)
+        storage = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
+        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, storage)
         diagnosed = chains.with_figures(sampled.diagnostics, figures)
-        found = record(
+        entry = record(
             law=law,
             reference=sampled.draws.reference,
             rows=sampled.draws.rows,
@@ -271,13 +271,13 @@ class Fitter:
             settings=sampled.settings,
             seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
             diagnostics=diagnosed,
-            log_likelihood=kept,
+            log_likelihood=storage,
         )
         chains.warn(law, diagnosed)
-        return Fit.of(groups, found, fitter_of, self)
+        return Fit.of(groups, entry, fitter_of, self)
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
-        """Fit several laws, in parallel where `parallel` says so.
+        """Fit several laws, in parallel where `parallel` allows it.
 
         Parameters
         ----------
@@ -294,23 +294,23 @@ class Fitter:
         -------
         dict of Fit
         """
-        made = mapped(_fitted, (self, options), list(laws.values()))
-        return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
+        fits = mapped(_fitted, (self, options), list(laws.values()))
+        return dict(zip(laws, counted(fits, text, progress, total=len(laws)), strict=True))
 
-    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, kept):
-        """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
+    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, storage):
+        """Name the groups of a fit as ArviZ names them, and figures of how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
         density, figures = None, {}
-        if kept == densities.KEPT or not law.unit_is_row:
+        if storage == densities.KEPT or not law.unit_is_row:
             density, figures = densities.evaluated(draws, seed)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {
             "posterior": sampled.posterior,
             "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
             "sample_stats": sampled.sample_stats,
-            **({} if density is None or kept == densities.LEFT_OUT else {densities.GROUP: density}),
+            **({} if density is None or storage == densities.LEFT_OUT else {densities.GROUP: density}),
             "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
             "constant_data": stored,
         }
@@ -341,20 +341,20 @@ def _refuse_computed(law, rows, reference):
 
 
 def _trying(law, count, tries, seconds):
-    """Say what is sampled and, of another try, why and how long it should take."""
+    """Return what is sampled and, of another try, why and how long it should take."""
     length = tries[-1]
-    said = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
+    text = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
     if not seconds:
-        return said
+        return text
     before = tries[-2]
     smaller = length.target_accept != before.target_accept
     why = "smaller steps after divergences" if smaller else "longer for more effective draws"
     expected = seconds[-1] * (length.tune + length.draws) / (before.tune + before.draws)
-    return f"{said}, {why}, {'at least' if smaller else 'up to'} {lasting(expected)}"
+    return f"{text}, {why}, {'at least' if smaller else 'up to'} {lasting(expected)}"
 
 
 def _seed_of(seed, piece):
-    """Seed of a piece of the chains, those of its first the seed itself."""
+    """Return the seed of a part of the chains; the first part has the seed of the fit."""
     return seed if piece == 0 else int(np.random.SeedSequence([seed, piece]).generate_state(1)[0] >> 1)
 
 

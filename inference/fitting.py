@@ -48,8 +48,8 @@ def fit(
     ----------
     law : Law or str
         Such as ``Chinchilla()``, ``Progress(7)`` or ``Lengths()``, or its name such as ``"chinchilla"``. The coupled
-        law is the default: in rollouts of ten public tables from six sources it predicts runs beyond the fitted ones
-        better than Chinchilla's law in all six sources.
+        law is the default: it predicts runs beyond the fitted ones better than Chinchilla's law. It does so in
+        rollouts of ten public tables, for all of their six sources.
     table : DataFrame
         Required. Of the law's kind, from `load` or `read`.
     seed : int, optional
@@ -59,9 +59,9 @@ def fit(
     prior_predictive, posterior_predictive : bool
         Add the groups of these names (and ``prior``).
     log_likelihood : bool, optional
-        Whether the fit holds the log density of every unit under every draw, which ArviZ's functions need; by default
-        where these are at most 20 million (160 MB, 5,000 rows of 4,000 draws). What of this package needs them
-        evaluates them again where they are not held.
+        Whether the fit holds the log density of every unit under every draw, which ArviZ's functions need. By default
+        it does where these are at most 20 million (5,000 rows of 4,000 draws). What of this package needs
+        them evaluates them again where they are not held.
     progress : bool
         Show a progress bar on standard error.
     **settings
@@ -71,10 +71,10 @@ def fit(
     Returns
     -------
     Fit
-        Its tree has the groups ``posterior`` (sampled and derived quantities; dims chain, draw and their own),
-        ``unconstrained_posterior`` (the same draws on the real line), ``sample_stats``, ``log_likelihood`` (by what
-        leave-one-out leaves out; see above), ``log_prior``, ``observed_data`` and ``constant_data`` (run, evaluation
-        or cell; the whole table).
+        Its tree has the groups ``posterior`` (sampled and derived quantities; dims chain, draw and more),
+        ``unconstrained_posterior`` (the same draws on the real line) and ``sample_stats``. There are also
+        ``log_likelihood`` (by what leave-one-out leaves out; see above), ``log_prior``, ``observed_data`` and
+        ``constant_data`` (run, evaluation or cell; the whole table).
 
     Raises
     ------
@@ -92,8 +92,8 @@ def fit(
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
-    >>> found = bs.fit(bs.laws.Chinchilla(noise="normal"), runs, seed=1, draws=500, tune=500)
-    >>> 0.2 < float(found["posterior"]["alpha"].median()) < 0.6
+    >>> fit = bs.fit(bs.laws.Chinchilla(noise="normal"), runs, seed=1, draws=500, tune=500)
+    >>> 0.2 < float(fit["posterior"]["alpha"].median()) < 0.6
     True
     """
     law = as_law(law)

@@ -13,7 +13,7 @@ ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
 
 
 def summary(draws, *, ratio=False):
-    """Mean, standard deviation and quantiles of draws.
+    """Compute the mean, standard deviation and quantiles of draws.
 
     Parameters
     ----------
@@ -76,20 +76,20 @@ def parameters(fit):
 
 
 def robust_entries(fit):
-    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law.
+    """Return the posterior sd of each scalar of the posterior with the largest robust (sandwich) sd.
 
-    By level where it has levels, ``alpha[c4]``, but for what is of one unit, whose rows are all that inform it.
+    They are by level where it has levels, ``alpha[c4]``, without those of one unit, whose rows are all that inform it.
     """
     entries, unit = {}, fit.law.unit
-    kept = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
-    draws = flatten(xr.Dataset(kept))
+    variables = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
+    draws = flatten(xr.Dataset(variables))
     varying = {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items() if x.std() > 0}
     for name, table in robust_sds(fit, varying).items():
         if table.empty:
             continue
         widest = table["robust_sd"].idxmax()
         row = table.loc[widest]
-        if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units say nothing of it
+        if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units do not inform it
             continue
         entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
         entries[name]["posterior_mean"] = finite(draws[name].mean())

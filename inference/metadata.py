@@ -1,4 +1,4 @@
-"""What the records in files must hold: they come from outside, and are checked before anything rests on them."""
+"""Check what the records in files must hold: they come from outside, and results depend on them."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class Entry(BaseModel):
-    """Values of their own types; what a later version adds is passed over."""
+    """Values of declared types; what a later version adds is ignored."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -75,7 +75,7 @@ class Test(Entry):
 
 
 class Verdict(Entry):
-    """How a law was judged by its rows."""
+    """The result of the check of a law by its rows."""
 
     verdict: Literal["fits", "off", "does not fit"]
     p: float
@@ -144,7 +144,7 @@ def check(record, form, place):
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        found = "" if first["type"] == "missing" else f" (found {quoted(first['input'])})"
+        value = "" if first["type"] == "missing" else f" (found {quoted(first['input'])})"
         raise InputError(
-            f"{printable(place)}: entry {shortened(where)} of its record: {first['msg']}{found}; make it again"
+            f"{printable(place)}: entry {shortened(where)} of its record: {first['msg']}{value}; make it again"
         ) from None

@@ -1,4 +1,4 @@
-"""What long work says of itself on standard error, where somebody watches."""
+"""Write the progress of long work to standard error, where somebody watches."""
 
 import sys
 
@@ -10,7 +10,7 @@ def say(text, wanted):
 
 
 def counted(items, text, wanted, *, total=None, done=0):
-    """Go through items behind a bar that shows how many are done and how long the others are expected to take.
+    """Yield items behind a bar that shows how many are done and how long the others are expected to take.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def counted(items, text, wanted, *, total=None, done=0):
 
 
 def lasting(seconds):
-    """Time in words: "12 s", "3 min", "2.5 h"."""
+    """Write a time in words: "12 s", "3 min", "2.5 h"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

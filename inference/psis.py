@@ -23,8 +23,8 @@ def pareto_smoothed(log_ratios, efficiency=1.0):
     log_weights : ndarray, shape (draw,)
         Exponentials add up to 1.
     pareto_k : float
-        Infinite, and the weights as they are, where no Pareto distribution can be fitted: the tail has fewer than five
-        draws, or they are all the same, or one ratio is so far above the others that these are 0 beside it.
+        Infinite, and the weights unchanged, where no Pareto distribution can be fitted. This is so where the tail has
+        fewer than five draws, where they are all the same, or where one ratio is so large that the others vanish.
     """
     import arviz_stats.base as azb
 
@@ -33,5 +33,5 @@ def pareto_smoothed(log_ratios, efficiency=1.0):
         log_weights, k = azb.array_stats.psislw(-log_ratios, r_eff=efficiency)
     except ValueError:
         log_weights, k = np.nan, np.inf
-    # Beside a ratio so far above the others ArviZ gives NaN, and a low k.
+    # With a ratio so far above the others ArviZ gives NaN, and a low k.
     return (log_weights, float(k)) if np.isfinite(log_weights).all() else (log_ratios - logsumexp(log_ratios), np.inf)

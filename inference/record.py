@@ -11,7 +11,7 @@ PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "
 
 
 def table_entry(rows):
-    """Fingerprint, number of rows and source of a table, and what reading changed, in plain values."""
+    """Return the fingerprint, number of rows and source of a table, and what reading changed, in plain values."""
     entry = {"sha256": sha256(rows), "rows": len(rows), "source": str(rows.attrs.get("source", "the table"))}
     return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
 
@@ -35,13 +35,13 @@ def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostic
 
 
 def versions():
-    """Versions of this package, of Python and of the packages that made a number."""
+    """Return versions of this package, of Python and of the packages that made a number."""
     from .. import __version__
 
-    found = {"bayescaling": __version__, "python": platform.python_version()}
+    numbers = {"bayescaling": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            numbers[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return numbers

@@ -18,7 +18,7 @@ class Settings:
     Parameters
     ----------
     draws, tune : int
-        Kept and warm-up iterations of each chain.
+        Saved and warm-up iterations of each chain.
     chains : int
     cores : int, optional
         Chains run at a time; by default as many as the process may use, at most `chains`.
@@ -47,7 +47,7 @@ class Settings:
 
     @property
     def asked(self):
-        """What every sampler is asked for and a fit records."""
+        """Return what every sampler must be given and a fit records."""
         return {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
 
     @property

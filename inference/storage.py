@@ -52,9 +52,9 @@ def open(path: str | PathLike[str]) -> Fit:
     record = metadata.parsed(tree.attrs[KEY], path)
     if record.get("schema") != SCHEMA:
         versions = record.get("versions")
-        made = versions.get("bayescaling", "unknown") if isinstance(versions, dict) else "unknown"
+        version = versions.get("bayescaling", "unknown") if isinstance(versions, dict) else "unknown"
         raise InputError(
-            f"{place}: a fit stored in form {shortened(record.get('schema'))}, by version {shortened(made)}; this "
+            f"{place}: a fit stored in form {shortened(record.get('schema'))}, by version {shortened(version)}; this "
             f"version reads form {SCHEMA}: fit the table again"
         )
     metadata.check(record, metadata.FitRecord, path)
@@ -63,13 +63,13 @@ def open(path: str | PathLike[str]) -> Fit:
         _check_whole(fit, tree)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
-    # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
+    # What is computed depends on other entries of the record and attributes of the variables: anything may be raised.
     except Exception as error:
         raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
     posterior = fit["posterior"].to_dataset()
     if single := [name for name, x in posterior.data_vars.items() if x.dtype == np.float32]:
-        made = fit.made_again(posterior)
-        tree["posterior"] = xr.DataTree(posterior.assign({name: made[name] for name in single}))
+        quantities = fit.recomputed(posterior)
+        tree["posterior"] = xr.DataTree(posterior.assign({name: quantities[name] for name in single}))
         return Fit(tree, fitter_of)
     return fit
 
@@ -92,8 +92,8 @@ def _check_whole(fit, tree):
             raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
     z = fit["unconstrained_posterior"]["z"].isel(first)
     # Of the coordinates alone: the file may hold quantities in single precision.
-    made = law.draws(posterior.isel(first).assign(z=z), table, fit.reference).from_real_line(z).named()
-    for name, values in made.items():
+    quantities = law.draws(posterior.isel(first).assign(z=z), table, fit.reference).from_real_line(z).named()
+    for name, values in quantities.items():
         if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
             raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")
         if not np.allclose(values, posterior[name].isel(first), rtol=1e-6, atol=0, equal_nan=True):
@@ -101,5 +101,5 @@ def _check_whole(fit, tree):
 
 
 def _shape(reference):
-    """Names and sorts of the entries of a reference."""
+    """Return names and sorts of the entries of a reference."""
     return {name: "number" if isinstance(x, int | float) else type(x).__name__ for name, x in reference.items()}

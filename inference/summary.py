@@ -1,4 +1,4 @@
-"""What a fit says, in words and as a table, for a notebook, a script and a note to a colleague."""
+"""Sum up a fit, in words and as a table, for a notebook, a script and a note to a colleague."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NAMES = {
 
 @dataclass(frozen=True, repr=False)
 class Summary(Printed):
-    """What a fit tells: its chains, its law, its quantities, and what to quote.
+    """The results of a fit: its chains, its law, its quantities, and what to quote.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Summary(Printed):
     ok : bool
         Whether the chains converged: nothing is to be quoted where they did not.
     chains, verdict : str
-        In words, whether the chains can be trusted and whether the law fits its rows.
+        In words, whether the chains are reliable and whether the law fits its rows.
     table : DataFrame
-        Indexed by quantity, in nats per token and the units of `notes`: the median ``q50``, the ends ``q2.5`` and
-        ``q97.5`` of the central 95% interval and the ``sd``, robust where the rows reject a law of runs, and
-        ``robust_sd`` in any case (NaN where there is none).
+        Indexed by quantity, in nats per token and the units of `notes`. ``q50`` is the median, ``q2.5`` and ``q97.5``
+        are the ends of the central 95% interval, and ``sd`` is the standard deviation. These are robust where the rows
+        reject a law of runs. ``robust_sd`` is there in any case (NaN where there is none).
     quote : tuple of str
-        Sentences that can be quoted as they stand.
+        Sentences that can be quoted unchanged.
     """
 
     title: str
@@ -91,9 +91,10 @@ def summary(fit: Fit) -> Summary:
     Returns
     -------
     Summary
-        Its sentences to quote are of the exponent of the optimal size, the doubling time at the evaluations' own
-        sizes, the lengths of half the sums right, or the fall of compute at fixed capability, by the kind of law. Of
-        a law of runs that does not fit its rows the interval is that of `robust`, and the sentence says so.
+        Its sentences to quote depend on the kind of law. For runs they are of the exponent of the optimal size, for
+        evaluations of the doubling time at their sizes. For counts they are of the lengths of half the sums right, and
+        for scores of the fall of compute at fixed capability. Of a law of runs that does not fit its rows the interval
+        is that of `robust`, as the sentence states.
 
     Raises
     ------
@@ -143,10 +144,10 @@ def brief(fit):
 
 
 def _answers_of_runs(fit):
-    """Answers of a law of runs, pairs of a name and an interval in words."""
+    """Yield answers of a law of runs, pairs of a name and an interval in words."""
     posterior = fit["posterior"]
-    known = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
-    for name, draws in quotable(fit, {name: posterior[name] for name in known}).items():
+    names = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
+    for name, draws in quotable(fit, {name: posterior[name] for name in names}).items():
         yield NAMES[name], plain(intervals.summary(draws))
     with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
         budget = AHEAD * float(training_flop(fit.rows).max())
@@ -240,13 +241,13 @@ def _doubling(fit):
 
 
 def _lengths(fit):
-    """Pairs of a condition and the length at which half of its problems are right, in words."""
+    """Return pairs of a condition and the length at which half of its problems are right, in words."""
     rows = length_summary(fit, SHARE).droplevel("share").iterrows()
     return [(name, digits({end: row[end] or None for end in (LOW, MIDDLE, HIGH)})) for name, row in rows]
 
 
 def _falls(fit):
-    """Pairs of a period with its unit and the fall of compute at fixed capability a year, in words."""
+    """Return pairs of a period with its unit and the fall of compute at fixed capability a year, in words."""
     if fit.law.pace is None:
         return []
     rows = progress_summary(fit).iterrows()

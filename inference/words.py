@@ -4,7 +4,6 @@ import calendar
 import math
 import re
 
-NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 NEVER = "never"
 # Embeddings of positions, and constants, as a reader knows them.
@@ -16,12 +15,12 @@ NOTHING = re.compile(r"^[-+]0(\.0*)?$")
 
 
 def months(q):
-    """Median and 95% interval of a doubling time; what is not finite is never reached."""
+    """Write the median and 95% interval of a doubling time; what is not finite is never reached."""
     return _interval(q, lambda x: NEVER if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.1f}")
 
 
 def sizes(q):
-    """Median and 95% interval of a number of parameters or tokens: 99B [78B, 126B].
+    """Write the median and 95% interval of a number of parameters or tokens: 99B [78B, 126B].
 
     Examples
     --------
@@ -37,7 +36,7 @@ def size(x):
 
 
 def digits(q):
-    """Median and 95% interval of a length; none where no length has that share of sums right.
+    """Write the median and 95% interval of a length; none where no length has that share of sums right.
 
     Examples
     --------
@@ -48,12 +47,12 @@ def digits(q):
 
 
 def plain(q, form="{:.3f}"):
-    """Median and 95% interval of any number."""
+    """Write the median and 95% interval of any number."""
     return _interval(q, lambda x: "–" if x is None else unsigned(form.format(x)))
 
 
 def factor(q):
-    """Median and 95% interval of a factor a year."""
+    """Write the median and 95% interval of a factor a year."""
     return _interval(q, lambda x: NEVER if x is None else times(x))
 
 
@@ -162,8 +161,8 @@ def probability(p):
 
 def equal_to(p):
     """Write what a probability is, as HTML: = 0.974, &gt; 0.999."""
-    said = probability(p)
-    return said.replace("<", "&lt;").replace(">", "&gt;") if said[0] in "<>" else f"= {said}"
+    text = probability(p)
+    return text.replace("<", "&lt;").replace(">", "&gt;") if text[0] in "<>" else f"= {text}"
 
 
 def in_words(text):
@@ -179,12 +178,12 @@ def in_words(text):
 
 def position(text):
     """Write the names of embeddings of positions in a text as a reader would: nope, seed 1 is no positions, seed 1."""
-    return NAMED.sub(lambda found: POSITIONS[found.group()], text)
+    return NAMED.sub(lambda match: POSITIONS[match.group()], text)
 
 
 def symbols(text):
     """Write constants as Greek letters: beta/(alpha+beta) is β/(α+β)."""
-    return SPELT.sub(lambda found: GREEK[found.group()], text)
+    return SPELT.sub(lambda match: GREEK[match.group()], text)
 
 
 def unsigned(number):
@@ -195,11 +194,11 @@ def unsigned(number):
     >>> unsigned("-0.00"), unsigned("-0.01")
     ('0.00', '-0.01')
     """
-    return NOTHING.sub(lambda found: number[1:], number)
+    return NOTHING.sub(lambda match: number[1:], number)
 
 
 def borne(q, most=3):
-    """Median and 95% interval with no more decimals than two digits of the standard deviation have, at most `most`.
+    """Write a median and 95% interval with the decimals of two digits of the standard deviation, at most `most`.
 
     Examples
     --------
@@ -210,7 +209,7 @@ def borne(q, most=3):
 
 
 def decimals(sd):
-    """Decimals that show two digits of a standard deviation."""
+    """Return the number of decimals that show two digits of a standard deviation."""
     return max(0, 1 - math.floor(math.log10(sd))) if sd > 0 else 0
 
 

@@ -1,7 +1,7 @@
-"""Where independent pieces of work run: here one after another, in processes of this machine, or on a Dask cluster.
+"""Where independent tasks run: here one after another, in processes of this machine, or on a Dask cluster.
 
-What a piece finds follows from what it is given alone, its seed included, so that numbers do not depend on where or
-beside how many others it ran.
+The result of a task depends on its arguments alone, its seed included. So numbers do not depend on where a task ran, or
+on how many others ran at the same time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LIMITED = ContextVar("limited", default=False)
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let libraries of linear algebra use one thread for the length of a block, or of a function that it decorates.
+    """Limit libraries of linear algebra to one thread for the length of a block, or of a function that it decorates.
 
     The matrices of a fit have few columns: several threads take up to eight times as long.
     """
@@ -58,17 +58,17 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def parallel(processes: int | None = None, *, scheduler: str | None = None) -> Iterator[None]:
-    """Run independent pieces of work in parallel for the length of a block.
+    """Run independent tasks in parallel for the length of a block.
 
     Refits of leave-one-out, simulated tables of a calibration, cutoffs, alternative laws, specifications of progress
-    and prior grids are such pieces. Numbers are those of a run without, to the digit, on machines of one sort. A piece
+    and prior grids are such tasks. Numbers are those of a run without, to the digit, on machines of one sort. A task
     whose worker is killed is done again by another.
 
     Parameters
     ----------
     processes : int, optional
-        Processes of this machine. A script that asks for them must keep its own work under
-        ``if __name__ == "__main__":``, for each process imports it.
+        Processes of this machine. A script that uses them must have its work under ``if __name__ == "__main__":``, for
+        each process imports it.
     scheduler : str, optional
         In their place the address of a Dask scheduler, such as ``"tcp://host:8786"``, whose workers have this package.
 
@@ -112,20 +112,20 @@ def _chosen(crew):
 
 
 def processes():
-    """How many processes of this machine do pieces of work, as `parallel` says; 1 without it, and on a cluster."""
+    """Return how many processes of this machine do tasks, set by `parallel`; 1 without it, and on a cluster."""
     crew = _CREW.get()
     return crew.count if isinstance(crew, _Processes) else 1
 
 
 def mapped(function, shared, items):
-    """Do a piece of work for each item, where `parallel` says.
+    """Do a task for each item, in the workers of `parallel` or here.
 
     Parameters
     ----------
     function : callable
-        Of a module, ``function(shared, item)``; it must not depend on anything else, nor change what it is given.
+        Of a module, ``function(shared, item)``; it must not depend on anything else, nor change its arguments.
     shared : object
-        What all pieces need; sent to a worker once.
+        What all tasks need; sent to a worker once.
     items : sequence
 
     Yields
@@ -152,7 +152,7 @@ def _sent(what):
 
 
 def _work(key, content, item):
-    """Do a piece of work in a worker; returns what it found and the warnings that it gave."""
+    """Do a task in a worker; returns its result and the warnings that it gave."""
     try:
         function, shared = _shared(key, content)
         item = pickle.loads(item)
@@ -162,12 +162,12 @@ def _work(key, content, item):
         ) from None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found = function(shared, item)
-    return found, [(str(each.message), each.category) for each in caught]
+        result = function(shared, item)
+    return result, [(str(warning.message), warning.category) for warning in caught]
 
 
 def _shared(key, content):
-    """Read what pieces of work share, once in a thread."""
+    """Read what tasks share, once in a thread."""
     if getattr(_OWN, "key", None) != key:
         _OWN.shared = pickle.loads(content if isinstance(content, bytes) else Path(content).read_bytes())
         _OWN.key = key
@@ -196,7 +196,7 @@ class _Processes:
                     future.cancel()
 
     def _result(self, futures, i, again):
-        """Wait for a piece of work; it and what follows are done again where a worker that had some ended."""
+        """Wait for a task; it and what follows are done again where a worker that had some ended."""
         for _ in range(MOST_DEATHS + 1):
             try:
                 return futures[i].result()
@@ -251,8 +251,8 @@ class _Cluster:
 
     def __init__(self, client):
         self._client = client
-        found = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
-        if lacking := [address for address, there in found.items() if not there]:
+        presence = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
+        if lacking := [address for address, there in presence.items() if not there]:
             raise InputError(f"scheduler: the worker {lacking[0]} lacks the package {PACKAGE}; install it there")
 
     def mapped(self, shared, items):

@@ -13,8 +13,8 @@ from pathlib import Path
 def pymc():
     """Import PyMC.
 
-    ArviZ, which PyMC imports, announces its next version at its first import of each day by a FutureWarning that does
-    not concern users of this package; it is not shown. nutpie imports ArviZ too: call this before importing it.
+    ArviZ, which PyMC imports, announces its next version by a FutureWarning at its first import of each day. It does
+    not concern users of this package and is not shown. nutpie imports ArviZ too: call this before importing it.
 
     Returns
     -------

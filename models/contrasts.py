@@ -45,13 +45,13 @@ class Contrast:
         labels = np.asarray(labels, object)
         return replace(self, names=tuple(str(labels[place]) for place in (self.directions != 0).argmax(1)))
 
-    def among(self, own, where=""):
-        """Return the same directions among more rows, of which it is about those that are its `own`, of bool.
+    def among(self, rows, where=""):
+        """Return the same directions among more rows; `rows`, of bool, marks those that they are about.
 
         The names of its directions end with `where`.
         """
-        directions = np.zeros((len(self.directions), len(own)))
-        directions[:, own] = self.directions
+        directions = np.zeros((len(self.directions), len(rows)))
+        directions[:, rows] = self.directions
         return Contrast(self.what, directions, tuple(f"{name}{where}" for name in self.names))
 
 
@@ -88,20 +88,21 @@ def slopes(codes, x):
     return np.reshape(directions, (len(directions), len(codes)))
 
 
-def groupings(rows, known=()):
+def groupings(rows, used=()):
     """Return the columns by which rows may form groups that a law ignores.
 
     Parameters
     ----------
     rows : DataFrame
-    known : sequence of str
+    used : sequence of str
         Columns that the law does take account of.
 
     Returns
     -------
     dict of str to ndarray
-        Codes of the groups by column: of text, truth values and whole numbers that no table of runs is known by, with
-        2 to 20 values, each in 3 rows at least. Of columns that group the rows alike the first.
+        Codes of the groups by column, with 2 to 20 values, each in 3 rows at least. The columns are of text, truth
+        values or whole numbers, under other names than those that tables of runs have. Of columns that group the rows
+        alike the first is returned.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def groupings(rows, known=()):
     """
     codes_by_column, seen = {}, set()
     for name, column in rows.items():
-        if name in known or name in CANONICAL.values() or not _names_groups(column):
+        if name in used or name in CANONICAL.values() or not _names_groups(column):
             continue
         codes, values = pd.factorize(column)
         counts = np.bincount(codes[codes >= 0], minlength=len(values))

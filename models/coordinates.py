@@ -57,13 +57,13 @@ class Coordinates:
             medians[place] = self.priors[name].start
         return medians if self.axis is None else np.tile(medians, (self.members, 1))
 
-    def values(self, z, known=None):
+    def values(self, z, parents=None):
         """Return the value and log prior density of each quantity at coordinates of any array library.
 
         Parameters
         ----------
         z : array_like, shape (coordinate,) or (member, coordinate)
-        known : dict of str to array_like, optional
+        parents : dict of str to array_like, optional
             Values of the blocks before, which a prior may depend on.
 
         Returns
@@ -87,8 +87,8 @@ class Coordinates:
             for name, place in self._placed()
         }
 
-    def variables(self, known):
-        """Register the quantities in the PyMC model of the context; `known` are those of the blocks before."""
+    def variables(self, parents):
+        """Register the quantities in the PyMC model of the context; `parents` are those of the blocks before."""
         return {name: self.priors[name].variable(name, dims=self.dims_of(name) or None) for name, _ in self._placed()}
 
 
@@ -114,7 +114,7 @@ class Units:
     def __len__(self):
         return self.start.size
 
-    def values(self, z, known=None):
+    def values(self, z, parents=None):
         """Return the coordinates by their name, and no prior; see `Coordinates.values`."""
         return {self.name: z}, {}
 

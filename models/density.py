@@ -21,10 +21,10 @@ class Density(NamedTuple):
         coordinates. A block with an axis has one row for each member of it, such as a group or a model.
     rest : callable
         ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all but the
-        priors, given the values of what is sampled: under the name of each block of `Units` their density, under
-        `POTENTIAL` that of what informs the law besides its observations, under others that of the observations. It is
-        written in the functions of `arrays`, so that it can be traced, differentiated, compiled, and run on JAX and
-        PyTensor.
+        priors, given the values of what is sampled. Under the name of each block of `Units` it has their density, and
+        under `POTENTIAL` that of what informs the law in addition to its observations. Other names are of the
+        observations. It is written in the functions of `arrays`, so that it can be traced, differentiated, compiled,
+        and run on JAX and PyTensor.
     arrays : dict of str to ndarray
         Data of the density, by name.
     axes : dict of str to (str or None)
@@ -34,8 +34,8 @@ class Density(NamedTuple):
     labels : dict of str to list of str
         Names along the dims of what is sampled.
     used : ndarray of bool, shape (coordinate,), optional
-        Which coordinates are sampled; all by default. The others are switched off by data, and the density does not
-        depend on them except by their standard normal terms.
+        Which coordinates are sampled; all by default. Data disable the others, and the density depends on these only
+        by their standard normal terms.
     """
 
     blocks: tuple

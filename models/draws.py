@@ -32,7 +32,7 @@ class Draws:
         raise NotImplementedError
 
     def constants(self):
-        """Give the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
+        """Return the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
         scalars = {name: x for name, x in self.named().data_vars.items() if set(x.dims) == set(DRAWS)}
         return {name: x.transpose(*DRAWS).values.reshape(-1, 1) for name, x in scalars.items()}
 
@@ -144,12 +144,12 @@ class Draws:
             )
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
 
-        Where rows share effects, each probability is given other rows of the row's group, which `given` selects. Given
-        the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs all
-        ``"others"``.
+        Where rows share effects, each probability is given other rows of the row's group, which `conditioning` selects.
+        Given the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs
+        all ``"others"``.
 
         A count is placed uniformly between the probabilities of fewer and of at most as many.
         """

@@ -47,11 +47,11 @@ class Groups:
         """Add `x`, (..., row), up over the rows of each group, (..., group)."""
         return sum_by(x, self.codes, self.counts)
 
-    def over(self, x, given):
-        """Add `x` up over other rows of a row's group, those that are `given`, (..., row); see `conditional`."""
-        if not isinstance(given, str):
-            return self.sum(x * given)[..., self.codes] - x * given
-        if given == "others":
+    def over(self, x, conditioning):
+        """Add `x` up over other rows of a row's group, selected by `conditioning`, (..., row); see `conditional`."""
+        if not isinstance(conditioning, str):
+            return self.sum(x * conditioning)[..., self.codes] - x * conditioning
+        if conditioning == "others":
             return self.sum(x)[..., self.codes] - x
         order = np.argsort(self.codes, kind="stable")
         before = np.cumsum(x[..., order], axis=-1) - x[..., order]
@@ -88,19 +88,19 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
     )
 
 
-def conditional(residual, scale, groups, given, sigma, nu=None):
+def conditional(residual, scale, groups, conditioning, sigma, nu=None):
     """Return residuals minus their prediction from other rows of the group, and the noise that remains.
 
-    The conditional of a multivariate normal is normal; that of a multivariate Student-t is Student-t with as many more
-    degrees of freedom as rows are given, and wider where these are far out [1]_. Given the other rows is what
-    leave-one-out needs. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
+    The conditional of a multivariate normal is normal. That of a multivariate Student-t is Student-t with as many more
+    degrees of freedom as rows are conditioned on, and wider where these are far out [1]_. Leave-one-out needs it given
+    all other rows. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
 
     Parameters
     ----------
     residual, scale, groups, sigma, nu
         As for `joint_logp`; NumPy arrays.
-    given : {"others", "earlier"} or ndarray of bool, shape (row,)
-        Which rows of its group a row is given: all others, those before it in the table, or those marked.
+    conditioning : {"others", "earlier"} or ndarray of bool, shape (row,)
+        Which rows of its group a row is conditional on: all others, those before it in the table, or those marked.
 
     Returns
     -------
@@ -108,13 +108,13 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
         Residual, sigma and, where it was given, nu, each (..., row).
     """
     weight = spread(1 / sigma**2, residual)
-    total, first = (groups.over(x, given) for x in (weight, weight * residual))
+    total, first = (groups.over(x, conditioning) for x in (weight, weight * residual))
     effect = scale**2 / (1 + scale**2 * total)
     centred, variance = residual - effect * first, 1 / weight + effect
     if nu is None:
         return centred, variance**0.5
-    count = groups.over(np.ones(residual.shape[-1]), given)
-    squares = groups.over(weight * residual**2, given) - effect * first**2
+    count = groups.over(np.ones(residual.shape[-1]), conditioning)
+    squares = groups.over(weight * residual**2, conditioning) - effect * first**2
     return centred, (variance * (nu + squares) / (nu + count)) ** 0.5, nu + count
 
 

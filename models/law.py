@@ -208,7 +208,7 @@ class Law:
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
 
     @classmethod
-    def _made(cls, options, make):
+    def _from_options(cls, options, make):
         """Make a law from its `options`; `make` makes another from a name and options, where it has one within."""
         return cls(**options)
 

@@ -134,10 +134,10 @@ def law(name: str, **options: Any) -> Any:
     for option in options:
         if option not in names_of_options:
             raise InputError(unknown(f"option of the {name} law,", option, names_of_options))
-    return kind._made(options, law)
+    return kind._from_options(options, law)
 
 
-def as_law(given: AnyLaw | str) -> AnyLaw:
+def as_law(value: AnyLaw | str) -> AnyLaw:
     """Return a law from the law itself or from its name.
 
     Raises
@@ -150,11 +150,11 @@ def as_law(given: AnyLaw | str) -> AnyLaw:
     >>> as_law("coupled").label
     'coupled'
     """
-    if isinstance(given, str):
-        return law(given)
-    if isinstance(given, Law):
-        return given
+    if isinstance(value, str):
+        return law(value)
+    if isinstance(value, Law):
+        return value
     raise InputError(
-        f'law is of type {type(given).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '
+        f'law is of type {type(value).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '
         "and the table as table=..."
     )

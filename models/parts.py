@@ -95,7 +95,7 @@ class Grouping(Part):
         return np.ones(len(rows), bool)
 
     def along(self, rows, by):
-        """Give numbers along which rows may be cut.
+        """Return numbers along which rows may be cut.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ KERNELS = {
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 CALL = re.compile(r"([A-Za-z]+)\s*\((.*)\)", re.DOTALL)
 SHOWN = 80  # characters of a text in a message
-# Quantiles that sampling needs to tell apart, and the square of their spread to be a number that is not 0.
+# Quantiles that sampling needs to distinguish, and the square of their spread to be a number that is not 0.
 PROBABILITIES = np.arange(1, 100) / 100
 
 
@@ -74,8 +74,8 @@ class Prior:
         Raises
         ------
         InputError
-            If the text is not of that form, the distribution is unknown, its parameters make no distribution, or one
-            whose quantiles double precision does not hold or tell apart.
+            If the text is not of that form, the distribution is unknown, or its parameters make no distribution. Also
+            if double precision does not hold or separate its quantiles.
         """
         return text if isinstance(text, cls) else _parsed(_written(text), shown(text))
 

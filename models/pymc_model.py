@@ -74,8 +74,8 @@ class _Registered:
         names = [block.name for block in self.units]
         start = np.concatenate([block.start.ravel() for block in self.units])
 
-        def logp(value, *given):
-            variables = dict(zip(values, given, strict=False)) | self._apart(value)
+        def logp(value, *parents):
+            variables = dict(zip(values, parents, strict=False)) | self._apart(value)
             terms = self.density.rest(variables, self.data)
             return sum(terms[name].sum() for name in names)
 
@@ -99,9 +99,9 @@ class _Registered:
         law, others = self.law, {POTENTIAL, *(block.name for block in self.units)}
         template = self.density.named(np.zeros((1, 1, sum(block.start.size for block in self.density.blocks))))
 
-        def logp(value, *given):
+        def logp(value, *parents):
             data = self.data | ({"observed": value} if "observed" in self.data else {})
-            values = dict(zip(inputs, given, strict=False)) | self._apart(given[len(inputs) - 1])
+            values = dict(zip(inputs, parents, strict=False)) | self._apart(parents[len(inputs) - 1])
             terms = self.density.rest(values, data)
             of_rows = [x for name, x in terms.items() if name not in others and hasattr(x, "sum")]
             return of_rows[0] if len(of_rows) == 1 and of_rows[0].ndim == 1 else sum(x.sum() for x in of_rows)
@@ -129,8 +129,8 @@ class _RandomUnits:
     reference: dict
     names: tuple
 
-    def __call__(self, *given, rng=None, size=None):
-        variables = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
+    def __call__(self, *parents, rng=None, size=None):
+        variables = {name: np.asarray(x)[None, None] for name, x in zip(self.names, parents, strict=False)}
         drawn = self.law.draw_units(variables, self.rows, self.reference, rng)
         return np.concatenate([np.ravel(x) for x in drawn])
 
@@ -146,9 +146,9 @@ class _RandomRows:
     units: list
     template: Any
 
-    def __call__(self, *given, rng=None, size=None):
-        values, at = dict(zip(self.names, given, strict=False)), 0
-        vector = np.asarray(given[len(self.names) - 1])
+    def __call__(self, *parents, rng=None, size=None):
+        values, at = dict(zip(self.names, parents, strict=False)), 0
+        vector = np.asarray(parents[len(self.names) - 1])
         for name, shape in self.units:
             values[name] = vector[at : at + np.prod(shape)].reshape(shape)
             at += np.prod(shape)

@@ -1,4 +1,4 @@
-"""The report: everything on the built-in tables, as one HTML page, results.json and the posteriors."""
+"""The report on the built-in tables: one HTML page, results.json and the posteriors."""
 
 import json
 from functools import partial
@@ -36,7 +36,7 @@ def build(out, *, pages=None, seed=1, sampler=None, progress=False, fresh=False,
 
 
 def _made(out, pages, key, progress, **choice):
-    """Put a report together of the results of its stages, made now or kept."""
+    """Compose a report from the results of its stages, computed now or read from the cache."""
     published, options, written = load("published"), choice["options"], set()
     chosen = [page for name, page in PAGES.items() if name in pages]
     posteriors, parts = {}, []
@@ -44,9 +44,9 @@ def _made(out, pages, key, progress, **choice):
     ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, partial(_preview, out, chosen))
     with Stages(names, progress, ahead=partial(ahead, **choice), **choice) as stage:
         for page in chosen:
-            found = page.analyse(stage, published, posteriors, **options)
-            posteriors |= found.posteriors
-            parts.append(Part.of(page, found, page.drawn(stage, found, published, pages)))
+            findings = page.analyse(stage, published, posteriors, **options)
+            posteriors |= findings.posteriors
+            parts.append(Part.of(page, findings, page.drawn(stage, findings, published, pages)))
         stage.show("page")
         document = document_of(parts, published, stage.seconds)
         write(out, document, posteriors, TITLE, shown(parts, document), stage.warned, front(document), written=written)
@@ -55,7 +55,7 @@ def _made(out, pages, key, progress, **choice):
 
 
 def _preview(out, chosen, parts):
-    """Write the page of a report of the parts that are there, if others are still to come."""
+    """Write the page of the parts of a report that are ready, if others are still to come."""
     there = {part.name: part for part in parts}
     coming = [page.title for page in chosen if page.name not in there or not there[page.name].sections]
     if not coming:

@@ -1,4 +1,4 @@
-"""The entry of results.json of any fit: what all laws have, and what laws of its kind have besides."""
+"""The entry of results.json of a fit: what all laws have, and what laws of its kind have in addition."""
 
 from ..inference import intervals
 from ..inference.checks.sensitivity import prior_sensitive
@@ -18,7 +18,7 @@ OF_KIND = {"runs": loss_entry, "counts": lengths_entry}
 
 
 def fit_entry(fit, *, seed=1, high_k=None):
-    """Entry of one fit: `results.law_entry`, the verdict on the law and its tests, and lengths for a law of counts."""
+    """Return the entry of one fit: `results.law_entry`, the tests of its law, and lengths for a law of counts."""
     besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
     return results.law_entry(fit, high_k=high_k) | judged | (besides(fit, seed=seed) if besides else {})

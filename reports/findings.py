@@ -7,18 +7,18 @@ from ..datasets.files import evidence
 
 @dataclass(kw_only=True)
 class Findings:
-    """What the analysis of a page found; each page adds the attributes that its sections need.
+    """The results of the analysis of a page; pages add the attributes that their sections need.
 
     Attributes
     ----------
     studies : tuple of str
-        Names of the long studies that the page shows: files of ``evidence``.
+        Names of the long studies that the page shows: files in ``evidence``.
     document : dict
         Entries of results.json, by key.
     posteriors : dict of str to Fit
         Fits to save, under the names that results.json gives them.
     unsaved : dict of str to Fit
-        Fits that numbers of the page rest on too, which are judged as the others are.
+        Other fits that numbers of the page depend on; their chains are checked too.
     """
 
     studies: tuple = ()
@@ -30,8 +30,8 @@ class Findings:
         """Return the result of a long study."""
         return evidence(name)["result"]
 
-    def made(self, name):
-        """Say when and how a long study was made."""
+    def provenance(self, name):
+        """Return a sentence on when and how a long study was made."""
         study = evidence(name)
         settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
         return f"A study made on {study['made']} ({settings}), by <code>{study['command']}</code>."

@@ -1,4 +1,4 @@
-"""What reports say of the groups of a fit: quantities by group, of the typical and a new one, and how they differ."""
+"""The groups of a fit in results.json: quantities by group, of the typical and a new one, and their differences."""
 
 from itertools import combinations
 
@@ -15,28 +15,29 @@ TYPICAL, NEW = "typical", "new"
 
 
 def group_entries(fit, *, seed=1):
-    """Entry of results.json of the groups of a fit, None of a law without them.
+    """Return the entry of results.json of the groups of a fit; None for a law without groups.
 
     Returns
     -------
     dict
-        ``by``, the column; ``rows`` of each group; ``quantities``, summaries by name and group; ``spread`` of what is
-        pooled, beside its prior; where the law has one exponent of N* in each group ``exponent``, by group and, where
-        something is pooled, of the ``typical`` group and a ``new`` one, with ``differences``.
+        ``by`` is the column and ``rows`` the number of rows of each group. ``quantities`` are summaries by name and
+        group, and ``spread`` those of pooled quantities, with their priors. If the law has one exponent of N* in each
+        group, ``exponent`` has it by group, and ``differences`` those between groups. If something is pooled,
+        ``exponent`` has the ``typical`` group and a ``new`` one too.
     """
     law, posterior = fit.law, fit["posterior"]
     if law.grouping.by is None:
         return None
     names = [str(name) for name in posterior[GROUP].values]
     labels = labelled(fit.rows[law.grouping.by])
-    found = {
+    entry = {
         "by": law.grouping.by,
         "rows": {name: int((labels == name).sum()) for name in names},
         "quantities": {name: by_group(x, names) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},
     }
     if EXPONENT not in posterior or GROUP not in posterior[EXPONENT].dims:
-        return found
+        return entry
     exponents = posterior[EXPONENT]
     unseen = {}
     if law.pooled:
@@ -46,19 +47,19 @@ def group_entries(fit, *, seed=1):
                 label += "_"
             added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
             unseen[name] = intervals.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
-    return found | {
+    return entry | {
         "exponent": {"by_group": by_group(exponents, names)} | unseen,
         "differences": _differences(exponents, names),
     }
 
 
 def by_group(draws, names):
-    """Summaries by group; of a quantity that is one for all, the same for each."""
+    """Return summaries by group; a quantity that all groups share has the same for each."""
     return {name: intervals.summary(draws.sel({GROUP: name}) if GROUP in draws.dims else draws) for name in names}
 
 
 def _differences(exponents, names):
-    """Differences of exponents between groups, and the probability that all are alike."""
+    """Return differences of exponents between groups, and the probability that all are alike."""
     pairs = {}
     for one, other in combinations(names, 2):
         difference = exponents.sel({GROUP: one}) - exponents.sel({GROUP: other})
@@ -68,8 +69,8 @@ def _differences(exponents, names):
 
 
 def _spread(law, posterior, name):
-    """Spread of a pooled quantity between groups, beside its prior."""
+    """Return the spread of a pooled quantity between groups, with its prior."""
     _, spread = population(name)
     prior = law.prior_of[spread].frozen.ppf(list(intervals.QUANTILES.values()))
-    told = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
-    return intervals.summary(posterior[spread]) | {"prior": told}
+    quantiles = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
+    return intervals.summary(posterior[spread]) | {"prior": quantiles}

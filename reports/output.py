@@ -11,7 +11,7 @@ RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
 
 
 def prepare(out):
-    """Make the folder of a report, before the work whose results go there.
+    """Make the folder of a report, before its results are computed.
 
     Raises
     ------
@@ -29,10 +29,10 @@ def prepare(out):
 
 
 def judge_chains(document, records):
-    """Add to the content of results.json what the chains of each fit say of themselves, by the records of the fits."""
-    judged = {name: record["diagnostics"] for name, record in records.items()}
+    """Add to the content of results.json whether the chains of each fit converged, by the records of the fits."""
+    diagnostics = {name: record["diagnostics"] for name, record in records.items()}
     document["diagnostics"] = {
-        name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
+        name: {"ok": bool(checks["ok"]), "sentence": sentence(checks)} for name, checks in diagnostics.items()
     }
 
 
@@ -73,6 +73,6 @@ def write_page(out, html):
 
 
 def file_name(name):
-    """Turn the name of a fit into one that any file system holds."""
-    kept = name.replace(", ", "-").replace(" ", "-")
-    return "".join(c if c.isalnum() or c in "-_.=+" else "_" for c in kept)[:100]
+    """Return the name of a fit as a file name that any file system accepts."""
+    plain = name.replace(", ", "-").replace(" ", "-")
+    return "".join(c if c.isalnum() or c in "-_.=+" else "_" for c in plain)[:100]

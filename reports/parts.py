@@ -1,4 +1,4 @@
-"""The parts of a report: what each page found, without its fits, and what is put together of some of them."""
+"""The parts of a report: the results of its pages without their fits, and the document composed of them."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Part:
     document : dict
         Its entries of results.json.
     saved, unsaved : dict of str to dict
-        Records of its fits by name: of those in the folder, and of others that its numbers rest on.
+        Records of its fits by name: of those in the folder, and of others that its numbers depend on.
     studies : tuple of str
         Names of the long studies that it shows.
     optimum : dict or None
@@ -38,22 +38,22 @@ class Part:
     sections: list
 
     @classmethod
-    def of(cls, page, found, sections):
-        """Make the part of a page of its `Findings` and its sections."""
+    def of(cls, page, findings, sections):
+        """Return the part of a page, from its `Findings` and its sections."""
         return cls(
             page.name,
             page.title,
-            found.document,
-            {name: fit.record for name, fit in found.posteriors.items()},
-            {name: fit.record for name, fit in found.unsaved.items()},
-            found.studies,
-            optimum_grid(found.document, found.posteriors),
+            findings.document,
+            {name: fit.record for name, fit in findings.posteriors.items()},
+            {name: fit.record for name, fit in findings.unsaved.items()},
+            findings.studies,
+            optimum_grid(findings.document, findings.posteriors),
             sections,
         )
 
 
 def document_of(parts, published, seconds):
-    """Put the content of results.json together of some parts.
+    """Compose the content of results.json from some parts.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def document_of(parts, published, seconds):
 
 def shown(parts, document):
     """Return parts as `render` takes them, in the order in which they are shown."""
-    answered = {each["page"]: each for each in document["answers"]}
+    answered = {answer["page"]: answer for answer in document["answers"]}
     return [
         {
             "name": part.name,
@@ -96,6 +96,6 @@ def shown(parts, document):
 
 
 def _merge(document, entries):
-    """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
+    """Add the entries of a page; dictionaries under a key of an earlier page are merged."""
     for key, entry in entries.items():
         document[key] = document[key] | entry if key in document else entry

@@ -1,4 +1,4 @@
-"""Write a report: on the built-in tables, on fits, or on laws fitted to a table of one's own."""
+"""Write a report: on the built-in tables, on fits, or on laws fitted to a custom table."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def report(
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
     fits : dict of str to Fit, optional
-        Report on these fits of one kind of law, by the names that the report calls them.
+        Report on these fits of one kind of law, by the names that the report gives them.
     laws, table : sequence of Law or str, DataFrame, optional
         Fit these laws, all of one kind, to a table and report on them.
     pages : sequence of str, optional
         Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.
     backdrop : bool
-        Show what the law that predicts best says of the built-in table of its kind beside fits or a table.
+        Show the results of the best law on the built-in table of its kind, too.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
         On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
     fresh : bool
-        Make every result again, even where an earlier report kept it in the user's cache.
+        Compute every result again, even if an earlier report cached it.
     **settings
         As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
 
@@ -65,8 +65,8 @@ def report(
     Raises
     ------
     InputError
-        If the folder cannot be written, an option is unknown or means nothing here, the table cannot inform a law, the
-        fits are of several kinds, or groups are to have a backdrop.
+        If the folder cannot be written, or an option is unknown or does not apply. Also if the table cannot inform a
+        law, the fits are of several kinds, or a backdrop is requested for a fit with groups.
 
     Examples
     --------
@@ -95,8 +95,8 @@ def report(
     return build(out, pages=pages, **showing, **sampling)
 
 
-def _refuse(what, given):
-    """Refuse options that were given and mean nothing here."""
-    strange = [name for name, x in given.items() if x is not None]
+def _refuse(what, options):
+    """Refuse options that mean nothing here."""
+    strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")

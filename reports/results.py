@@ -13,24 +13,24 @@ SCHEMA = 1
 
 
 def misfit_entries(fit):
-    """Entries of the tests of the law of a fit, by test."""
+    """Return entries of the tests of the law of a fit, by test."""
     return fit.check()["tests"]
 
 
 def verdict_entry(fit):
-    """Entry of the verdict on the law of a fit, in words and numbers, without its tests."""
+    """Return the result of the check of a law, in words and numbers, without its tests."""
     verdict = fit.check()
-    kept = {name: x for name, x in verdict.items() if name != "tests"}
-    return kept | {"sentence": verdict_sentence(verdict)}
+    entry = {name: x for name, x in verdict.items() if name != "tests"}
+    return entry | {"sentence": verdict_sentence(verdict)}
 
 
 def rejected_by(misfit):
-    """Name the tests of `misfit_entries` that reject the law, "" where none does."""
-    return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
+    """Return the names of the tests of `misfit_entries` that reject the law; "" if none does."""
+    return ", ".join(f"{test} ({p_value(result['p'])})" for test, result in misfit.items() if not result["fits"])
 
 
 def law_entry(fit, points=None, high_k=None):
-    """Entry of results.json of one fitted law.
+    """Return the entry of results.json of one fitted law.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def law_entry(fit, points=None, high_k=None):
 
 
 def provenance(records):
-    """Versions, seed, sampler, data fingerprints and priors of a set of fits, by their records."""
+    """Return versions, seed, sampler, digests of data and priors of a set of fits, by their records."""
     first = next(iter(records.values()))
     return {
         "versions": first["versions"],
@@ -79,12 +79,12 @@ def provenance(records):
 
 def studies(names):
     """Return when and how each of some long studies was made, by name."""
-    kept = ("what", "made", "version", "command", "settings")
-    return {name: {key: evidence(name)[key] for key in kept} for name in names}
+    keys = ("what", "made", "version", "command", "settings")
+    return {name: {key: evidence(name)[key] for key in keys} for name in names}
 
 
 def comparison_entries(table):
-    """Entries of results.json of a table from `compare`, one a row."""
+    """Return entries of results.json of a table from `compare`, one for each row."""
     return {
         str(name): {key: x if isinstance(x, str) else finite(x) for key, x in row.items()}
         for name, row in table.iterrows()
@@ -92,7 +92,7 @@ def comparison_entries(table):
 
 
 def doubling_entries(times):
-    """Return entries of results.json of a table from `gain_times` or `doubling_times`, one a row."""
+    """Return entries of results.json of a table from `gain_times` or `doubling_times`, one for each row."""
     whole = {name for name, column in times.items() if column.dtype.kind == "i"}
     entries = comparison_entries(times)
     return {
@@ -101,14 +101,14 @@ def doubling_entries(times):
 
 
 def comparison_document(table, **more):
-    """Say of a table from `compare` or `progress.compare` which predicts best, with its entries."""
+    """Return the entries of a table from `compare` or `progress.compare`, with which predicts best."""
     return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
 
 
-def calibration_entry(found):
-    """Entry of results.json of what `calibrate` found."""
-    table = found.table()
-    record = {name: found.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
+def calibration_entry(calibration):
+    """Return the entry of results.json of a result of `calibrate`."""
+    table = calibration.table()
+    record = {name: calibration.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
     return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],
@@ -118,7 +118,7 @@ def calibration_entry(found):
 
 
 def to_json(document):
-    """JSON text in which no value is NaN or infinite."""
+    """Return JSON text in which no value is NaN or infinite."""
     return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

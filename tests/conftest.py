@@ -15,14 +15,14 @@ from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 
-# What a test is given of these was compiled and sampled, which takes seconds to minutes.
+# Fixtures with these names compile and sample, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
 RUNS = ("fit", "fitting", "compare", "bridge", "sandwich", "law_tests", "allocate", "storage", "noise", "coupled",
         "offsets", "kaplan", "examples")  # fmt: skip
-# Under which pytest's cache has how long tests took.
+# Key of pytest's cache under which it has the seconds of tests.
 KEPT = "bayescaling/seconds"
-# What names of tests hold that fit the same laws, those that take longest to compile or that most tests share; in the
-# order in which they are tried and, in several processes, begun.
+# Parts of the names of tests that fit the same laws: those that take longest to compile or that most tests share. They
+# are in the order in which they are tried and, in several processes, started.
 TOGETHER = {
     "lengths": ("lengths",),
     "progress": ("progress", "test_refits"),
@@ -49,13 +49,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Note how long tests take, where they are not spread by another process."""
+    """Record how long tests take, unless another process distributes them."""
     if not hasattr(config, "workerinput") and hasattr(config, "cache"):
         config.pluginmanager.register(Clock(config), "clock")
 
 
 class Clock:
-    """Keeps how long each test took, set-up included, from one run to the next."""
+    """Save how long each test took, set-up included, from one run to the next."""
 
     def __init__(self, config):
         self.cache, self.seconds = config.cache, {}
@@ -68,9 +68,9 @@ class Clock:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark what shares compiled models or trained sweeps, and keep the quickest tests where only they are asked for.
+    """Mark tests that share compiled models or trained sweeps; with ``--quick`` select the quickest files alone.
 
-    In several processes what takes longest is begun first, so that none is left with it at the end.
+    In several processes the longest tests start first, so that no process ends with them.
     """
     if hasattr(config, "workerinput"):
         order = [*TOGETHER, None]
@@ -81,23 +81,23 @@ def pytest_collection_modifyitems(config, items):
     budget = config.getoption("--quick")
     if budget is None:
         return
-    known = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}
+    durations = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}
     left = [item for item in items if not any(item.get_closest_marker(mark) for mark in ("slow", "thorough"))]
-    # By file, since what one test sets up others of its file use for nothing. What was never timed counts as quick.
+    # By file, since tests of a file share what one of them sets up. Tests that were never timed count as quick.
     files = {}
     for item in left:
-        files.setdefault(item.path, []).append(known.get(item.nodeid, 0.0))
+        files.setdefault(item.path, []).append(durations.get(item.nodeid, 0.0))
     for path in sorted(files, key=lambda path: sum(files[path]) / len(files[path])):
         budget -= sum(files[path])
         if budget < 0:
             left = [item for item in left if item.path != path]
-    kept = set(left)
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    selected = set(left)
+    config.hook.pytest_deselected(items=[item for item in items if item not in selected])
     items[:] = left
 
 
 def _shared(nodeid):
-    """Name what of `TOGETHER` a test is of, if any."""
+    """Return the key of `TOGETHER` that a test belongs to, or None."""
     return next((shared for shared, names in TOGETHER.items() if any(name in nodeid for name in names)), None)
 
 
@@ -159,7 +159,7 @@ def truth(reference):
 
 @pytest.fixture(scope="session")
 def fit_default(runs):
-    """The default fit, compiled on its own; 4 x (1000 + 1000)."""
+    """Return the default fit, compiled separately; 4 x (1000 + 1000)."""
     return bs.fit(bs.laws.Chinchilla(), runs, seed=1, posterior_predictive=True, prior_predictive=True)
 
 
@@ -242,9 +242,9 @@ def fit_of(progress_draws):
             "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
             "constant_data": KINDS[law.kind].to_dataset(draws.rows),
         }
-        said = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
-        said = json.loads(json.dumps(said | {"data": {"source": "lm_progress"}}))
-        return draws, Fit.of(groups, said, fitter_of)
+        record = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
+        record = json.loads(json.dumps(record | {"data": {"source": "lm_progress"}}))
+        return draws, Fit.of(groups, record, fitter_of)
 
     return fit
 
@@ -283,11 +283,11 @@ class LengthsDesign:
 
     def curves_of(self, embeddings, rng=None):
         """Parameters of runs, at those of their embeddings or about them: dict of (run,)."""
-        found = {part: np.array([self.curves[e][part] for e in embeddings]) for part in PARTS[:-1]}
-        found["log_precision"] = np.full(len(embeddings), self.precision)
+        curves = {part: np.array([self.curves[e][part] for e in embeddings]) for part in PARTS[:-1]}
+        curves["log_precision"] = np.full(len(embeddings), self.precision)
         if rng is not None:
-            found = {part: x + self.spreads[part] * rng.standard_normal(len(x)) for part, x in found.items()}
-        return found
+            curves = {part: x + self.spreads[part] * rng.standard_normal(len(x)) for part, x in curves.items()}
+        return curves
 
 
 @pytest.fixture(scope="session")
@@ -318,7 +318,7 @@ def lengths_fit(lengths_fitter):
 
 @pytest.fixture
 def quiet():
-    """Fit without raising what is said of convergence."""
+    """Fit without raising warnings of convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
         yield
@@ -337,20 +337,20 @@ class ScoresDesign:
         rng, count = np.random.default_rng(seed), models or self.models
         truth = self.truth
         year = np.round(rng.uniform(2023, 2026, count), 2)
-        known = np.arange(count) % 4 != 3
+        has_compute = np.arange(count) % 4 != 3
         log_compute = rng.normal(0, 2.0, count)
         mean = (
             truth["capability_centre"] + truth["compute_slope"] * log_compute + truth["yearly_gain"] * (year - 2024.5)
         )
         other = truth["unknown_centre"] + truth["unknown_yearly_gain"] * (year - 2024.5)
-        sd = np.where(known, truth["capability_sd"], truth["unknown_sd"])
-        self.capability = np.where(known, mean, other) + sd * rng.normal(size=count)
+        sd = np.where(has_compute, truth["capability_sd"], truth["unknown_sd"])
+        self.capability = np.where(has_compute, mean, other) + sd * rng.normal(size=count)
         self.difficulty = np.linspace(-2.5, 3.0, self.benchmarks)
         self.difficulty -= self.difficulty.mean()
         log_slope = rng.normal(0, 0.4, self.benchmarks)
         self.slope = np.exp(log_slope - log_slope.mean())
         self.noise = np.exp(rng.normal(-2.7, 0.3, self.benchmarks))
-        stated = np.where(known, 1e24 * np.exp(log_compute) * 10 ** rng.normal(0, 0.1, count), np.nan)
+        stated = np.where(has_compute, 1e24 * np.exp(log_compute) * 10 ** rng.normal(0, 0.1, count), np.nan)
         model, benchmark = (x.ravel() for x in np.meshgrid(np.arange(count), np.arange(self.benchmarks), indexing="ij"))
         share = 1 / (1 + np.exp(-self.slope[benchmark] * (self.capability[model] - self.difficulty[benchmark])))
         precision = 0.25 / self.noise[benchmark] ** 2
@@ -362,7 +362,7 @@ class ScoresDesign:
                 "score": np.round(rng.beta(precision * share, precision * (1 - share)), 3),
                 "date": dates[model].strftime("%Y-%m-%d"),
                 "training_compute_flop": stated[model],
-                "compute_confidence": np.where(known, "Confident", None)[model],
+                "compute_confidence": np.where(has_compute, "Confident", None)[model],
                 "family": [f"family {i // 2}" for i in model],
                 "version": np.where((model % 2 == 0) & (benchmark % 2 == 1), "b", "a"),
             }
@@ -377,7 +377,7 @@ def scores_design():
 
 @pytest.fixture
 def interruptible():
-    """Signals end a process as in a terminal, even where the tests were begun in the background or under nohup."""
+    """Let signals end a process as in a terminal, even if the tests run in the background or under nohup."""
     defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
     previous = {name: signal.signal(getattr(signal, name), default) for name, default in defaults.items()}
     yield

@@ -113,12 +113,12 @@ def scores(law, rows, reference):
             ability, item = capability[d[f"{where}_model"]], d[f"{where}_item"]
             if law.version_effects:
                 ability = ability + d[f"{where}_nested"] * versions[d[f"{where}_version"]]
-            eta, own = sign * logits(ability, benchmarks, item), benchmarks.log_noise[item]
+            eta, log_noise = sign * logits(ability, benchmarks, item), benchmarks.log_noise[item]
             if where == "inner":
-                found = noise.log_density(eta, own, d["inner_log_score"], d["inner_log_rest"])
+                log_density = noise.log_density(eta, log_noise, d["inner_log_score"], d["inner_log_rest"])
             else:
-                found = noise.log_below(eta, own)
-            pm.Potential(f"{where}_scores", found.sum())
+                log_density = noise.log_below(eta, log_noise)
+            pm.Potential(f"{where}_scores", log_density.sum())
     return model
 
 
@@ -141,11 +141,11 @@ def grouped(law, rows, reference):
 
 def _at_rows(law, values, data):
     """Return the quantities of the law at each row, and the data with the reference there."""
-    found = {
+    columns = {
         name: pick(values[name], data[CODES_OF_EFFECTS if law.effects_of and name in OF_EFFECTS else CODES])
         for name in law.law.prior_of
     }
-    return found, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
+    return columns, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
 
 
 def _origin(data):

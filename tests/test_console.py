@@ -10,7 +10,7 @@ ROWS = [(f"a-fit-of-mine-{i}.nc", *(f"{-1234.5678 - i:.4f}" for _ in HEADER[1:])
 
 
 class Screen(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that reports to be a terminal."""
 
     def isatty(self):
         return True
@@ -41,8 +41,8 @@ def test_no_number_is_cut_and_what_is_left_out_is_named(width, monkeypatch):
 
 def test_the_least_important_columns_go_first(monkeypatch):
     text = shown(100, HEADER, ROWS, monkeypatch, least=("se", "dse"))
-    said = text.partition("left out for want of width: ")[2]
-    assert "se" in said and "dse" in said and "elpd_diff" not in said
+    omitted = text.partition("left out for want of width: ")[2]
+    assert "se" in omitted and "dse" in omitted and "elpd_diff" not in omitted
 
 
 def test_a_sentence_is_broken_between_lines_and_none_of_it_lost(monkeypatch):

@@ -1,6 +1,6 @@
 """Every law through every technique: what holds for one law holds for all.
 
-``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after a change that is meant.
+``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after an intended change.
 """
 
 import hashlib
@@ -110,7 +110,7 @@ def golden(name):
         patch.setattr(compiled, "address", lambda text: emitted.append(text) or ADDRESS(text))
         compile_density(density)
     program = re.sub(
-        r"0x([0-9A-F]{16})", lambda found: f"{struct.unpack('>d', bytes.fromhex(found[1]))[0]:.6e}", emitted[0]
+        r"0x([0-9A-F]{16})", lambda match: f"{struct.unpack('>d', bytes.fromhex(match[1]))[0]:.6e}", emitted[0]
     )
     listed = {
         "program": program,
@@ -143,8 +143,8 @@ def test_the_compiled_density_and_gradient_are_those_of_jax(name):
         for _ in range(2):
             z = centre + rng.uniform(-0.3, 0.3, len(centre))
             value, slopes = of_jax(z)
-            found, gradient = compile_density(density)(z, density)
-            assert found == pytest.approx(-float(value), rel=1e-10)
+            value_compiled, gradient = compile_density(density)(z, density)
+            assert value_compiled == pytest.approx(-float(value), rel=1e-10)
             np.testing.assert_allclose(gradient, -np.asarray(slopes), rtol=1e-8, atol=1e-9 * np.abs(gradient).max())
 
 
@@ -154,14 +154,14 @@ def test_the_compiled_density_and_gradient_are_those_of_jax(name):
 def test_numpyro_samples_the_same_density(name):
     pytest.importorskip("numpyro", reason="NumPyro is not installed")
     law, table, options = STUDIED[name], table_for(name), {"draws": 300, "tune": 500, "chains": 2, "seed": 1}
-    given = {sampler: bs.Fitter(law, table, sampler=sampler) for sampler in ("nutpie", "numpyro")}
+    fitters = {sampler: bs.Fitter(law, table, sampler=sampler) for sampler in ("nutpie", "numpyro")}
     log_densities = {
-        sampler: fitter.sample(least_ess=0, **options).sample_stats["lp"] for sampler, fitter in given.items()
+        sampler: fitter.sample(least_ess=0, **options).sample_stats["lp"] for sampler, fitter in fitters.items()
     }
-    ours, theirs = log_densities.values()
-    error = np.sqrt(sum(float(x.std()) ** 2 / float(azs.ess(x.to_dataset(name="lp"))["lp"]) for x in (ours, theirs)))
-    assert float(ours.mean()) == pytest.approx(float(theirs.mean()), abs=5 * error)
-    assert float(ours.std()) == pytest.approx(float(theirs.std()), rel=0.5)
+    ours, others = log_densities.values()
+    error = np.sqrt(sum(float(x.std()) ** 2 / float(azs.ess(x.to_dataset(name="lp"))["lp"]) for x in (ours, others)))
+    assert float(ours.mean()) == pytest.approx(float(others.mean()), abs=5 * error)
+    assert float(ours.std()) == pytest.approx(float(others.std()), rel=0.5)
 
 
 @pytest.fixture(scope="module", params=list(STUDIED))
@@ -251,13 +251,13 @@ def test_a_summary_says_what_can_be_quoted(studied, request):
     fitter, fit = studied
     if request.node.callspec.params["studied"] not in SUMMED:
         pytest.skip("a summary is the same for all laws of a kind")
-    found = fit.summary()
-    assert found.ok == fit.diagnostics["ok"] and bool(found.quote) <= found.ok
-    assert set(found.table.index) == set(flatten(fit["posterior"].to_dataset()))
-    assert (found.table["q2.5"] <= found.table["q97.5"]).all()
-    text = str(found)
-    assert text.startswith(f"{fitter.law.label} on {len(fitter.rows):,} rows of ") and found.verdict in text
-    assert len(found.text().table) <= len(found.table)
+    summary = fit.summary()
+    assert summary.ok == fit.diagnostics["ok"] and bool(summary.quote) <= summary.ok
+    assert set(summary.table.index) == set(flatten(fit["posterior"].to_dataset()))
+    assert (summary.table["q2.5"] <= summary.table["q97.5"]).all()
+    text = str(summary)
+    assert text.startswith(f"{fitter.law.label} on {len(fitter.rows):,} rows of ") and summary.verdict in text
+    assert len(summary.text().table) <= len(summary.table)
 
 
 def test_functions_of_arviz_take_a_fit_as_it_is(studied):
@@ -275,7 +275,7 @@ def test_functions_of_arviz_take_a_fit_as_it_is(studied):
 @pytest.mark.parametrize("plot", ["plot_forest", "plot_dist", "plot_trace", "plot_prior_posterior"])
 def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
     fit = studied[1].tree
-    if plot == "plot_prior_posterior":  # it has a dimension "group" of its own
+    if plot == "plot_prior_posterior":  # which has a dimension "group" itself
         fit = fit.map_over_datasets(lambda part: part.rename(group="level") if "group" in part.dims else part)
     name = next(iter(fit["posterior"].data_vars))
     drawn = getattr(azp, plot)(fit, var_names=[name], backend="none")
@@ -311,18 +311,18 @@ def test_a_refit_without_a_unit_agrees_with_importance_sampling(studied):
         pytest.skip("a cut has no refit of its own")
     result = importance_sampling(fit)
     safest = int(result.pareto_k.values.argmin())
-    found = exact_loo(fit, [safest], seed=2, **SHORT)
-    assert found["refitted"].values.tolist() == [i == safest for i in range(found["refitted"].size)]
-    error = 5 * float(found["elpd_se"][safest]) + 0.05 * abs(float(found["elpd"][safest])) + 0.1
-    assert float(found["elpd"][safest]) == pytest.approx(float(result.elpd_i[safest]), abs=error)
+    exact = exact_loo(fit, [safest], seed=2, **SHORT)
+    assert exact["refitted"].values.tolist() == [i == safest for i in range(exact["refitted"].size)]
+    error = 5 * float(exact["elpd_se"][safest]) + 0.05 * abs(float(exact["elpd"][safest])) + 0.1
+    assert float(exact["elpd"][safest]) == pytest.approx(float(result.elpd_i[safest]), abs=error)
 
 
 @quiet
 def test_sensitivity_of_anything_to_the_prior(studied):
     _, fit = studied
     name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
-    found = power_scaling(fit, xr.DataArray(draws, dims=("chain", "draw")))
-    assert np.isfinite([found["prior"], found["likelihood"]]).all()
+    sensitivity = power_scaling(fit, xr.DataArray(draws, dims=("chain", "draw")))
+    assert np.isfinite([sensitivity["prior"], sensitivity["likelihood"]]).all()
     table = prior_driven(fit, draws=500)
     assert (table["prior"] > 0).all()
     assert name in set(table["coefficient"])
@@ -335,9 +335,9 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     quantity = xr.DataArray(draws, dims=("chain", "draw"))
     by = influence(fit, quantity)
     shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
-    found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
-    found += ["model"] if fitter.law.grouping.integrates else []
-    assert by.dims == (*found, fitter.law.unit)[:1]
+    dims = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
+    dims += ["model"] if fitter.law.grouping.integrates else []
+    assert by.dims == (*dims, fitter.law.unit)[:1]
     table = fit.robust_sd(quantity)
     assert table.loc["unit", "clusters"] == by.size
     np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))
@@ -351,12 +351,12 @@ def test_calibration_simulates_and_fits_again(studied):
         with pytest.raises(bs.InputError, match="no one posterior"):
             bs.calibrate(fitter.law, fitter.table, simulations=2)
         return
-    found = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SHORT)
-    assert found.sizes["simulation"] == 2
-    assert np.isfinite(found["truth"]).all() and (found["sd"] > 0).all()
+    table = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SHORT)
+    assert table.sizes["simulation"] == 2
+    assert np.isfinite(table["truth"]).all() and (table["sd"] > 0).all()
     # Both truths and medians stand for the same quantities.
-    assert float((abs(found["median"] - found["truth"]) / found["sd"].mean("simulation")).median()) < 3
-    assert "log_likelihood" in found["quantity"].values
+    assert float((abs(table["median"] - table["truth"]) / table["sd"].mean("simulation")).median()) < 3
+    assert "log_likelihood" in table["quantity"].values
 
 
 def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
@@ -390,9 +390,9 @@ def test_laws_of_runs_predict_runs_not_made(studied):
         with pytest.raises(bs.InputError, match="need a law such as"):
             fit.predict(fitter.rows)
         return
-    found = fit.predict(fitter.rows.head(4), noise=False)["loss"]
-    assert found.dims == ("chain", "draw", "run")
-    assert np.isfinite(found).all()
+    losses = fit.predict(fitter.rows.head(4), noise=False)["loss"]
+    assert losses.dims == ("chain", "draw", "run")
+    assert np.isfinite(losses).all()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 INDENTED = re.compile(r"(?m)^ {4}\S.*(?:\n {4,}\S.*)*")
 INTERVAL = re.compile(r"\d[kMBT%]? \[[-\d][^\]]*,[^\]]*\]")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
-# Chains as short as will do: what is asked is whether the code runs, not what it finds.
+# Chains are short: the test is whether the code runs, not what it returns.
 SHORT = {"draws": 60, "tune": 120, "chains": 2}
 FITTED_WHOLE = ("chinchilla_runs", "overtraining_runs", "arithmetic_runs", "lm_progress")
 SHORTENED = ((bs, "fit"), (bs, "rollout"), (bs.progress, "fit_all"))
@@ -42,7 +42,7 @@ def cells(path):
 
 
 def module(path):
-    """Import a file of the documentation's own."""
+    """Import a Python file of the documentation."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
@@ -60,7 +60,7 @@ def quoted(headline):
 
 
 def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
-    """What README, documentation and the answers say of a number that has an interval is that interval."""
+    """README, documentation and answers print one interval of a quantity."""
     laws, doubling = headline["laws"].values(), headline["progress"]["quoted"]["doubling_months"]
     intervals = [sizes(law["at_1e24"][name]) for law in laws for name in ("parameters", "tokens")]
     intervals += [plain(law["constants"][name]) for law in laws for name in ("exponent_parameters", "E")]
@@ -69,9 +69,9 @@ def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
     printed = 0
     for interval in intervals:
         middle, unit = interval.partition(" ")[0], interval.rpartition("]")[2]
-        said = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
-        assert said <= {interval}, said
-        printed += len(said)
+        matches = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
+        assert matches <= {interval}, matches
+        printed += len(matches)
     assert printed > 8
 
 
@@ -81,7 +81,7 @@ def _gains(headline):
 
 @pytest.fixture(scope="module")
 def once():
-    """Fits of the pages by what they are of; many pages begin with the same."""
+    """Cache fits of the pages by their arguments; many pages begin with the same fit."""
     return {}
 
 
@@ -115,7 +115,7 @@ def shortened(monkeypatch, once):
 @pytest.mark.parametrize(
     "path",
     [
-        # The law of lengths takes longest; its functions have examples that run beside.
+        # The law of lengths takes longest; the examples of its functions run in another test.
         pytest.param(path, marks=[pytest.mark.thorough] if path.stem == "arithmetic" else [])
         for path in PAGES
         if cells(path) and path.stem != "add-a-law"
@@ -138,7 +138,7 @@ def test_a_law_is_added_in_a_dozen_lines(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     registry = importlib.import_module("bayescaling.models.laws")
     monkeypatch.setattr(registry, "LAWS", dict(registry.LAWS))
-    # A dataclass looks its own module up.
+    # A dataclass looks up its module.
     page = types.ModuleType("a_custom_law")
     monkeypatch.setitem(sys.modules, page.__name__, page)
     code = "\n".join(cells(DOCS / "guides" / "add-a-law.md"))
@@ -239,10 +239,10 @@ def test_commands_and_their_options_exist(path):
     import typer
     from bayescaling.commands.cli import app
 
-    known = typer.main.get_command(app).commands
+    by_name = typer.main.get_command(app).commands
     for name, *words in commands(path):
-        parameters = known[name].params
-        options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
+        parameters = by_name[name].params
+        options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, (name, words)
 
 
@@ -294,15 +294,15 @@ def test_the_readme_has_every_answer_of_the_report(headline):
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_no_line_of_a_paragraph_begins_with_a_comment(path):
-    """A comment that begins a line of Markdown makes the whole line HTML, which is shown as it is written."""
+    """A comment that begins a line of Markdown makes the whole line HTML, which is shown without formatting."""
     for line in FENCED.sub("", path.read_text(encoding="utf-8")).splitlines():
         assert not line.startswith("<!--") or (line.endswith("-->") and line.count("<!--") == 1), line
 
 
 def test_the_readme_says_how_long_a_report_takes():
     measured = re.search(r"\| `report`, empty cache \| ([\d.]+) \|", (DOCS / "speed.md").read_text(encoding="utf-8"))
-    said = re.search(r"The report took (\d+) minutes", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert int(said[1]) == round(float(measured[1]) / 60)
+    printed = re.search(r"The report took (\d+) minutes", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(printed[1]) == round(float(measured[1]) / 60)
 
 
 def test_what_is_quoted_is_of_this_version_and_of_the_built_in_tables(headline):

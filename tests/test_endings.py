@@ -1,4 +1,4 @@
-"""Commands that are killed, interrupted or given a place that cannot be written to: nothing is lost, and it is said.
+"""Commands that are killed, interrupted or cannot write: no result is lost, and a message states what happened.
 
 python tests/test_endings.py --seed 2 --kills 20        # of each command; the tests do a few of the quickest
 """
@@ -66,7 +66,7 @@ architectures = ["1x1"]
 """
 LAW = ["--data", "runs.csv", "--noise", "normal", "--option", "scatter=one"]
 SHORT = ["--draws", "60", "--tune", "60", "--chains", "2"]
-# What each is asked, but for its place; where what it writes is found; and whether an interrupt says what is kept.
+# Arguments of each but for its place; the path that it writes; whether the message of an interrupt names what is saved.
 COMMANDS = {
     "fit": (["fit", "chinchilla", *LAW, *SHORT], "fit.nc", False),
     "calibrate": (["calibrate", "chinchilla", *LAW, *SHORT, "--simulations", "4"], "ranks.nc", True),
@@ -76,7 +76,7 @@ COMMANDS = {
     "progress-since": (["progress-since", "--years", "2023:2025", *SHORT], "since", False),
     "compare progress": (["compare", "progress", "--json"], None, True),
 }
-# It takes no settings of its sampler, and with its own and all specifications it takes minutes.
+# The command has no settings of its sampler; with the default ones and all specifications it takes minutes.
 SHORT_PROGRESS = """
 import functools
 import bayescaling.inference.progress.fitting as fitting
@@ -88,18 +88,18 @@ from bayescaling.commands.cli import main
 main()
 """
 HERE = Path(__file__).parent
-OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages keep
+OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages write
 LAWS_FOLLOW = ("fit", "calibrate", "--law")
 FOLDERS = ("report", "trained", "arithmetic", "since")
 SIGNALS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 PATIENCE = 900  # seconds that a small job may take on a busy machine
-HANG = 10  # seconds in which a command ends that was interrupted, beside its work
-# What says how long something took, and when and where it was made.
+HANG = 10  # seconds in which an interrupted command ends, in addition to its work
+# Keys of how long something took, and when and where it was made.
 TIMES = ("seconds", "wall_seconds", "created", "provenance", "timings", "execution")
 
 
 class Place:
-    """A folder with what the commands read, and a cache of its own."""
+    """A folder with the files that the commands read, and a separate cache."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -110,7 +110,7 @@ class Place:
         (self.folder / "arithmetic.toml").write_text(ARITHMETIC, encoding="utf-8")
 
     def start(self, name, out=None, **options):
-        """Start a command, in a process group of its own."""
+        """Start a command, in a new process group."""
         words, usual, _ = COMMANDS[name]
         place = [] if usual is None else ["--out", str(usual if out is None else out)]
         more = options.pop("environment", {})
@@ -121,34 +121,34 @@ class Place:
         return subprocess.Popen(command, cwd=self.folder, env=environment, text=True, start_new_session=True, **options)
 
     def done(self, name, out=None, **options):
-        """Do a command: its exit status, output and errors."""
+        """Run a command; return its exit status, output and errors."""
         process = self.start(name, out, **options)
         try:
-            said = process.communicate(timeout=PATIENCE)
+            streams = process.communicate(timeout=PATIENCE)
         finally:
             end(process)
-        return process.returncode, *said
+        return process.returncode, *streams
 
     def result(self, name):
         """What a command wrote, but for times: what two runs of it must have in common."""
-        found = {}
+        contents = {}
         usual = self.folder / (COMMANDS[name][1] or "none")
         for path in sorted([usual] if usual.is_file() else usual.rglob("*")):
             if path.suffix == ".nc":
-                found[str(path.relative_to(self.folder))] = plain(path)
+                contents[str(path.relative_to(self.folder))] = plain(path)
             elif path.name == "results.json":
-                found[path.name] = timeless(json.loads(path.read_text(encoding="utf-8")))
+                contents[path.name] = timeless(json.loads(path.read_text(encoding="utf-8")))
             elif path.suffix == ".csv":
-                found[path.name] = path.read_text(encoding="utf-8")
-        return found
+                contents[path.name] = path.read_text(encoding="utf-8")
+        return contents
 
     def remove(self, name):
-        """Remove what a command wrote and kept."""
+        """Remove what a command wrote and cached."""
         for path in (self.folder / (COMMANDS[name][1] or "none"), self.folder / "cache"):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def leftovers(self):
-        """What killed commands left beside what they write, and in the cache."""
+        """Return the partial files of killed commands, next to their results and in the cache."""
         return [path for path in self.folder.rglob(".*.partial") if "checkpoints" not in path.parts]
 
 
@@ -176,7 +176,7 @@ def orphans(process):
 
 
 def alive(group):
-    """Whether a process of a group runs, and is none that only waits to be told of."""
+    """Return whether a process of a group runs, other than a zombie."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             words = path.read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -186,34 +186,34 @@ def alive(group):
 
 
 def plain(path):
-    """The numbers of a netCDF file and what is said of them."""
+    """Return the numbers of a netCDF file and its attributes."""
     with xr.open_datatree(path, engine="h5netcdf", decode_timedelta=False) as tree:
-        found = {}
+        groups = {}
         for node in tree.subtree:
-            kept = node.to_dataset().drop_vars(TIMES, errors="ignore")
-            found[node.path] = {name: repr(x.values.tolist()) for name, x in kept.variables.items()}
-    return found
+            dataset = node.to_dataset().drop_vars(TIMES, errors="ignore")
+            groups[node.path] = {name: repr(x.values.tolist()) for name, x in dataset.variables.items()}
+    return groups
 
 
 def timeless(document):
-    """A document without what says how long something took."""
+    """Return a document without its times."""
     if isinstance(document, dict):
         return {key: timeless(value) for key, value in document.items() if key not in TIMES}
-    return [timeless(each) for each in document] if isinstance(document, list) else document
+    return [timeless(item) for item in document] if isinstance(document, list) else document
 
 
 # Kills ----------------------------------------------------------------------------------------------------------------
 
 
 def kills(name, place, rng, count):
-    """Kill a command at random moments, do it to its end, and say what is wrong, if anything."""
+    """Kill a command at random moments, run it to its end, and yield the faults."""
     began = time.monotonic()
-    status, said, errors = place.done(name)
+    status, printed, errors = place.done(name)
     seconds = time.monotonic() - began
     if status:
         yield f"ended with {status}: {errors[-500:]}"
         return
-    expected = place.result(name), timeless(json.loads(said)) if "--json" in COMMANDS[name][0] else None
+    expected = place.result(name), timeless(json.loads(printed)) if "--json" in COMMANDS[name][0] else None
     place.remove(name)
     for _ in range(count):
         process = place.start(name)
@@ -226,13 +226,13 @@ def kills(name, place, rng, count):
             yield "a process was left"
         if "Traceback" in errors:
             yield errors
-        # A command that came to its end is begun anew; else what was finished is kept.
+        # A command that ended is started again; else its finished parts are retained.
         if process.returncode == 0:
             place.remove(name)
-    status, said, errors = place.done(name)
+    status, printed, errors = place.done(name)
     if status:
         yield f"ended with {status} after kills: {errors[-500:]}"
-    elif (place.result(name), timeless(json.loads(said)) if expected[1] else None) != expected:
+    elif (place.result(name), timeless(json.loads(printed)) if expected[1] else None) != expected:
         yield "another result than without kills"
     if place.leftovers():
         yield f"left {place.leftovers()}"
@@ -255,8 +255,8 @@ def listening(process):
 
 def reset():
     """Let a child be interrupted even where SIGINT is ignored, as a shell does for its background jobs."""
-    for each in SIGNALS:
-        signal.signal(getattr(signal, each), signal.SIG_DFL)
+    for signal_name in SIGNALS:
+        signal.signal(getattr(signal, signal_name), signal.SIG_DFL)
 
 
 def signals(name, place, rng, count):
@@ -264,7 +264,7 @@ def signals(name, place, rng, count):
     began = time.monotonic()
     place.done(name)
     seconds = time.monotonic() - began
-    for each, status in SIGNALS.items():
+    for signal_name, status in SIGNALS.items():
         for _ in range(count):
             place.remove(name)
             process = place.start(name, preexec_fn=reset)
@@ -272,30 +272,30 @@ def signals(name, place, rng, count):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=rng.random() * seconds)
             sent = time.monotonic()
-            process.send_signal(getattr(signal, each))
+            process.send_signal(getattr(signal, signal_name))
             try:
-                said, errors = process.communicate(timeout=6 * HANG)
+                printed, errors = process.communicate(timeout=6 * HANG)
             except subprocess.TimeoutExpired:
-                yield f"{each}: went on"
+                yield f"{signal_name}: went on"
                 end(process)
                 continue
-            except ValueError:  # it had come to its end
+            except ValueError:  # it had ended
                 end(process)
                 continue
             if time.monotonic() - sent > HANG:
-                yield f"{each}: ended {time.monotonic() - sent:.0f} s later"
+                yield f"{signal_name}: ended {time.monotonic() - sent:.0f} s later"
             left = orphans(process)
             end(process)
-            if said and process.returncode == -getattr(signal, each):
+            if printed and process.returncode == -getattr(signal, signal_name):
                 continue  # it was done, and Python itself was ending
             if process.returncode not in (0, status):
-                yield f"{each}: ended with {process.returncode}: {errors[-300:]}"
+                yield f"{signal_name}: ended with {process.returncode}: {errors[-300:]}"
             elif process.returncode and ("Traceback" in errors or "interrupted" not in errors):
-                yield f"{each}: said {errors[-500:]}"
+                yield f"{signal_name}: said {errors[-500:]}"
             elif process.returncode and COMMANDS[name][2] and "resumes" not in errors:
-                yield f"{each}: does not say what is kept: {errors[-300:]}"
+                yield f"{signal_name}: does not say what is kept: {errors[-300:]}"
             if left:
-                yield f"{each}: a process was left"
+                yield f"{signal_name}: a process was left"
     place.remove(name)
 
 
@@ -358,10 +358,10 @@ def outputs(name, place, rng, count):
         return
     for kind, path, options, statuses in bad_places(name, place):
         before = path.lstat() if os.path.lexists(path) else None
-        status, said, errors = place.done(name, path, **options)
+        status, printed, errors = place.done(name, path, **options)
         if status not in statuses or "Traceback" in errors or "Exception" in errors:
             yield f"{kind}: ended with {status}: {errors[-500:]}"
-        elif status and (said or len(errors.strip().splitlines()[-1]) > 600 or "error: " not in errors):
+        elif status and (printed or len(errors.strip().splitlines()[-1]) > 600 or "error: " not in errors):
             yield f"{kind}: said {errors[-500:]}"
         after = path.lstat() if os.path.lexists(path) else None
         if status and before and (after is None or (before.st_mode, before.st_ino) != (after.st_mode, after.st_ino)):
@@ -387,10 +387,10 @@ def outputs(name, place, rng, count):
 
 
 def flushes(name, place, rng, count):
-    """Say which files were not flushed to disk before they were renamed into place, or their folder not after it."""
+    """Yield the files that were not flushed to disk before they were renamed, or whose folder was not flushed later."""
     log = place.folder / "flushed.jsonl"
     path = os.pathsep.join(filter(None, [str(HERE / "flushed"), os.environ.get("PYTHONPATH")]))
-    given = {*place.folder.iterdir(), log}
+    earlier = {*place.folder.iterdir(), log}
     status, _, errors = place.done(name, environment={"FLUSHED": str(log), "PYTHONPATH": path})
     if status:
         yield f"ended with {status}: {errors[-500:]}"
@@ -404,10 +404,10 @@ def flushes(name, place, rng, count):
             (after.get("flushed"), after["process"]) == (line["folder"], line["process"]) for after in lines[position:]
         ):
             yield f"{line['renamed']}: its folder was not flushed"
-    known = {number for _, line in renamed for number in line["files"]}
-    written = [path for path in place.folder.rglob("*") if path.is_file() and not given & {path, *path.parents}]
+    flushed = {number for _, line in renamed for number in line["files"]}
+    written = [path for path in place.folder.rglob("*") if path.is_file() and not earlier & {path, *path.parents}]
     for path in written:
-        if path.stat().st_ino not in known and not OF_OTHERS & {*path.parts}:
+        if path.stat().st_ino not in flushed and not OF_OTHERS & {*path.parts}:
             yield f"{path}: written where it is"
     if not renamed or not written:
         yield "wrote nothing"
@@ -423,7 +423,9 @@ def place(tmp_path):
 
 
 def test_commands_ask_for_laws_that_there_are():
-    asked = [words[words.index(each) + 1] for words, _, _ in COMMANDS.values() for each in LAWS_FOLLOW if each in words]
+    asked = [
+        words[words.index(option) + 1] for words, _, _ in COMMANDS.values() for option in LAWS_FOLLOW if option in words
+    ]
     assert len(asked) == 3 and set(asked) <= set(bs.laws.names())
 
 
@@ -436,7 +438,7 @@ def test_however_a_command_ends_nothing_is_lost(sort, name, place):
 
 
 def main():
-    """Do all of it as often as asked and print a table of counts."""
+    """Try every command as often as requested and print a table of counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20, help="of each command")
@@ -454,12 +456,12 @@ def main():
             began = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
                 place = Place(folder)
-                found = list(attempt(name, place, random.Random(f"{asked.seed} {name} {sort}"), counts[sort]))
+                messages = list(attempt(name, place, random.Random(f"{asked.seed} {name} {sort}"), counts[sort]))
             times = counts | {"signals": len(SIGNALS) * asked.signals, "pipes": 2, "outputs": 11}
-            faults[sort] += len(found)
-            print(f"{name:<20}{sort:<10}{times[sort]:>7}{len(found):>8}{time.monotonic() - began:>9.0f}", flush=True)
-            for said in found:
-                print(f"  {said}", flush=True)
+            faults[sort] += len(messages)
+            print(f"{name:<20}{sort:<10}{times[sort]:>7}{len(messages):>8}{time.monotonic() - began:>9.0f}", flush=True)
+            for message in messages:
+                print(f"  {message}", flush=True)
     sys.exit(bool(sum(faults.values())))
 
 

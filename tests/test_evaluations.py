@@ -79,9 +79,9 @@ def test_a_cell_that_cannot_be_used_is_named_in_one_line(table, tmp_path, column
     spoiled.to_csv(tmp_path / "mine.csv", index=False)
     with pytest.raises(InputError) as refused:
         read(tmp_path / "mine.csv", "evaluations")
-    said = str(refused.value)
-    assert "\n" not in said
-    assert all(word in said for word in ("mine.csv", "line 5", f'"{column}"', str(value)))
+    message = str(refused.value)
+    assert "\n" not in message
+    assert all(word in message for word in ("mine.csv", "line 5", f'"{column}"', str(value)))
 
 
 @pytest.mark.parametrize("column", ["benchmark", "publication_date", "parameters", "dataset_tokens", "perplexity"])

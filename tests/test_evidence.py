@@ -52,17 +52,17 @@ def test_a_study_of_another_law_table_or_setting_is_seen():
 
 
 def test_a_study_that_is_stopped_goes_on_from_its_parts_and_writes_a_whole_file_or_none(tmp_path):
-    made, table = [], bs.load("chinchilla_runs")
+    steps, table = [], bs.load("chinchilla_runs")
 
     def work(parts, *, seed, stop):
         def part(name):
-            made.append(name)
+            steps.append(name)
             if name == stop:
                 raise KeyboardInterrupt
             return {"seed": seed, "never": float("nan") if name == "none" else None}
 
         def fitted():
-            made.append("fit")
+            steps.append("fit")
             return bs.fit("chinchilla", table, seed=seed, draws=100, tune=200)
 
         draws = parts.fit("fit", fitted)["posterior"].sizes["draw"]
@@ -75,9 +75,9 @@ def test_a_study_that_is_stopped_goes_on_from_its_parts_and_writes_a_whole_file_
     options = {"folder": tmp_path, "parts": tmp_path / "parts"}
     with pytest.raises(KeyboardInterrupt):
         study.made("trial", one("two"), **options)
-    assert made == ["fit", "one", "two"] and not (tmp_path / "trial.json").exists()
+    assert steps == ["fit", "one", "two"] and not (tmp_path / "trial.json").exists()
     document = study.made("trial", one(None), **options)
-    assert made == ["fit", "one", "two", "two"]
+    assert steps == ["fit", "one", "two", "two"]
     assert document["result"] == {"draws": 100, "one": {"seed": 3, "never": None}, "two": {"seed": 3, "never": None}}
     assert document == json.loads((tmp_path / "trial.json").read_text())
     assert study.changes(document, one(None)) == []
@@ -87,8 +87,8 @@ def test_a_study_that_is_stopped_goes_on_from_its_parts_and_writes_a_whole_file_
 def scores():
     """Scores of the models whose compute is known, on the benchmarks that most of them have."""
     table = bs.load("eci_scores")
-    known = table[table["compute_confidence"].isin(["Confident", "Likely"])]
-    return since_changes.selected(known, known["benchmark"].isin(known["benchmark"].value_counts().index[:5]))
+    trusted = table[table["compute_confidence"].isin(["Confident", "Likely"])]
+    return since_changes.selected(trusted, trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:5]))
 
 
 @pytest.fixture
@@ -107,12 +107,12 @@ def few(scores, monkeypatch):
 def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     parts = study.Parts(tmp_path)
     with bs.parallel(2):
-        found = since.changed(parts, seed=3, draws=150, tune=300)
+        changes = since.changed(parts, seed=3, draws=150, tune=300)
     left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
-    assert set(found) == {*CHANGED, left_out}
+    assert set(changes) == {*CHANGED, left_out}
     for one in (CHANGED[-1], left_out):
-        assert set(found[one]) == {"all", "ok", "specification"}
-    assert set(found[CHANGED[0]]["left_out"]) == {"linear", "break"} and "left_out" not in found[CHANGED[1]]
+        assert set(changes[one]) == {"all", "ok", "specification"}
+    assert set(changes[CHANGED[0]]["left_out"]) == {"linear", "break"} and "left_out" not in changes[CHANGED[1]]
     elpd = since.left_out(parts, seed=3, **(SHORT | {"draws": 100}))
     assert elpd["break"]["models"] == scores["model"].nunique()
     assert max(of["elpd_diff"] for of in elpd.values()) == 0
@@ -122,19 +122,19 @@ def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
 @pytest.mark.slow
 def test_simulated_tables_start_from_the_medians_of_the_posterior(few, tmp_path):
     parts = study.Parts(tmp_path)
-    found = since.coverage(parts, seed=3, simulations=2, **SHORT)["linear"]
-    assert found["simulations"] == 2 and found["truth"].keys() == Scores(pace="linear").prior_of.keys()
+    coverage = since.coverage(parts, seed=3, simulations=2, **SHORT)["linear"]
+    assert coverage["simulations"] == 2 and coverage["truth"].keys() == Scores(pace="linear").prior_of.keys()
     slope = float(bs.open(tmp_path / "linear.nc")["posterior"]["compute_slope"].median())
-    assert found["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
-    assert set(found["quantities"]) == {"compute_slope", "yearly_gain", "capability_sd", "rate[all]"}
+    assert coverage["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
+    assert set(coverage["quantities"]) == {"compute_slope", "yearly_gain", "capability_sd", "rate[all]"}
 
 
 def test_later_scores_are_judged_beside_the_past_of_their_benchmark(few, scores):
-    found = since_later.of_later_models(Scores(pace="linear"), scores, {"seed": 3, **SHORT})[CUTOFFS[0]]
+    scored = since_later.of_later_models(Scores(pace="linear"), scores, {"seed": 3, **SHORT})[CUTOFFS[0]]
     ahead = scores["year"] >= 2025.0
-    (of,) = found["given"].values()  # compute is known of every model of this table
-    assert found["fitted"] == scores.loc[~ahead, "model"].nunique()
-    assert of["scores"] + found["not_foretold"] == ahead.sum()
+    (of,) = scored["given"].values()  # compute is known of every model of this table
+    assert scored["fitted"] == scores.loc[~ahead, "model"].nunique()
+    assert of["scores"] + scored["not_foretold"] == ahead.sum()
     assert of["coverage_50"] <= of["coverage_80"] <= of["coverage_90"]
     past = scores[~ahead].groupby("benchmark")["score"].mean()
     error = scores.loc[ahead, "benchmark"].map(past) - scores.loc[ahead, "score"]
@@ -146,9 +146,9 @@ def test_models_of_known_compute_are_judged_apart(scores_design, monkeypatch):
     monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
     table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
     ahead = table[table["year"] >= 2025.0]
-    found = since_later.of_later_models(Scores(pace="linear"), table, {"seed": 3, **SHORT})[CUTOFFS[0]]["given"]
-    for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
-        assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
+    scored = since_later.of_later_models(Scores(pace="linear"), table, {"seed": 3, **SHORT})[CUTOFFS[0]]["given"]
+    for name, members in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
+        assert (scored[name]["models"], scored[name]["scores"]) == (members["model"].nunique(), len(members))
 
 
 @pytest.mark.thorough
@@ -157,11 +157,11 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
         bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
         for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
     ]
-    unchanged, changed = (since_changes._by_model(each) for each in fits)
-    found, by_group = since_changes._difference(changed, unchanged), [each.loo("model", high_k="none") for each in fits]
-    assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
+    unchanged, changed = (since_changes._by_model(fit) for fit in fits)
+    total, by_group = since_changes._difference(changed, unchanged), [fit.loo("model", high_k="none") for fit in fits]
+    assert total["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
     high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
-    assert found["k_above_0.7"] == high.sum()
+    assert total["k_above_0.7"] == high.sum()
 
 
 def test_computes_of_2025_have_what_was_withdrawn_since():

@@ -16,7 +16,7 @@ MODULES = [m.name for m in pkgutil.walk_packages(bs.__path__, "bayescaling.") if
 
 def examples():
     """Examples by name; a module whose optional packages are not installed has none here."""
-    found = {}
+    by_name = {}
     for module in MODULES:
         try:
             loaded = importlib.import_module(module)
@@ -24,8 +24,8 @@ def examples():
             continue
         for example in doctest.DocTestFinder(exclude_empty=True).find(loaded, module):
             if example.examples:
-                found[example.name] = example
-    return found
+                by_name[example.name] = example
+    return by_name
 
 
 EXAMPLES = examples()
@@ -34,15 +34,15 @@ EXAMPLES = examples()
 @pytest.fixture(scope="module", autouse=True)
 def made_once():
     """Many examples begin with the same fit: it is made once, of the same call."""
-    made = {}
+    results = {}
 
     def once(function):
         @functools.wraps(function)
         def call(*args, **options):
             key = json.dumps([function.__name__, *map(described, args), {k: described(v) for k, v in options.items()}])
-            if key not in made:
-                made[key] = function(*args, **options)
-            return made[key]
+            if key not in results:
+                results[key] = function(*args, **options)
+            return results[key]
 
         return call
 
@@ -81,5 +81,5 @@ def test_every_public_function_has_an_example(name):
     except ModuleNotFoundError:
         pytest.skip("its optional packages are not installed")
     if isinstance(public, types.FunctionType):
-        # The decorated examples of the fixture keep the name of what they wrap.
+        # The decorated examples of the fixture have the name of what they wrap.
         assert f"{public.__module__}.{public.__qualname__}" in EXAMPLES or name == "report"

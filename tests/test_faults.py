@@ -255,7 +255,7 @@ def small(kind):
 
 
 def used(table, kind):
-    """Do with a table what a fit does with it: it has a fingerprint and is stored."""
+    """Compute the fingerprint of a table and store it, as a fit does."""
     bs.datasets.sha256(table)
     KINDS[kind].to_dataset(table)
 
@@ -276,16 +276,16 @@ def packed_table(rng, folder):
     used(bs.read(path, "counts"), "counts")
 
 
-def hdf5_of_others(kept):
+def hdf5_of_others(files):
     """Open a table or a fit that another process damaged and sealed, or that has no seal."""
 
     def attempt(rng, folder):
-        name = rng.choice(["a table", *kept.of])
-        content = as_netcdf(small("runs"), folder).read_bytes() if name == "a table" else kept.bytes_of(name, folder)
+        name = rng.choice(["a table", *files.of])
+        content = as_netcdf(small("runs"), folder).read_bytes() if name == "a table" else files.bytes_of(name, folder)
         content, path = damaged(rng, content.partition(MARK)[0]), folder / "others.nc"
         end = MARK + hashlib.sha256(content).hexdigest().encode() if rng.random() < 0.5 else b""
         path.write_bytes(content + end)
-        used(bs.read(path), "runs") if name == "a table" else kept.of[name][1](path)
+        used(bs.read(path), "runs") if name == "a table" else files.of[name][1](path)
 
     return attempt
 
@@ -297,7 +297,7 @@ OF_KEYS = ["unknown", "longest", "seeds", "name", "preset", "arms", "corpus", "m
 
 
 def sweep(name):
-    """Say what a sweep takes, some of whose values are others."""
+    """Outline a sweep, some of whose values are changed."""
 
     kind = {"language": training, "arithmetic": arithmetic}[name]
     make, outline = kind.make_sweep, kind.outline  # which import torch, of no part of an attempt's time
@@ -318,7 +318,7 @@ def sweep(name):
 
 
 def sweep_file(rng, folder):
-    """Say what a sweep of a file takes, some of whose characters are others."""
+    """Outline a sweep of a file, some of whose characters are changed."""
     text = f'[training]\nsamples = {rng.choice(NUMBERS)}\nbatch = 32\n[[arms]]\ntask = "addition"\nlengths = 2\n'
     text += 'embeddings = ["nope"]\narchitectures = ["1x1"]\n[evaluation]\nlongest = ' + rng.choice(NUMBERS + WORDS)
     path = folder / "sweep.toml"
@@ -346,22 +346,22 @@ TABLES = {
 }  # fmt: skip
 
 
-# What reports keep ----------------------------------------------------------------------------------------------------
+# The cache of reports -------------------------------------------------------------------------------------------------
 
 
 def stage(rng, folder):
-    """Take a damaged result from the cache of reports: it is the one that was kept, or none."""
+    """Take a damaged result from the cache of reports: it is the one that was saved, or none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cache, "folder", lambda: folder)
         result = {"draws": np.arange(5.0), "law": "chinchilla"}
         assert cache.put("key", result)
         path = folder / "key.stage"
         path.write_bytes(damaged(rng, path.read_bytes()))
-        found = cache.get("key")
+        cached = cache.get("key")
         (folder / "times.json").write_bytes(damaged(rng, b'{"one": 1.5, "two": 2}'))
         assert all(isinstance(seconds, float) for seconds in cache.times().values())
-    assert found is None or found["law"] == "chinchilla"
-    if found is None:
+    assert cached is None or cached["law"] == "chinchilla"
+    if cached is None:
         assert not path.exists()
         raise bs.InputError("made again")
 
@@ -373,25 +373,25 @@ def unsampled_fit(law, draws=8):
     """Draws of the prior of a law as a fit."""
     rows = law.rows(law.usual_table())
     reference = law.reference(rows)
-    found = law.prior_draws(np.random.default_rng(1), reference, rows, draws)
-    density = found.log_likelihood()
+    prior_draws = law.prior_draws(np.random.default_rng(1), reference, rows, draws)
+    density = prior_draws.log_likelihood()
     density.attrs = {}
-    posterior = found.named()
+    posterior = prior_draws.named()
     groups = {
         "posterior": posterior,
-        "unconstrained_posterior": found.real_line().to_dataset(name="z"),
+        "unconstrained_posterior": prior_draws.real_line().to_dataset(name="z"),
         "log_likelihood": density.to_dataset(name=law.scale),
         "constant_data": KINDS[law.kind].to_dataset(rows),
     }
     figures = {"r_hat_max": 1.0, "ess_bulk_min": 500.0, "ess_tail_min": 500.0, "divergences": 0, "max_treedepth": 0}
-    said = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
+    fit_record = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
                   seconds={"compile": 0.0, "sample": 0.0}, log_likelihood=True,
                   diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
-    return Fit.of(groups, said, fitter_of)
+    return Fit.of(groups, fit_record, fitter_of)
 
 
 def unsampled_calibration():
-    """Ranks of what no sampler made as a calibration."""
+    """Return ranks as a calibration, without a sampler."""
     rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.laws.Chinchilla()
     done = [
         {
@@ -404,13 +404,13 @@ def unsampled_calibration():
         }
         for _ in range(4)
     ]
-    said = {"law": {"name": law.name, "options": law.options}, "data": table_entry(law.usual_table()),
+    metadata = {"law": {"name": law.name, "options": law.options}, "data": table_entry(law.usual_table()),
             "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": calibration.SHORT}  # fmt: skip
-    return calibration._dataset(done, said)
+    return calibration._dataset(done, metadata)
 
 
 def open_fit(path):
-    """Open a fit and say what commands say of every fit."""
+    """Open a fit and compute what commands print of every fit."""
     fit = bs.open(path)
     chains.sentence(fit.diagnostics)
     assert fit.law.label
@@ -424,12 +424,12 @@ def open_calibration(path):
 
 
 @pytest.fixture(scope="module")
-def kept():
+def files():
     return Kept()
 
 
 class Kept:
-    """What is spoilt, made once, and how it is opened."""
+    """Files to damage, made once, and the functions that open them."""
 
     def __init__(self):
         self.of = {
@@ -446,24 +446,24 @@ class Kept:
         return self.content[name]
 
 
-def damaged_file(name, kept):
+def damaged_file(name, files):
     """Open a file with a byte changed or the end cut off."""
 
     def attempt(rng, folder):
-        content, path = damaged(rng, kept.bytes_of(name, folder)), folder / "file.nc"
+        content, path = damaged(rng, files.bytes_of(name, folder)), folder / "file.nc"
         path.write_bytes(content)
-        kept.of[name][1](path)
+        files.of[name][1](path)
         # Only where the seal itself is what was damaged is the rest whole.
-        assert content.startswith(kept.bytes_of(name, folder)[:-LENGTH])
+        assert content.startswith(files.bytes_of(name, folder)[:-LENGTH])
 
     return attempt
 
 
-def crafted_file(name, kept):
+def crafted_file(name, files):
     """Open a file whose record, attributes or variables are others, its seal right."""
 
     def attempt(rng, folder):
-        tree, opener, key = kept.of[name]
+        tree, opener, key = files.of[name]
         tree = copy.deepcopy(tree)
         rng.choice([craft_record, craft_record, craft_attribute, craft_variable])(rng, tree, key)
         try:
@@ -480,14 +480,14 @@ def craft_record(rng, tree, key):
     if rng.random() < 0.2:
         tree.attrs[key] = rng.choice(["", "{", "[]", "null", "1", '{"a":' * 5000, '{"schema": 3}', 3, 2.5, "9" * 5000])
         return
-    said = json.loads(tree.attrs[key])
-    entries = list(places(said))
+    document = json.loads(tree.attrs[key])
+    entries = list(places(document))
     holder, name = rng.choice(entries)
     if rng.random() < 0.2:
         del holder[name]
     else:
         holder[name] = rng.choice([x for x in PLAIN if not isinstance(x, bytes)])
-    tree.attrs[key] = json.dumps(said)
+    tree.attrs[key] = json.dumps(document)
 
 
 def places(value):
@@ -506,9 +506,9 @@ def craft_attribute(rng, tree, key):
     """Give a variable an attribute that means something, of another value."""
     group = rng.choice(groups_of(tree))
     name = rng.choice(list(group.variables))
-    known = [*group[name].attrs, "position", "column", "pandas_dtype", "cells", "missing_mark", "categories", "units",
+    names = [*group[name].attrs, "position", "column", "pandas_dtype", "cells", "missing_mark", "categories", "units",
              "scale_factor", "calendar", "dtype"]  # fmt: skip
-    group[name].attrs[rng.choice(known)] = rng.choice(
+    group[name].attrs[rng.choice(names)] = rng.choice(
         [
             0,
             -1,
@@ -551,18 +551,18 @@ def craft_variable(rng, tree, key):
 # What must hold -------------------------------------------------------------------------------------------------------
 
 
-def sorts(kept):
+def sorts(files):
     """Everything that is attempted, by name."""
-    found = {"priors": prior, "priors of progress": progress_prior}
-    found |= {f"{kind} as text": text_table(kind) for kind in KINDS}
-    found |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
-    found |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
-    found |= {"runs as JSON": json_table, "panels of trackers": panel}
-    found |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
-    found |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
-    found |= {"HDF5 of others, damaged": hdf5_of_others(kept)}
-    found |= {f"{name}, damaged": damaged_file(name, kept) for name in kept.of}
-    return found | {f"{name}, crafted": crafted_file(name, kept) for name in kept.of}
+    attempts = {"priors": prior, "priors of progress": progress_prior}
+    attempts |= {f"{kind} as text": text_table(kind) for kind in KINDS}
+    attempts |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
+    attempts |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
+    attempts |= {"runs as JSON": json_table, "panels of trackers": panel}
+    attempts |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
+    attempts |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
+    attempts |= {"HDF5 of others, damaged": hdf5_of_others(files)}
+    attempts |= {f"{name}, damaged": damaged_file(name, files) for name in files.of}
+    return attempts | {f"{name}, crafted": crafted_file(name, files) for name in files.of}
 
 
 SORTS = [
@@ -603,49 +603,49 @@ def share(name):
 
 
 def outcome(attempt, rng, folder):
-    """``read``, ``refused``, or what happened that must not."""
+    """Return ``read``, ``refused``, or the text of a fault."""
     began = time.monotonic()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", TableWarning)
             attempt(rng, folder)
-        said = "read"
+        result = "read"
     except bs.InputError as error:
-        said = "refused"
+        result = "refused"
         if not str(error).isprintable() or len(str(error)) > LONGEST:
-            said = f"a message that is not one short line: {str(error)[:LONGEST]!r}"
+            result = f"a message that is not one short line: {str(error)[:LONGEST]!r}"
     except Exception:
-        said = traceback.format_exc()
-    return said if time.monotonic() - began < LIMIT else f"took {time.monotonic() - began:.0f} seconds"
+        result = traceback.format_exc()
+    return result if time.monotonic() - began < LIMIT else f"took {time.monotonic() - began:.0f} seconds"
 
 
 def outcomes(attempt, seed, count, folder):
-    """Count the outcomes of attempts, each of a seed of its own, and keep the first seed of each fault."""
-    found, faults = collections.Counter(), {}
+    """Count the outcomes of attempts, each with a separate seed, and return the first seed of each fault."""
+    counts, faults = collections.Counter(), {}
     for number in range(count):
-        said = outcome(attempt, random.Random(f"{seed} {number}"), folder)
-        sort = said if said in ("read", "refused") else "fault"
-        found[sort] += 1
+        result = outcome(attempt, random.Random(f"{seed} {number}"), folder)
+        sort = result if result in ("read", "refused") else "fault"
+        counts[sort] += 1
         if sort == "fault":
-            faults.setdefault(said, number)
-    return found, faults
+            faults.setdefault(result, number)
+    return counts, faults
 
 
-def test_every_sort_is_tested(kept):
-    assert list(sorts(kept)) == SORTS
+def test_every_sort_is_tested(files):
+    assert list(sorts(files)) == SORTS
 
 
 @pytest.mark.parametrize("name", SORTS)
-def test_what_is_malformed_is_read_or_refused_in_one_line(name, kept, tmp_path):
+def test_what_is_malformed_is_read_or_refused_in_one_line(name, files, tmp_path):
     count = FEW_FILES if share(name) < 1 else FEW
-    found, faults = outcomes(sorts(kept)[name], 1, count, tmp_path)
-    assert not faults, "\n".join(f"attempt {number}: {said}" for said, number in faults.items())
-    assert found["refused"] >= count / 10
+    counts, faults = outcomes(sorts(files)[name], 1, count, tmp_path)
+    assert not faults, "\n".join(f"attempt {number}: {fault}" for fault, number in faults.items())
+    assert counts["refused"] >= count / 10
 
 
 def main():
-    """Attempt each sort as often as asked and print a table of counts."""
+    """Attempt each sort as often as requested and print a table of counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000)
@@ -659,13 +659,13 @@ def main():
                 continue
             began = time.monotonic()
             count = max(1, round(share(name) * asked.count))
-            found, faults = outcomes(attempt, asked.seed, count, Path(folder))
-            totals.update(found)
+            counts, faults = outcomes(attempt, asked.seed, count, Path(folder))
+            totals.update(counts)
             seconds = time.monotonic() - began
-            print(f"{name:<30}{found['read']:>8}{found['refused']:>9}{found['fault']:>8}{seconds:>9.1f}", flush=True)
-            for said, number in faults.items():
+            print(f"{name:<30}{counts['read']:>8}{counts['refused']:>9}{counts['fault']:>8}{seconds:>9.1f}", flush=True)
+            for fault, number in faults.items():
                 failed = True
-                print(f"attempt {number}: {said}")
+                print(f"attempt {number}: {fault}")
     seconds = time.monotonic() - start
     print(f"{'all':<30}{totals['read']:>8}{totals['refused']:>9}{totals['fault']:>8}{seconds:>9.1f}")
     sys.exit(failed)

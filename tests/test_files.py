@@ -14,7 +14,7 @@ resource = pytest.importorskip("resource", reason="limits are set as POSIX does 
 
 
 def run(code, folder, *words, **options):
-    """Run a script in a folder, in a process of its own."""
+    """Run a script in a folder, in a separate process."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **options)
 
@@ -185,12 +185,12 @@ def make(kind, path):
 def test_what_is_no_file_is_refused_and_stays_as_it_is(kind, words, tmp_path):
     path = tmp_path / "kept.nc"
     make(kind, path)
-    before = {each.name: each.lstat() for each in tmp_path.iterdir()}
+    before = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
     with pytest.raises(bs.InputError, match=words):
         check_writable(path)
     with pytest.raises(bs.InputError, match=words), written_whole(path) as partial:
         partial.write_text("mine")
-    after = {each.name: each.lstat() for each in tmp_path.iterdir()}
+    after = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
     assert {name: (x.st_ino, x.st_mode) for name, x in before.items()} == {
         name: (x.st_ino, x.st_mode) for name, x in after.items()
     }

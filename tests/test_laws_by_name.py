@@ -16,7 +16,7 @@ TAKERS = [
 SHORT = {"seed": 1, "draws": 60, "tune": 120, "chains": 2}
 
 
-def given(function, law):
+def arguments_of(function, law):
     """Arguments of a function of which one is a law."""
     parameters = inspect.signature(function).parameters
     several = {law: law} if function is bs.progress.compare_futures else [law]
@@ -34,14 +34,14 @@ def test_functions_that_take_a_law_are_found():
 def test_an_unknown_name_of_a_law_is_refused_with_the_closest(name):
     function = FUNCTIONS[name]
     with pytest.raises(bs.InputError, match=r'law "chinchila" is unknown; did you mean "chinchilla"[?] choose one of'):
-        function(**given(function, "chinchila"))
+        function(**arguments_of(function, "chinchila"))
 
 
 @pytest.mark.parametrize("name", TAKERS)
 def test_what_is_no_law_is_refused(name):
     function = FUNCTIONS[name]
     with pytest.raises(bs.InputError, match="law is of type int; pass a law such as"):
-        function(**given(function, 3))
+        function(**arguments_of(function, 3))
 
 
 def test_a_change_of_pace_is_of_a_law_of_progress():

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# A module may import from its own folder and from those named here; imports inside functions count.
+# A module may import from the folder that holds it and from those named here; imports inside functions count.
 MAY_IMPORT = {
     "errors": set(),
     "datasets": {"errors"},
@@ -32,7 +32,7 @@ MODULES = [
 ]
 REPORTS = ROOT / "reports"
 PAGES = sorted(path.parent.name for path in REPORTS.glob("pages/*/page.py"))
-# Modules of extras, by the files that may import them: each does so only where it is asked for what needs them.
+# Modules of extras, and the files that may import them: each does so only in functions that need them.
 OF_EXTRAS = dict.fromkeys(("jax", "numpyro"), "inference/samplers/numpyro.py") | {"distributed": "clusters.py"}
 KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be installed
 # Spelt so that this file does not name what it forbids.
@@ -81,7 +81,7 @@ def test_imports_point_one_way(path):
     assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
 
 
-# Rooms of inference by question, which know no kind of table, and those of one kind.
+# Folders of inference by question, for any kind of table, and those of one kind.
 GENERAL = {"checks", "comparison", "engine", "estimands", "points", "samplers"}
 OF_ONE_KIND = {"lengths", "progress", "scores"}
 
@@ -123,9 +123,9 @@ def declared(*extras):
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_what_a_module_imports_is_a_declared_dependency(path):
-    known = declared("training", "hub") | KERNELS if path.parts[0] == "training" else declared()
-    known |= {name for name, home in OF_EXTRAS.items() if home == path.as_posix()}
-    assert set(third_party_modules(path)) <= known
+    allowed = declared("training", "hub") | KERNELS if path.parts[0] == "training" else declared()
+    allowed |= {name for name, home in OF_EXTRAS.items() if home == path.as_posix()}
+    assert set(third_party_modules(path)) <= allowed
 
 
 def test_the_check_of_dependencies_sees_them():
@@ -173,8 +173,8 @@ def test_few_names_are_public_at_the_top():
 def test_every_public_name_resolves(name):
     public = PUBLIC[name]
     assert public.__doc__
-    space, _, own = name.rpartition(".")
-    assert own in dir(getattr(bs, space) if space else bs)
+    space, _, attribute = name.rpartition(".")
+    assert attribute in dir(getattr(bs, space) if space else bs)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -196,7 +196,7 @@ def test_types_are_shipped_for_the_names_there_are(path):
     shipped = PROJECT["tool"]["setuptools"]["package-data"]
     assert "__init__.pyi" in shipped[package] and "py.typed" in shipped["bayescaling"]
     stub = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    # A name is exported by a stub where it is imported under its own name.
+    # A name is exported by a stub where it is imported under the same name.
     named = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert all(alias.asname == alias.name for alias in named)
 
@@ -208,8 +208,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_every_subpackage_is_shipped():
     homes = [path.parent.relative_to(ROOT) for path in ROOT.glob("[a-z]*/**/__init__.py")]
-    found = {"bayescaling"} | {".".join(["bayescaling", *home.parts]) for home in homes if home.parts[0] != "build"}
-    assert set(PROJECT["tool"]["setuptools"]["packages"]) == found
+    packages = {"bayescaling"} | {".".join(["bayescaling", *home.parts]) for home in homes if home.parts[0] != "build"}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
 
 
 def test_versions_agree():
@@ -222,7 +222,7 @@ def test_hosted_checks_run_what_is_run_here_on_every_python():
     text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     assert ".ci/run" in text and (ROOT / ".ci" / "run").exists()
     minors = [re.search(r"Python :: (3\.\d+)$", name) for name in PROJECT["project"]["classifiers"]]
-    assert all(f'"{found[1]}"' in text for found in minors if found)
+    assert all(f'"{minor[1]}"' in text for minor in minors if minor)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")

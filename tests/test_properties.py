@@ -1,4 +1,4 @@
-"""Whatever is read, written or set, by examples that Hypothesis finds: it is taken as it is, or refused in one line."""
+"""Whatever is read, written or set, by examples from Hypothesis: it is accepted unchanged, or refused in one line."""
 
 import copy
 import json
@@ -26,7 +26,7 @@ usual = settings(
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=8), each, max_size=3),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=8), values, max_size=3),
     max_leaves=8,
 )
 
@@ -48,17 +48,17 @@ def refusal(attempt):
 @usual
 @given(st.sampled_from(sorted(DISTRIBUTIONS)), st.lists(numbers, min_size=1, max_size=4))
 def test_a_prior_is_read_back_from_its_text_to_the_last_digit(name, values):
-    found = refusal(lambda: Prior.parse(f"{name}({', '.join(map(repr, values))})"))
-    if found is not None:
-        assert list(found.arguments.values()) == values and Prior.parse(str(found)) == found
-        assert np.isfinite(found.frozen.ppf([0.01, 0.5, 0.99])).all()
+    prior = refusal(lambda: Prior.parse(f"{name}({', '.join(map(repr, values))})"))
+    if prior is not None:
+        assert list(prior.arguments.values()) == values and Prior.parse(str(prior)) == prior
+        assert np.isfinite(prior.frozen.ppf([0.01, 0.5, 0.99])).all()
 
 
 @usual
 @given(st.text(max_size=60) | st.text("NormalUif(){}[]=,.-+e019 '\"", max_size=40) | plain)
 def test_any_other_text_is_no_prior(text):
-    found = refusal(lambda: Prior.parse(text))
-    assert found is None or Prior.parse(str(found)) == found
+    prior = refusal(lambda: Prior.parse(text))
+    assert prior is None or Prior.parse(str(prior)) == prior
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ def test_any_bytes_are_a_table_or_refused(suffix, tmp_path):
 def test_names_of_runs_are_text_as_it_is_written(tmp_path, names):
     sizes = np.geomspace(1e7, 1e10, len(names))
     table = pd.DataFrame({"N": sizes, "D": 20 * sizes[::-1], "loss": np.linspace(4, 2, len(names)), "run": names})
-    found = refusal(lambda: bs.read(table))
-    if found is not None:
-        assert found["run"].tolist() == names
+    runs = refusal(lambda: bs.read(table))
+    if runs is not None:
+        assert runs["run"].tolist() == names
 
 
 @usual
@@ -90,10 +90,10 @@ def test_names_of_runs_are_text_as_it_is_written(tmp_path, names):
 def test_any_value_in_a_cell_is_a_number_or_refused(column, value):
     table = bs.load("chinchilla_runs").head(4)[["parameters", "tokens", "loss"]].astype(object)
     table.at[2, column] = value
-    found = refusal(lambda: bs.read(table))
-    if found is not None:
-        assert np.isfinite(found[column]).all() and (found[column] > 0).all()
-        assert float(found.at[2, column]) == pytest.approx(float(value))
+    runs = refusal(lambda: bs.read(table))
+    if runs is not None:
+        assert np.isfinite(runs[column]).all() and (runs[column] > 0).all()
+        assert float(runs.at[2, column]) == pytest.approx(float(value))
 
 
 # Sweeps ---------------------------------------------------------------------------------------------------------------
@@ -168,5 +168,5 @@ def test_an_entry_of_a_record_is_of_its_type_or_named(entry, value):
 @usual
 @given(plain.map(lambda value: json.dumps(value)) | st.text(max_size=30) | plain)
 def test_a_record_is_a_json_object_or_refused(text):
-    found = refusal(lambda: metadata.parsed(text, "fit.nc"))
-    assert found is None or found == json.loads(text) or found != found or isinstance(found, dict)
+    document = refusal(lambda: metadata.parsed(text, "fit.nc"))
+    assert document is None or document == json.loads(text) or document != document or isinstance(document, dict)

@@ -1,4 +1,4 @@
-"""Say in what two report folders differ: ``python tests/yardstick.py BEFORE AFTER``.
+"""Print in what two report folders differ: ``python tests/yardstick.py BEFORE AFTER``.
 
 Every number of ``results.json`` and every array of every posterior is compared to the last digit. What the clock
 and the installation write (seconds, versions, dates) is left out. Exit status 0 where nothing differs, else 1.
@@ -44,8 +44,8 @@ def arrays(path):
     """Every array of a posterior by group and name, and the documents of its attributes."""
     with xr.open_datatree(path, engine="h5netcdf") as tree:
         tree = tree.load()
-    found = {f"{node.path}/{name}": x.values for node in tree.subtree for name, x in node.variables.items()}
-    return found, {name: json.loads(text) for name, text in tree.attrs.items()}
+    variables = {f"{node.path}/{name}": x.values for node in tree.subtree for name, x in node.variables.items()}
+    return variables, {name: json.loads(text) for name, text in tree.attrs.items()}
 
 
 def same(one, other):
@@ -76,19 +76,21 @@ def compare_posteriors(before, after):
 def main(before, after):
     """Print the differences of two report folders; return how many there are."""
     documents = [json.loads((Path(folder) / "results.json").read_text()) for folder in (before, after)]
-    found = {"results.json": list(compare_values(*documents))}
+    faults = {"results.json": list(compare_values(*documents))}
     folders = [Path(folder) / "posteriors" for folder in (before, after)]
     names = [{path.name for path in folder.glob("*.nc")} for folder in folders]
     for name in sorted(names[0] | names[1]):
         missing = [which for which, held in zip(("before", "after"), names, strict=True) if name not in held]
-        found[name] = [f"not there {missing[0]}"] if missing else list(compare_posteriors(*(f / name for f in folders)))
-    for name, lines in found.items():
+        faults[name] = (
+            [f"not there {missing[0]}"] if missing else list(compare_posteriors(*(f / name for f in folders)))
+        )
+    for name, lines in faults.items():
         for line in lines[:MOST]:
             print(f"{name}: {line}")
         if len(lines) > MOST:
             print(f"{name}: and {len(lines) - MOST} more")
-    total = sum(map(len, found.values()))
-    print(f"{total} differences in {sum(map(bool, found.values()))} of {len(found)} files")
+    total = sum(map(len, faults.values()))
+    print(f"{total} differences in {sum(map(bool, faults.values()))} of {len(faults)} files")
     return total
 
 

@@ -1,8 +1,9 @@
-"""Whether intervals say what they claim: a law fitted again and again to tables simulated from it at a real design.
+"""Check whether intervals cover as often as stated: a law is fitted to many tables simulated from it at a real design.
 
-Truths are drawn from the prior (simulation-based calibration [1]_), from the posterior of a table, in which case the
-simulated rows are fitted together with the table's own (posterior calibration [2]_), or are known values. Where fits
-are right, the place of a truth among the draws of its fit is uniform in the first two cases, whatever the law.
+Truths are drawn from the prior (simulation-based calibration [1]_), drawn from the posterior of a table, or are known
+values. If they come from a posterior, the simulated rows are fitted together with the rows of that table (posterior
+calibration [2]_). Where fits are right, the place of a drawn truth among the draws of its fit is uniform, whatever the
+law.
 
 References
 ----------
@@ -81,12 +82,12 @@ def calibrate(
     table : DataFrame
         The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
     truth : {"posterior", "prior"} or mapping of str to float
-        Where truths come from; a mapping has the value of every free parameter of a law of losses or of scores, the
-        same in every simulation, which is then fitted alone. Models and benchmarks of a law of scores are drawn anew
-        each time.
+        Where truths come from. A mapping has the value of every free parameter of a law of losses or of scores. It is
+        the same in every simulation, and simulated tables are then fitted alone. Models and benchmarks of a law of
+        scores are drawn again each time.
     simulations : int
     seed : int
-        With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
+        Simulation s depends on this, the settings and s alone, so that more simulations begin with the same ones.
     sampler : str, optional
     fitter : Fitter, optional
         Of this law and table, compiled before.
@@ -100,11 +101,11 @@ def calibrate(
     Returns
     -------
     Calibration
-        A Dataset that prints its coverage; ``.table()`` sums it up. Dims simulation and quantity (sampled and derived
-        quantities, and the log likelihood of the simulated rows, a quantity that sees errors which the others do not
-        [3]_): ``truth``, posterior ``median`` and ``sd``, and ``rank``, how many of 99 draws, evenly from all, are
-        below the truth; by simulation ``divergences``, ``r_hat`` and ``converged``. Quantities that never vary are left
-        out.
+        A Dataset that prints its coverage; ``.table()`` sums it up. Dims are simulation and quantity: sampled and
+        derived quantities, and the log likelihood of the simulated rows, which shows errors that the others hide [3]_.
+        ``truth``, posterior ``median``, ``sd`` and ``rank`` have both dims. A rank counts the draws below the truth
+        among 99 evenly spaced ones. ``divergences``, ``r_hat`` and ``converged`` are by simulation. Quantities that
+        never vary are left out.
 
     Raises
     ------
@@ -121,8 +122,8 @@ def calibrate(
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
     >>> law = bs.laws.Chinchilla(noise="normal")
-    >>> found = bs.calibrate(law, runs, simulations=2, seed=1, draws=200, tune=300, chains=2)
-    >>> found["rank"].sizes["simulation"]
+    >>> calibration = bs.calibrate(law, runs, simulations=2, seed=1, draws=200, tune=300, chains=2)
+    >>> calibration["rank"].sizes["simulation"]
     2
     """
     law = as_law(law)
@@ -132,12 +133,12 @@ def calibrate(
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
     law.check_calibration(truth)
     seed, settings = seed_of(seed), SHORT | settings
-    kept = settings_of(settings)
+    sampling = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
-    if kept.draws * kept.chains < needed:
+    if sampling.draws * sampling.chains < needed:
         raise InputError(
-            f"draws is {kept.draws} with {kept.chains} chains; {simulations} simulations and ranks need at least "
-            f"{needed} in all"
+            f"draws is {sampling.draws} with {sampling.chains} chains; {simulations} simulations and ranks need at "
+            f"least {needed} in all"
         )
     record = {
         "law": {"name": law.name, "options": law.options},
@@ -187,7 +188,7 @@ class _Simulations:
     settings: dict
 
     def truth_of(self, s):
-        """Give the truth of a simulation, `Draws` of one draw."""
+        """Return the truth of a simulation, `Draws` of one draw."""
         law, rows, reference = self.fitter.of()
         if isinstance(self.truth, Mapping):
             return law.known_draws(self.truth, reference, rows, np.random.default_rng([self.seed, 0, s]))
@@ -203,7 +204,7 @@ class _Simulations:
 
 
 def _prior_truth(fitter, rng):
-    """One draw of the prior. One that no table could state is ruled out by any, so it is drawn again."""
+    """Return a draw of the prior that can be simulated: draws that no table could state are drawn again."""
     law, rows, reference = fitter.of()
     while True:
         truth = law.prior_draws(rng, reference, rows)
@@ -228,23 +229,23 @@ def _one(fitter, truth, source, seed, s, settings):
         thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
         value = float(np.ravel(true[name])[0])
         columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
-    found = sampled.diagnostics
+    diagnostics = sampled.diagnostics
     return {
         "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
-        "divergences": found["divergences"],
-        "r_hat": found["r_hat_max"] if found["r_hat_max"] is not None else np.nan,
-        "converged": found["ok"],
+        "divergences": diagnostics["divergences"],
+        "r_hat": diagnostics["r_hat_max"] if diagnostics["r_hat_max"] is not None else np.nan,
+        "converged": diagnostics["ok"],
     }
 
 
 def _scalars(named, draws, simulated):
-    """Scalars by name, with the log likelihood of the simulated rows."""
+    """Return scalars by name, with the log likelihood of the simulated rows."""
     return flatten(named) | {LOG_LIKELIHOOD: draws.total_log_likelihood(simulated).values}
 
 
 def _dataset(done, record):
     first = done[0]["columns"]
-    found = xr.Dataset(
+    dataset = xr.Dataset(
         {
             name: (("simulation", "quantity"), np.stack([one["columns"].loc[first.index, name] for one in done]))
             for name in first
@@ -252,8 +253,8 @@ def _dataset(done, record):
         | {name: ("simulation", [one[name] for one in done]) for name in OF_A_FIT},
         {"simulation": np.arange(len(done)), "quantity": list(first.index)},
     )
-    found["rank"] = found["rank"].astype(int)
-    return Calibration(found.data_vars, found.coords, {KEY: json.dumps(record | {"versions": versions()})})
+    dataset["rank"] = dataset["rank"].astype(int)
+    return Calibration(dataset.data_vars, dataset.coords, {KEY: json.dumps(record | {"versions": versions()})})
 
 
 def _begun(out, record):
@@ -261,8 +262,8 @@ def _begun(out, record):
     if out is None or not Path(out).exists():
         return []
     dataset = open_calibration(out)
-    theirs = dataset.record
-    different = [name for name in record if json.loads(json.dumps(record[name])) != theirs.get(name)]
+    stored = dataset.record
+    different = [name for name in record if json.loads(json.dumps(record[name])) != stored.get(name)]
     if different:
         raise InputError(
             f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"
@@ -304,7 +305,7 @@ def open_calibration(path):
 
 
 class Calibration(Printed, xr.Dataset):
-    """What `calibrate` returns: a Dataset that prints whether intervals cover as often as they say."""
+    """What `calibrate` returns: a Dataset that prints whether intervals cover as often as stated."""
 
     __slots__ = ()
 
@@ -325,11 +326,11 @@ class Calibration(Printed, xr.Dataset):
         -------
         DataFrame
             ``error``, the mean over simulations of (median - truth)/sd, with its ``error_se``; ``coverage_50`` and the
-            like, shares of simulations, by ranks; ``p_uniform``, the probability of ranks as far from uniform as these,
-            if they were uniform. With a truth that is the same in every simulation ``truth``, ``bias`` (mean of median
-            - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before, and no probability, for
-            ranks of one truth are not uniform. ``attrs`` has ``simulations`` and ``not_converged``, those whose fit
-            failed a diagnostic; they are counted with the rest.
+            like, shares of simulations, by ranks; and ``p_uniform``. This is the probability of ranks as far from
+            uniform as these, if they were uniform. With a truth that is the same in every simulation, ``truth``,
+            ``bias`` (mean of median - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before.
+            There is no probability then, for ranks of one truth are not uniform. ``attrs`` has ``simulations`` and
+            ``not_converged``, those whose fit failed a diagnostic; they are counted with the rest.
         """
         simulations = self.sizes["simulation"]
         fixed = isinstance(self.record["truth"], dict)
@@ -365,7 +366,7 @@ class Calibration(Printed, xr.Dataset):
 
 
 def _usable(dataset, name):
-    """Whether a variable of a calibration is there, of its form, and says what it can."""
+    """Return whether a variable of a calibration is there, with its dims, its type and values in range."""
     dims = ("simulation", "quantity") if name in OF_A_QUANTITY else ("simulation",)
     if name not in dataset or dataset[name].dims != dims or not dataset[name].size:
         return False
@@ -376,19 +377,19 @@ def _usable(dataset, name):
 
 
 def not_uniform(table):
-    """Quantities whose ranks are not uniform at 5%, judged together (Holm)."""
+    """Return the quantities whose ranks are not uniform at 5%, tested together (Holm)."""
     p = table["p_uniform"].sort_values()
     passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
     return [str(name) for name in p.index[~passed]]
 
 
 def sentence(table):
-    """Say in a sentence or two what `Calibration.table` shows, with the fits that failed a diagnostic."""
+    """Return in a sentence or two what `Calibration.table` shows, with the fits that failed a diagnostic."""
     names, simulations = not_uniform(table), table.attrs["simulations"]
     text = (
         f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
         if names
-        else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, judged together"
+        else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, tested together"
     )
     failed = table.attrs["not_converged"]
     return text + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))

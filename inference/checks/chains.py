@@ -15,7 +15,7 @@ LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then kn
 
 
 def _extremes(dataset):
-    """Largest R-hat and least bulk and tail effective sample size of all quantities that vary.
+    """Compute the largest R-hat and the least bulk and tail effective sample size of all quantities that vary.
 
     Rank-normalised and split (Vehtari et al. 2021); tails are those of 5% and 95%.
     """
@@ -27,10 +27,10 @@ def _extremes(dataset):
     axes = {"chain_axis": 0, "draw_axis": 1}
     several = dataset.sizes["chain"] > 1
     with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
-        found = {
+        figures = {
             "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
             "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
-            # By default tails are what the user's settings of ArviZ say.
+            # The default tails are those of the user's settings of ArviZ.
             "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
         }
 
@@ -40,7 +40,7 @@ def _extremes(dataset):
         choose, values = pair
         return float("nan") if np.isnan(values).all() else float(choose(values))
 
-    return {name: extreme(pair) for name, pair in found.items()}
+    return {name: extreme(pair) for name, pair in figures.items()}
 
 
 def diagnose_chains(posterior, sample_stats):
@@ -55,41 +55,44 @@ def diagnose_chains(posterior, sample_stats):
     -------
     dict
         ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
-        there), ``draws`` (of all chains), ``distinct_draws``, which no ESS exceeds where draws return, ``ok`` and
-        ``warnings``, a list of sentences that is empty when ``ok``.
+        there), ``draws`` (of all chains), ``distinct_draws`` and ``ok``. No ESS exceeds the number of distinct draws
+        where draws return. ``warnings`` is a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
-    found = _extremes(posterior) | {
+    diagnosis = _extremes(posterior) | {
         "divergences": int(sample_stats["diverging"].sum()),
         "max_treedepth": int(sample_stats.get("reached_max_treedepth", np.zeros(1)).sum()),
     }
     faults = []
-    if found["r_hat_max"] is None:
+    if diagnosis["r_hat_max"] is None:
         faults.append("one chain: r_hat cannot be computed; run at least 4 chains")
-    elif not found["r_hat_max"] <= R_HAT_LIMIT:
-        faults.append(f"r_hat reaches {found['r_hat_max']:.3f} (above {R_HAT_LIMIT}): chains disagree, draw more")
-    if not found["ess_bulk_min"] >= ESS_PER_CHAIN * chains:
-        faults.append(f"bulk ESS falls to {found['ess_bulk_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
-    if not found["ess_tail_min"] >= ESS_PER_CHAIN * chains:
-        faults.append(f"tail ESS falls to {found['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
-    if found["divergences"]:
-        faults.append(f"{plural(found['divergences'], 'divergence')}: the posterior may be biased, raise target_accept")
-    if found["max_treedepth"]:
+    elif not diagnosis["r_hat_max"] <= R_HAT_LIMIT:
+        faults.append(f"r_hat reaches {diagnosis['r_hat_max']:.3f} (above {R_HAT_LIMIT}): chains disagree, draw more")
+    if not diagnosis["ess_bulk_min"] >= ESS_PER_CHAIN * chains:
+        faults.append(f"bulk ESS falls to {diagnosis['ess_bulk_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if not diagnosis["ess_tail_min"] >= ESS_PER_CHAIN * chains:
+        faults.append(f"tail ESS falls to {diagnosis['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if diagnosis["divergences"]:
         faults.append(
-            f"{plural(found['max_treedepth'], 'iteration')} reached the largest tree depth: sampling was inefficient"
+            f"{plural(diagnosis['divergences'], 'divergence')}: the posterior may be biased, raise target_accept"
+        )
+    if diagnosis["max_treedepth"]:
+        faults.append(
+            f"{plural(diagnosis['max_treedepth'], 'iteration')} reached the largest tree depth: "
+            "sampling was inefficient"
         )
     flat = _flat(posterior)
     if missing := int(np.isnan(flat).any(1).sum()):
         faults.append(f"{missing} of {len(flat)} draws are not numbers (NaN): the law cannot be computed there")
-    return with_distinct(found | {"ok": not faults, "warnings": faults}, posterior)
+    return with_distinct(diagnosis | {"ok": not faults, "warnings": faults}, posterior)
 
 
-def with_distinct(found, sampled):
+def with_distinct(diagnosis, sampled):
     """Add to a diagnosis how many draws are distinct, and a fault where these are too few.
 
     Parameters
     ----------
-    found : dict
+    diagnosis : dict
     sampled : Dataset
         Dims (chain, draw, ...): the quantities whose draws may be repeated.
 
@@ -98,14 +101,14 @@ def with_distinct(found, sampled):
     dict
     """
     flat = _flat(sampled)
-    draws, distinct, faults = len(flat), len(np.unique(flat, axis=0)), list(found["warnings"])
+    draws, distinct, faults = len(flat), len(np.unique(flat, axis=0)), list(diagnosis["warnings"])
     least = ESS_PER_CHAIN * sampled.sizes["chain"]
     if distinct < min(least, draws):
         faults.append(f"{distinct} of {draws} draws are distinct (below {least}): draw more")
     # Autocorrelations see a draw that stays where it was, but take one that returns later for a new one.
     ess = ("ess_bulk_min", "ess_tail_min") if distinct < _moves(sampled) else ()
-    capped = {name: min(found[name], float(distinct)) for name in ess}
-    return found | capped | {"draws": draws, "distinct_draws": distinct, "ok": not faults, "warnings": faults}
+    capped = {name: min(diagnosis[name], float(distinct)) for name in ess}
+    return diagnosis | capped | {"draws": draws, "distinct_draws": distinct, "ok": not faults, "warnings": faults}
 
 
 def _moves(dataset):
@@ -115,46 +118,50 @@ def _moves(dataset):
 
 
 def _flat(dataset):
-    """Draws of all chains as rows of an array, quantities as its columns."""
+    """Return draws of all chains as rows of an array, quantities as its columns."""
     whole = dataset.transpose("chain", "draw", ...)
     size = dataset.sizes["chain"] * dataset.sizes["draw"]
     return np.column_stack([v.values.reshape(size, -1) for v in whole.data_vars.values()]).astype(float)
 
 
-def with_figures(found, figures):
-    """Add to what `diagnose_chains` found how exact the densities are, and a fault where they are not.
+def with_figures(diagnosis, figures):
+    """Add to the result of `diagnose_chains` how exact the densities are, and a fault where they are not.
 
     Parameters
     ----------
-    found, figures : dict
+    diagnosis, figures : dict
 
     Returns
     -------
     dict
     """
     points = figures.get("integration_efficiency_min")
-    faults = list(found["warnings"])
+    faults = list(diagnosis["warnings"])
     if points is not None and not points >= LEAST_EFFICIENCY:
         faults.append(
-            f"the density of a run rests on as few as {points:.0f} importance points (below {LEAST_EFFICIENCY}): its "
+            f"the density of a run depends on as few as {points:.0f} importance points (below {LEAST_EFFICIENCY}): its "
             "elpd is not reliable"
         )
-    return found | figures | {"ok": not faults, "warnings": faults}
+    return diagnosis | figures | {"ok": not faults, "warnings": faults}
 
 
-def sentence(found):
-    """One line for a person."""
-    r_hat_text = "n/a" if found["r_hat_max"] is None else f"{found['r_hat_max']:.3f}"
+def sentence(diagnosis):
+    """Return one line for a person."""
+    r_hat_text = "n/a" if diagnosis["r_hat_max"] is None else f"{diagnosis['r_hat_max']:.3f}"
     figures = (
-        f"{plural(found['divergences'], 'divergence')}, r_hat at most {r_hat_text}, "
-        f"bulk ESS at least {found['ess_bulk_min']:.0f}, tail ESS at least {found['ess_tail_min']:.0f}"
+        f"{plural(diagnosis['divergences'], 'divergence')}, r_hat at most {r_hat_text}, "
+        f"bulk ESS at least {diagnosis['ess_bulk_min']:.0f}, tail ESS at least {diagnosis['ess_tail_min']:.0f}"
     )
-    if found.get("distinct_draws", 0) < found.get("draws", 0):
-        figures += f", {found['distinct_draws']} of {found['draws']} draws distinct"
-    return f"converged: {figures}" if found["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(found["warnings"])
+    if diagnosis.get("distinct_draws", 0) < diagnosis.get("draws", 0):
+        figures += f", {diagnosis['distinct_draws']} of {diagnosis['draws']} draws distinct"
+    return (
+        f"converged: {figures}"
+        if diagnosis["ok"]
+        else f"did not converge: {figures}. " + "; ".join(diagnosis["warnings"])
+    )
 
 
-def warn(law, found):
+def warn(law, diagnosis):
     """Issue a `DiagnosticWarning` that names the law for diagnostics that are not ok."""
-    if not found["ok"]:
-        warnings.warn(f"{law.label}: {sentence(found)}", DiagnosticWarning, stacklevel=3)
+    if not diagnosis["ok"]:
+        warnings.warn(f"{law.label}: {sentence(diagnosis)}", DiagnosticWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
+"""Check the law of a fit, in addition to its chains: whether it fits its rows, and how large its misfit is."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def checked(fit: Fit) -> Check:
     """Check the law of a fit by its rows; see `Fit.check`."""
     law = fit.law
     tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
-    rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
+    rejected = sorted((name for name, test in tests.items() if not test["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
     verdict = FITS if not rejected else NOT if size is not None and size >= law.tests.tolerance else OFF
     return Check(
         verdict=verdict,
-        p=min(found["p"] for found in tests.values()),
+        p=min(test["p"] for test in tests.values()),
         size=size,
         share_of=law.tests.share_of,
         rejected_by=rejected,
@@ -93,10 +93,10 @@ def _finite(x):
 
 def _decided_by_prior(fit):
     draws = fit.draws
-    own = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
+    names = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
     table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
-    found = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
-    return {name: float(ratio) for name, ratio in found.items() if name.partition("[")[0] in own}
+    ratios = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
+    return {name: float(ratio) for name, ratio in ratios.items() if name.partition("[")[0] in names}
 
 
 # Estimators that need no law ------------------------------------------------------------------------------------------
@@ -108,20 +108,20 @@ def _against_estimators(fit):
     if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
         return {}
     losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
-    found = {}
+    estimates = {}
     for name, estimator in ESTIMATORS.items():
-        with suppress(InputError):  # said where it is asked for, by `points`
-            found[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
-    tests = {name: _beside(x[0], x[1:]) for name, x in found.items() if np.isfinite(x[0])}
+        with suppress(InputError):  # `points` raises it where one calls that
+            estimates[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
+    tests = {name: _beside(x[0], x[1:]) for name, x in estimates.items() if np.isfinite(x[0])}
     return {name: test for name, test in tests.items() if test is not None}
 
 
 def _replicated(fit, rows):
-    """Losses of tables that some of the draws foretell, an ndarray (table, row)."""
+    """Return losses of tables that some of the draws predict, an ndarray (table, row)."""
     draws = fit.draws
     z = draws.real_line()
-    each = -(-REPLICATES // z.sizes["chain"])
-    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))
+    draws_a_chain = -(-REPLICATES // z.sizes["chain"])
+    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, draws_a_chain).astype(int))
     few = draws.from_real_line(z.isel(draw=chosen))
     losses = draws.law.from_scale(few.replicate(np.random.default_rng(0)).transpose(*DRAWS, ...).values)
     return losses.reshape(-1, len(rows))[:REPLICATES]
@@ -146,12 +146,12 @@ def _beside(observed, replicated):
 
 
 def verdict_sentence(verdict):
-    """One line for a person: the verdict on the law in words and numbers.
+    """Return one line for a person: the result of the check of a law in words and numbers.
 
     Parameters
     ----------
     verdict : dict
-        From `Fit.check`.
+        The result of `Fit.check`.
     """
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
@@ -161,8 +161,8 @@ def verdict_sentence(verdict):
     by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
-    size = f"off by {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
-    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
+    size = f"misfit of {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
+    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law has a {size}"
     return f"{sentence}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
 
 

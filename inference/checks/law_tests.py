@@ -1,10 +1,10 @@
-"""Whether a law fits the rows it was fitted to: tests whose answers are known without simulation, and how far off.
+"""Test whether a law fits the rows it was fitted to, without simulation, and how large its misfit is.
 
-Given the law's quantities theta, ``z_i = Phi^-1(F(y_i | theta))`` are independent standard normals if the law and its
-noise are true, so that for any unit vector u that does not look at the observations ``u . z`` is one too. Where rows
-of a run or a paper share an effect, F is given the rows before it; a count is placed uniformly between the
+If the law and its noise are true, ``z_i = Phi^-1(F(y_i | theta))`` are independent standard normals under the law's
+quantities theta. Then ``u . z`` is one too, for any unit vector u that does not depend on the observations. Where rows
+of a run or a paper share an effect, F is conditional on the rows before it. A count is placed uniformly between the
 probabilities of fewer and of at most as many. A probability is the mean over posterior draws of that of the draw. The
-data are used twice, so that all of them err high.
+data are used twice, so that all of these probabilities err high.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..fit import Fit
 
 
-MISFIT = 0.01  # our choice: below it a law is said not to fit
+MISFIT = 0.01  # our choice: below it a law does not fit
 DRAWS_USED = 400
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
@@ -44,16 +44,16 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by ``test``, those that the law and its columns allow: ``statistic``, ``df``, ``p``, the posterior mean
-        of the tail probability, ``size``, the mean over rows of what the law leaves out in these directions, as a share
-        of the loss (of a cell's problems for counts), the part that noise explains taken away, NaN for ``loo_pit``,
-        ``worst_size`` and ``worst_where``, the same mean over the rows of the bin or group where it is largest, and
-        what that is called (NaN and "" for ``score`` and ``loo_pit``, which have neither), ``fits``, whether p is at
-        least 0.01, and ``what`` it is.
+        Indexed by ``test``, those that the law and its columns allow. ``statistic``, ``df`` and ``p``, the posterior
+        mean of the tail probability, are of the test. ``size`` is the mean over rows of what the law leaves out in
+        these directions, without the part that noise explains. It is a share of the loss, or of a cell's problems.
+        ``worst_size`` is the same mean over the rows of the bin or group where it is largest, which ``worst_where``
+        names. ``size`` is NaN for ``loo_pit``, and ``score`` and ``loo_pit`` have no worst bin (NaN and ""). ``fits``
+        is whether p is at least 0.01, and ``what`` describes the test.
 
         ``score``
-            Of a quantity that makes the law wider, such as the outer exponent kappa of `Coupled`: the derivative of the
-            mean by it, over sigma, less its projection on the derivatives by the law's own quantities, makes u. The
+            Of a quantity that makes the law wider, such as the outer exponent kappa of `Coupled`. The derivative of the
+            mean by it, over sigma, minus its projection on the derivatives by the law's quantities, makes u. The
             statistic is the mean of ``u . z``.
         ``means by compute``
             ``sum n_b mean(z)_b**2`` over bins b of compute: levels where there are at most 15, else up to 10 bins of
@@ -68,12 +68,12 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         ``means by length``, ``means by embedding``, ``slopes by shorter operand``
             The same of counts.
         ``means by column ...``
-            Means of the groups that a column of the table names and the law takes no account of (`groupings`): of the
-            column where p is least, times the number of such columns.
+            Means of the groups that a column of the table names and the law does not use (`groupings`). The result is
+            that of the column where p is least; p is multiplied by the number of such columns.
         ``loo_pit``
             Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
-            share an effect it is given the other rows, and the values depend on each other a little. Not for counts,
-            of which whole runs are left out.
+            share an effect, F is conditional on the other rows, and the values depend on each other a little. Not for
+            counts, of which whole runs are left out.
 
     Examples
     --------
@@ -98,20 +98,20 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         sigma = part.relative_scatter()
         for test in (*tests.values(), *groups.values()):
             test.see(part, z, sigma)
-    found = {name: test.entry() for name, test in tests.items()}
+    results = {name: test.entry() for name, test in tests.items()}
     if groups:
         entries = {name: test.entry() for name, test in groups.items()}
         worst = min(entries, key=lambda name: entries[name]["p"])
-        found[worst] = _of_several(entries[worst], len(entries))
+        results[worst] = _of_several(entries[worst], len(entries))
     if law.unit_is_row:
-        found[NOISE] = _pit(fit)
-    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
+        results[NOISE] = _pit(fit)
+    table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
     table.insert(6, "fits", table["p"] >= MISFIT)
     return table
 
 
 def _draws_at_a_time(z, rows):
-    """Coordinates cut along the draws, so many that what they say of all rows and slopes stays within memory."""
+    """Return coordinates cut along the draws, into parts whose values of all rows and slopes fit into memory."""
     most = max(1, BLOCK // (8 * rows * z.sizes["chain"]))
     return (z.isel(draw=slice(start, start + most)) for start in range(0, z.sizes["draw"], most))
 
@@ -122,8 +122,8 @@ class _Test:
     def __init__(self):
         self.statistics, self.squares, self.draws = [], 0.0, 0
 
-    def keep(self, statistic, squares):
-        """Keep a statistic, (chain, draw), and squared departures less what noise explains, (chain, draw, row)."""
+    def add(self, statistic, squares):
+        """Add a statistic, (chain, draw), and squared residuals minus what noise explains, (chain, draw, row)."""
         self.statistics.append(statistic.ravel())
         self.squares = self.squares + squares.sum((0, 1))
         self.draws += statistic.size
@@ -134,16 +134,16 @@ class _Test:
 
     @property
     def sizes(self):
-        """Departure of each row, (row,)."""
+        """Return the residual of each row, (row,)."""
         return np.sqrt(np.maximum(self.squares / self.draws, 0.0))
 
     @property
     def size(self):
-        """Mean over rows of the departure."""
+        """Return the mean of the residual over rows."""
         return float(self.sizes.mean())
 
     def see(self, draws, z, sigma):
-        """Look at some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
+        """Add some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
         raise NotImplementedError
 
 
@@ -157,12 +157,12 @@ class _Score(_Test):
         slopes = draws.slopes(self.law, names, **{self.name: self.value})
         units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
         u = units.pop(self.name)
-        own = np.stack(list(units.values()), axis=-1)
-        basis, _ = np.linalg.qr(own)
+        columns = np.stack(list(units.values()), axis=-1)
+        basis, _ = np.linalg.qr(columns)
         u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
         u = u / np.sqrt((u**2).sum(-1, keepdims=True))
         score = (u * z).sum(-1)
-        self.keep(score, (u * sigma) ** 2 * (score[..., None] ** 2 - 1))
+        self.add(score, (u * sigma) ** 2 * (score[..., None] ** 2 - 1))
 
     def entry(self):
         name, value = self.name, self.value
@@ -179,7 +179,7 @@ class _Directions(_Test):
 
     def see(self, draws, z, sigma):
         squares = (z @ self.contrast.directions.T) ** 2
-        self.keep(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
+        self.add(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
 
     def entry(self):
         what = f"{self.contrast.what}, chi-square if the law is true"
@@ -194,9 +194,9 @@ class _Directions(_Test):
         }
 
     def worst(self):
-        """Return the largest mean departure over the rows of one direction, and the name of these rows."""
-        own = self.contrast.directions != 0
-        by_direction = own @ self.sizes / own.sum(1)
+        """Return the largest mean residual over the rows of one direction, and the name of these rows."""
+        members = self.contrast.directions != 0
+        by_direction = members @ self.sizes / members.sum(1)
         worst = int(by_direction.argmax())
         return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
 
@@ -205,10 +205,10 @@ def _of_groups(name, codes, rows):
     return Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
 
 
-def _of_several(found, count):
-    """Give the test of least p its p times the number of tests."""
+def _of_several(entry, count):
+    """Return the test of least p with its p multiplied by the number of tests."""
     more = f"; p is {count} times that of this column, the least of {count}" if count > 1 else ""
-    return found | {"p": min(1.0, found["p"] * count), "what": found["what"] + more}
+    return entry | {"p": min(1.0, entry["p"] * count), "what": entry["what"] + more}
 
 
 def _pit(fit):
@@ -224,7 +224,7 @@ def _pit(fit):
 
 
 def loo_pit(fit):
-    """Probability of an observation of at most the one made under draws that did not see it, (row,)."""
+    """Compute the probability of an observation of at most the one made under draws that did not see it, (row,)."""
     result = importance_sampling(fit)
     if not is_held(fit):
         return fit.computed[STORED]["pit"].values

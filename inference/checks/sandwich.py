@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 LEAST_CLUSTERS = 10
 MOST_DRAWS = 1000  # where units are integrated over
-WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds says that the law or its noise is not the data's
+WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds shows that the law or its noise misses the data
 
 
 def influence(fit, quantity):
-    """Posterior covariance of a quantity with the log likelihood of each unit, (unit,): its first-order influence [1]_.
+    """Return the posterior covariance of a quantity with the log likelihood of each unit, its influence [1]_.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def influence(fit, quantity):
 
 
 def _finite(quantity):
-    """Draws of a quantity, (sample,)."""
+    """Return draws of a quantity, (sample,)."""
     draws = quantity.transpose(*DRAWS).values.ravel()
     if not np.isfinite(draws).all():
         share = 1 - np.isfinite(draws).mean()
@@ -65,24 +65,25 @@ def _finite(quantity):
 
 
 def _flat(likelihood):
-    """Log densities of units, (sample, unit)."""
+    """Return log densities of units, (sample, unit)."""
     values = likelihood.transpose(*DRAWS, ...).values
     return values.reshape(-1, values.shape[-1])
 
 
 def _covariance(draws, values):
-    """Covariances of quantities, (..., sample), with log densities, (sample, unit)."""
+    """Return covariances of quantities, (..., sample), with log densities, (sample, unit)."""
     return (draws - draws.mean(-1, keepdims=True)) @ (values - values.mean(0)) / (len(values) - 1)
 
 
 def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
-    """Posterior sd of a quantity beside sds that do not trust the law: by unit, and by clusters of alike units.
+    """Compare the posterior sd of a quantity with robust (sandwich) sds: by unit, and by clusters of alike units.
 
     The infinitesimal jackknife [1]_ is the sd that the posterior mean would have over tables like this one, whatever
-    made them. It is of first order and errs low (against 40 refits to resampled runs of Chinchilla by 12 to 16%), it
-    widens for scatter about the law that the rows show, and it does not move the centre: of a law that is wrong in the
-    same way at every table it says nothing. Of groups of rows it holds which they are: rows say how well a group's
-    exponent is known, and of the typical one of their population only what is not luck of the groups that there are.
+    made them. It is of first order and errs low: by 12 to 16% against 40 refits to resampled runs of Chinchilla. It
+    widens for scatter about the law that the rows show, but it does not move the centre. It does not show that a law is
+    wrong in the same way at every table. Groups of rows are held fixed: the sd covers how well the rows determine a
+    group's exponent. For the typical exponent of their population, it leaves out the chance by which these groups are
+    in the table.
 
     Parameters
     ----------
@@ -92,9 +93,9 @@ def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by ``by``, ``"unit"`` and each of the law's ``clusters`` of which there are at least 10: ``clusters``
-        (how many), ``posterior_sd``, ``robust_sd``, their ``ratio``, and ``wider``, whether it is above 1.3. Without a
-        row where there are fewer than 10 units.
+        Indexed by ``by``: ``"unit"``, and each of the law's ``clusters`` of which there are at least 10. The columns
+        are ``clusters`` (how many), ``posterior_sd``, ``robust_sd``, their ``ratio``, and ``wider``, whether the ratio
+        is above 1.3. There is no row where there are fewer than 10 units.
 
     Raises
     ------
@@ -143,13 +144,13 @@ def robust_sds(fit, quantities):
         if count < LEAST_CLUSTERS:
             continue
         variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes, grouped)
-        for name, own, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
-            summed = np.bincount(codes, own)
+        for name, influences, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
+            summed = np.bincount(codes, influences)
             noise = variance_of_sums * spread**2 / size
             variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
-            found = np.sqrt(max(variance, 0.0))
-            rows[name][by] = (count, spread, found, found / spread)
-    return {name: _table(found) for name, found in rows.items()}
+            robust = np.sqrt(max(variance, 0.0))
+            rows[name][by] = (count, spread, robust, robust / spread)
+    return {name: _table(columns) for name, columns in rows.items()}
 
 
 def _table(rows):
@@ -159,7 +160,7 @@ def _table(rows):
 
 
 def _of_units(fit, draws, grouped):
-    """Covariances of quantities with the log density of each unit, (quantity, unit), and the variances of these."""
+    """Return covariances of quantities with the log density of each unit, (quantity, unit), and its variances."""
     places, covariances, variances = [], [], []
     for place, density in densities.blocks(fit) if grouped is None else [(slice(None), grouped)]:
         values = _flat(density)
@@ -171,7 +172,7 @@ def _of_units(fit, draws, grouped):
 
 
 def _variance_of_sums(fit, codes, grouped):
-    """Sum over clusters of the variance of the log density of their rows together, some rows at a time."""
+    """Compute the sum over clusters of the variance of the log density of their rows together, some rows at a time."""
     if grouped is not None:
         return sum_by(_flat(grouped), codes, np.bincount(codes)).var(0).sum()
     order = np.argsort(codes, kind="stable")
@@ -179,8 +180,8 @@ def _variance_of_sums(fit, codes, grouped):
     total, last, open_sum = 0.0, codes[order[0]], 0.0
     for start in range(0, len(order), most):
         place = order[start : start + most]
-        names, own = np.unique(codes[place], return_inverse=True)
-        sums = sum_by(_flat(densities.of_rows(fit, place)), own, np.bincount(own))
+        names, members = np.unique(codes[place], return_inverse=True)
+        sums = sum_by(_flat(densities.of_rows(fit, place)), members, np.bincount(members))
         if names[0] == last:
             sums[:, 0] += open_sum
         else:
@@ -191,17 +192,17 @@ def _variance_of_sums(fit, codes, grouped):
 
 
 def _clusterings(draws, grouped, units):
-    """Cluster of each unit: its own and, where units have rows, by the columns that the law names; none twice."""
-    found, rows = {"unit": np.arange(units)}, draws.rows
+    """Return clusters of units: one a unit and, where units have rows, by columns that the law names; no repeats."""
+    clusters, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
         rows = rows.set_index(draws.law.grouping.group, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
         for name in draws.law.grouping.clusters:
-            codes = pd.factorize(rows[name])[0] if name in rows else found["unit"]
-            if not any(np.array_equal(codes, known) for known in found.values()):
-                found[name] = codes
-    return found
+            codes = pd.factorize(rows[name])[0] if name in rows else clusters["unit"]
+            if not any(np.array_equal(codes, other) for other in clusters.values()):
+                clusters[name] = codes
+    return clusters
 
 
 def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:

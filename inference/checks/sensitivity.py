@@ -13,11 +13,11 @@ from ...models.draws import DRAWS, flatten
 from ..densities import total
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
-PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was hardly informed
+PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more than a fifth narrower than its prior
 
 
 def power_scaling(fit, quantity, *, log_likelihood=None):
-    """Sensitivity of a quantity to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
+    """Compute the sensitivity of a quantity to the powers of prior and likelihood (Kallioinen et al. 2024).
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     >>> power_scaling(fit, fit["posterior"]["exponent_parameters"])["prior"] < 0.05
     True
     """
-    (found,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
-    return found
+    (result,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
+    return result
 
 
 def _power_scalings(fit, quantities, log_likelihood=None):
@@ -61,13 +61,13 @@ def _power_scalings(fit, quantities, log_likelihood=None):
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
-    # What it prints and logs is for notebooks; the verdict is in the table.
+    # What it prints and logs is for notebooks; the result is in the table.
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
         try:
             table = azs.psense_summary(tree, round_to=6)
         except ValueError:  # of the largest weights, which are all the same
-            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "cannot be told: chains stay where they are"}
+            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains do not move"}
             return dict.fromkeys(quantities, nothing)
     return {
         name: {
@@ -92,13 +92,13 @@ def _unlogged(name):
 
 
 def prior_sensitive(fit, names):
-    """Quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
+    """Return quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
 
     Parameters
     ----------
     fit : Fit
     names : sequence of str
-        Those that the posterior lacks are passed over; of one with levels each is looked at.
+        Those that the posterior lacks are ignored; of one with levels, every level is tested.
 
     Returns
     -------
@@ -107,12 +107,14 @@ def prior_sensitive(fit, names):
     """
     posterior = fit["posterior"].to_dataset()
     scalars = flatten(posterior[[name for name in names if name in posterior]])
-    found = _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
-    return {name: each["prior"] for name, each in found.items() if each["prior"] > SENSITIVE}
+    scalings = (
+        _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+    )
+    return {name: scaling["prior"] for name, scaling in scalings.items() if scaling["prior"] > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):
-    """Coefficients that the data hardly inform: half-width of the posterior's central 68% above 0.8 of the prior's.
+    """Return coefficients that the data barely inform: half-widths of central 68% above 0.8 of the prior's.
 
     Returns
     -------
@@ -124,14 +126,14 @@ def prior_driven(fit, *, draws=4000, seed=0):
     prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
     rows = []
     for name, posterior in flatten(fitted.named().drop_vars(fitted.law.upstream, errors="ignore")).items():
-        own, theirs = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
+        width, prior_width = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
         rows.append(
             {
                 "coefficient": name,
-                "posterior": own,
-                "prior": theirs,
-                "ratio": own / theirs,
-                "prior_driven": own > PRIOR_DRIVEN * theirs,
+                "posterior": width,
+                "prior": prior_width,
+                "ratio": width / prior_width,
+                "prior_driven": width > PRIOR_DRIVEN * prior_width,
             }
         )
     return pd.DataFrame(rows)

@@ -21,7 +21,7 @@ HALVINGS = 50
 
 
 def p_uniform(ranks):
-    """Probability of ranks as far from uniform on 0..99 as these, if they were uniform.
+    """Compute the probability of ranks as far from uniform on 0..99 as these, if they were uniform.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def p_uniform(ranks):
 
 
 def least_tail(ranks):
-    """Least two-sided binomial tail of the counts of ranks below each of 1..99."""
+    """Compute the least two-sided binomial tail of the counts of ranks below each of 1..99."""
     counts = np.bincount(ranks, minlength=RANKS).cumsum()[:-1]
     return float(_tails(counts, len(ranks)).min())
 
 
 def band(simulations, level=0.95):
-    """Simultaneous band of the share of ranks below each of 1..99, of uniform ranks: two arrays, (99,)."""
+    """Return the simultaneous band of the share of ranks below each of 1..99, of uniform ranks: two arrays, (99,)."""
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -59,19 +59,19 @@ def band(simulations, level=0.95):
 
 
 def shares_below(ranks):
-    """Share of ranks below each of 1..99, (99,)."""
+    """Compute the share of ranks below each of 1..99, (99,)."""
     return (np.asarray(ranks)[:, None] < np.arange(1, RANKS)).mean(0)
 
 
 def _tails(counts, simulations):
-    """Two-sided binomial tails of counts below places, (..., 99)."""
+    """Compute two-sided binomial tails of counts below places, (..., 99)."""
     below, above = st.binom.cdf(counts, simulations, PLACES), st.binom.sf(counts - 1, simulations, PLACES)
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
 @functools.lru_cache(maxsize=4096)
 def _p_of_tail(simulations, tail):
-    """Probability that the least tail of uniform ranks is at most `tail`."""
+    """Compute the probability that the least tail of uniform ranks is at most `tail`."""
     counts = np.arange(simulations + 1)
     # A hair of slack: the tail of a table is computed once more here.
     allowed = _tails(counts[:, None], simulations) > tail * (1 + 1e-9)

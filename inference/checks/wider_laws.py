@@ -1,7 +1,7 @@
-"""Laws that may fit where one does not: fitted to the same rows and compared by leave-one-out.
+"""Fit laws that may fit where one does not to the same rows, and compare them by leave-one-out.
 
-Leave-one-out of rows asks for a row between others of its model size, leave-one-size-out for a size of which nothing
-was seen, which is what a scaling law is extrapolated to. Where the table allows both, the second decides.
+Leave-one-out of rows predicts a row between others of its model size. Leave-one-size-out predicts a size of which no
+row was seen, which is what a scaling law is extrapolated to. Where the table allows both, the second decides.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .sandwich import quotable
 if TYPE_CHECKING:
     from ..fit import Fit
 
-MOST_ROWS = 5000  # of a table to which other laws are fitted unasked
-LEAST_SIZES = 4  # by which laws are compared: fewer sizes have no standard error to speak of
-MOST_REFITS = 3  # of each law, without one of the largest sizes: each takes about a second
-LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Magnusson and Vehtari 2020, section 3)
+MOST_ROWS = 5000  # Of a table to which other laws are fitted automatically.
+LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standard error.
+MOST_REFITS = 3  # Of each law, without one of the largest sizes: each takes about a second.
+LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
 
 
 def worth_trying(fit):
-    """Whether to try others unasked: chains agree, the law does not fit, and they take seconds."""
+    """Return whether to try others automatically: chains agree, the law does not fit, and they take seconds."""
     law = fit.law
     quick = law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
     return quick and fit.diagnostics["ok"] and fit.check()["verdict"] != FITS
@@ -50,8 +50,9 @@ def wider_laws(
 ) -> Alternatives:
     """Fit the laws that the check of this one suggests, and compare them with it by leave-one-out.
 
-    Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out: importance
-    sampling and, where Pareto k is above 0.7, refits without a size, of the three largest such sizes at most.
+    Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out. This uses
+    importance sampling. Where Pareto k is above 0.7, it uses refits without a size, of the three largest such sizes at
+    most.
 
     Parameters
     ----------
@@ -68,36 +69,37 @@ def wider_laws(
     -------
     Alternatives
         A list of dict that prints which law predicts better.
-        Best first, by sizes where there are enough: ``law`` (its label), ``name`` and ``options``, ``elpd_diff`` to
-        the fit (above 0 where it predicts better), ``dse``, ``elpd_diff_by_size`` and ``dse_by_size``, the same of
-        model sizes left out whole, ``sizes``, their number, and ``unreliable_sizes``, those with a Pareto k above 0.7
-        in either fit and no refit (all four None where the table has fewer than four sizes or no two with several
-        rows), the ``verdict`` on it, and ``exponent_parameters``, its quantiles ``q2.5``, ``q50`` and ``q97.5`` where
-        it has that; empty where the law names no others.
+        Best first, by sizes where there are enough; empty where the law names no others. ``law`` is its label, with
+        ``name`` and ``options``. ``elpd_diff`` is the difference to the fit (above 0 where the law predicts better)
+        and ``dse`` its standard error. ``elpd_diff_by_size`` and ``dse_by_size`` are the same of model sizes left out
+        whole. ``sizes`` is their number, and ``unreliable_sizes`` those with a Pareto k above 0.7 in either fit and
+        no refit. These four are None where the table has fewer than four sizes or no two with several rows.
+        ``verdict`` is the result of its check. ``exponent_parameters`` has the quantiles ``q2.5``, ``q50`` and
+        ``q97.5`` where the law has that exponent.
 
     Examples
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> found = fit.wider_laws()
-    >>> found[0]["name"], found[0]["elpd_diff"] > 10
+    >>> others = fit.wider_laws()
+    >>> others[0]["name"], others[0]["elpd_diff"] > 10
     ('coupled', True)
     """
     settings = {"draws": 500, "tune": 500} | settings
-    rows, found = fit.rows, []
-    own, own_sizes = fit.loo().elpd_i.values, _by_size(fit, seed)
+    rows, entries = fit.rows, []
+    elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
     laws = fit.law.tests.wider_laws(rows)[:most]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
-        apart = other.loo().elpd_i.values - own
-        found.append(
+        apart = other.loo().elpd_i.values - elpd
+        entries.append(
             {"law": law.label, "name": law.name, "options": law.options}
             | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
-            | _compared(own_sizes, None if own_sizes is None else _by_size(other, seed))
+            | _compared(by_size, None if by_size is None else _by_size(other, seed))
             | {"verdict": other.check()}
             | exponent_of(other)
         )
-    best_first = sorted(found, key=lambda each: -_gain(each)[0])
+    best_first = sorted(entries, key=lambda entry: -_gain(entry)[0])
     return Alternatives(best_first, suggestion(fit, best_first))
 
 
@@ -146,12 +148,12 @@ def _by_size(fit, seed):
             return None
 
 
-def _compared(own, other):
-    """Entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
-    if own is None or other is None:
+def _compared(base, other):
+    """Return entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
+    if base is None or other is None:
         return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
-    apart = (other["elpd"] - own["elpd"]).to_numpy()
-    left = pd.Series(unmended(own) | unmended(other))
+    apart = (other["elpd"] - base["elpd"]).to_numpy()
+    left = pd.Series(unmended(base) | unmended(other))
     return {
         "elpd_diff_by_size": float(apart.sum()),
         "dse_by_size": float(sum_error(apart)),
@@ -161,7 +163,7 @@ def _compared(own, other):
 
 
 def _gain(entry):
-    """Difference of elpd that decides about a law, and its standard error: by sizes where they were left out."""
+    """Return the difference of elpd that decides about a law, and its standard error: by sizes if left out."""
     ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
     return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
 
@@ -176,7 +178,7 @@ def _fitted(shared, law):
 
 
 def exponent_of(fit):
-    """Quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
+    """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
     if EXPONENT not in fit["posterior"]:
         return {}
     values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
@@ -198,22 +200,22 @@ def suggestion(fit, others):
     apart = [
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]
-    better = [each for each in others if _is_better(*_gain(each))]
+    better = [entry for entry in others if _is_better(*_gain(entry))]
     if not better:
         return "; ".join([*apart, *([_none_better(others)] if others else [])])
     best = better[0]
-    said = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
-    own, theirs = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
-    if own and theirs:
-        said += f" and moves the exponent of N* from {plain(own)} to {plain(theirs)}"
-    return f"{said}; there {verdict_sentence(best['verdict'])}"
+    text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
+    before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
+    if before and after:
+        text += f" and moves the exponent of N* from {plain(before)} to {plain(after)}"
+    return f"{text}; there {verdict_sentence(best['verdict'])}"
 
 
 def _none_better(others):
     """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
-    within = [each for each in others if _is_better(each["elpd_diff"], each["dse"])]
+    within = [entry for entry in others if _is_better(entry["elpd_diff"], entry["dse"])]
     if not within:
-        return f"none of {', '.join(each['law'] for each in others)} predicts the rows better"
+        return f"none of {', '.join(entry['law'] for entry in others)} predicts the rows better"
     first = within[0]
     return (
         f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "

@@ -26,8 +26,8 @@ class Bridge:
     se : float
         Monte-Carlo standard error of `log_density`, for the effective number of draws.
     overlap : float
-        Integral of ``p q / (w p + (1 - w) q)`` of the two posteriors p and q, w the share of the draws that are of p:
-        1 where they are the same, 0 where they have nothing in common.
+        Integral of ``p q / (w p + (1 - w) q)`` of the two posteriors p and q, w the share of the draws that are of p.
+        It is 1 where they are the same and 0 where they have nothing in common.
     """
 
     log_density: float
@@ -36,10 +36,10 @@ class Bridge:
 
 
 def bridge(having, lacking):
-    """Log predictive density of observations from draws with them and draws without them.
+    """Compute the log predictive density of observations from draws with them and draws without them.
 
-    Posterior draws with and without the observations differ by their density r, so that its mean over the draws without
-    them is what is asked. Where few of those draws come near the others this mean is that of a handful; the optimal
+    Posterior draws with and without the observations differ by their density r, so that the result is its mean over the
+    draws without them. Where few of those draws come near the others, this mean is that of a handful. The optimal
     bridge [1]_ is as exact as both sets of draws together allow.
 
     Parameters
@@ -58,14 +58,14 @@ def bridge(having, lacking):
 
     Examples
     --------
-    An observation of 2 under a normal of known variance 1 and mean N(0, 1), which the draws know by heart:
+    An observation of 2 under a normal of known variance 1 and unknown mean, with exact draws of that mean:
 
     >>> from scipy.stats import norm
     >>> rng = np.random.default_rng(1)
     >>> without = rng.normal(0, 1, (4, 1000))
     >>> having = rng.normal(1, 0.5**0.5, (4, 1000))
-    >>> found = bridge(norm.logpdf(2, having), norm.logpdf(2, without))
-    >>> bool(abs(found.log_density - norm.logpdf(2, 0, 2**0.5)) < 3 * found.se)
+    >>> result = bridge(norm.logpdf(2, having), norm.logpdf(2, without))
+    >>> bool(abs(result.log_density - norm.logpdf(2, 0, 2**0.5)) < 3 * result.se)
     True
     """
     having, lacking = np.asarray(having, float), np.asarray(lacking, float)
@@ -75,7 +75,7 @@ def bridge(having, lacking):
     share = having.size / (having.size + lacking.size)
     offset = float(logit(share))
 
-    # share exp(r - l) / (share exp(r - l) + 1 - share) over the draws without, less its complement over those with.
+    # share exp(r - l) / (share exp(r - l) + 1 - share) over the draws without, minus its complement over those with.
     def gap(log_density):
         without = expit(lacking - log_density + offset).mean() / share
         return without - expit(log_density - having - offset).mean() / (1 - share)
@@ -95,13 +95,13 @@ def bridge(having, lacking):
 
 
 def log_normaliser(draws, *, seed=0):
-    """Logarithm of the integral of a posterior's unnormalised density, by a bridge to a normal on the real line.
+    """Compute the logarithm of the integral of a posterior's unnormalised density, by a bridge to a normal.
 
     Parameters
     ----------
     draws : Draws
-        The first half of each chain says where the normal lies, the second half and as many draws of the normal are
-        the two ends of the bridge.
+        The first half of each chain determines the normal on the real line. The second half and as many draws of the
+        normal are the two ends of the bridge.
     seed : int
 
     Returns
@@ -125,23 +125,23 @@ def log_normaliser(draws, *, seed=0):
     return bridge(log_ratio(second, standard), log_ratio(centre + noise @ factor.T, noise))
 
 
-def filled_bridge(draws, without, left, own, *, seed=0):
-    """Log predictive density of rows that alone inform some coordinates, such as those of a group left out whole.
+def filled_bridge(draws, without, left, informed, *, seed=0):
+    """Compute the log predictive density of rows that alone inform some coordinates, such as a group left out whole.
 
-    A refit without the rows has those coordinates from their prior, of which hardly a draw comes near the posterior.
-    Here they are drawn from a normal instead, that of the posterior given the other coordinates, which are those of the
-    refit: what is bridged differs from the posterior by the shape of a few coordinates alone.
+    A refit without the rows has those coordinates from their prior, of which barely a draw comes near the posterior.
+    Here they are drawn from a normal instead: that of the posterior given the other coordinates, which are those of the
+    refit. What is bridged then differs from the posterior by the shape of a few coordinates alone.
 
     Parameters
     ----------
     draws : Draws
-        Of the fit to all rows. The first half of each chain says where the normal lies, the second half is one end of
-        the bridge.
+        Of the fit to all rows. The first half of each chain determines the normal, the second half is one end of the
+        bridge.
     without : Draws
         Of the refit.
     left : DataFrame
         The rows left out.
-    own : sequence of str
+    informed : sequence of str
         Labels of the coordinates, from `Draws.informed_by`.
     seed : int
 
@@ -149,15 +149,15 @@ def filled_bridge(draws, without, left, own, *, seed=0):
     -------
     Bridge
     """
-    real, theirs = draws.real_line(), without.real_line()
+    real, refitted = draws.real_line(), without.real_line()
     dimension = real.dims[-1]
-    ours = np.isin(real[dimension].values, own)
+    ours = np.isin(real[dimension].values, informed)
     first, second = np.array_split(real.values, 2, axis=1)
     points = first.reshape(-1, first.shape[-1])
     centre, covariance = points.mean(0), np.cov(points.T)
     slope = np.linalg.solve(covariance[np.ix_(~ours, ~ours)], covariance[np.ix_(~ours, ours)])
     factor = np.linalg.cholesky(covariance[np.ix_(ours, ours)] - covariance[np.ix_(ours, ~ours)] @ slope)
-    proposed = theirs.sel({dimension: real[dimension].values}).values.copy()
+    proposed = refitted.sel({dimension: real[dimension].values}).values.copy()
 
     def expected(z):
         return centre[ours] + (z[..., ~ours] - centre[~ours]) @ slope
@@ -171,20 +171,22 @@ def filled_bridge(draws, without, left, own, *, seed=0):
         at = _labelled(z, real)
         with np.errstate(all="ignore"):
             moved = draws.from_real_line(at)
-            density = (moved.log_prior_of(own) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
+            density = (
+                (moved.log_prior_of(informed) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
+            )
         return np.where(np.isfinite(density), density, -np.inf) - normal.reshape(z.shape[:-1])
 
     return bridge(log_ratio(second), log_ratio(proposed))
 
 
 def _labelled(z, like):
-    """Coordinates with the dims and the labels of others."""
+    """Return coordinates with the dims and the labels of others."""
     at = xr.DataArray(z, dims=like.dims, coords={like.dims[-1]: like[like.dims[-1]].values})
     return at.assign_coords({name: np.arange(at.sizes[name]) for name in like.dims[:-1]})
 
 
 def log_mean_exp(values):
-    """Logarithm of the mean of exponentials over chain and draw."""
+    """Compute the logarithm of the mean of exponentials over chain and draw."""
     return logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
 
 
@@ -205,7 +207,7 @@ class LeftOut:
         return log_normaliser(self.draws)
 
     def density(self, having, without, lacking, left=None):
-        """Bridge the draws of the fit and those of a refit; where these hardly overlap, each and a normal.
+        """Bridge the draws of the fit and those of a refit; where these barely overlap, bridge either to a normal.
 
         A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap.
 
@@ -223,32 +225,32 @@ class LeftOut:
         Returns
         -------
         Bridge
-            The plain mean over the refit, its overlap NaN, where a law's prior changes with the rows it is fitted to:
-            the two posteriors then differ by more than the density.
+            Where a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the
+            density. The result is then the plain mean over the refit, with NaN for its overlap.
         """
         if not self.draws.law.one_prior:
             by_chain = np.exp(logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
             se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
-        own = () if left is None else self.draws.informed_by(left)
-        found = filled_bridge(self.draws, without, left, own) if own else bridge(having, lacking)
-        if found.overlap >= LEAST_OVERLAP or not _spanned(without):
-            return found
+        informed = () if left is None else self.draws.informed_by(left)
+        result = filled_bridge(self.draws, without, left, informed) if informed else bridge(having, lacking)
+        if result.overlap >= LEAST_OVERLAP or not _spanned(without):
+            return result
         whole, rest = self._whole, log_normaliser(without)
         by_normal = Bridge(
             whole.log_density - rest.log_density, float(np.hypot(whole.se, rest.se)), min(whole.overlap, rest.overlap)
         )
-        return max(found, by_normal, key=lambda bridged: bridged.overlap)
+        return max(result, by_normal, key=lambda bridged: bridged.overlap)
 
 
 def _spanned(draws):
-    """Whether the first half of the draws is enough for a covariance of all coordinates."""
+    """Return whether the first half of the draws is enough for a covariance of all coordinates."""
     real = draws.real_line()
     return real.sizes["chain"] * -(-real.sizes["draw"] // 2) > real.shape[-1]
 
 
 def _relative_variance(weights):
-    """Variance of a mean of correlated draws over its square; weights that are all alike have none."""
+    """Compute the variance of a mean of correlated draws over its square; weights that are all alike have none."""
     import arviz_stats.base as azb
 
     spread = weights.var(ddof=1)

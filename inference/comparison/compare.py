@@ -58,18 +58,18 @@ def check_comparable(fits):
         raise InputError(f"a comparison needs at least two fits, not {len(fits)}")
     (first, reference), *others = fits.items()
     for name, fit in others:
-        (scale,), (own,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
-        if scale != own:
+        (scale,), (other_scale,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
+        if scale != other_scale:
             raise InputError(
-                f"{first!r} is scored on the {scale} scale and {name!r} on the {own} scale; their densities have "
-                "different units: fit both on one scale"
+                f"{first!r} is scored on the {scale} scale and {name!r} on the {other_scale} scale; their densities "
+                "have different units: fit both on one scale"
             )
-        seen, theirs = (f["observed_data"][scale].values for f in (reference, fit))
-        if seen.shape != theirs.shape or not np.array_equal(seen, theirs):
+        seen, values = (f["observed_data"][scale].values for f in (reference, fit))
+        if seen.shape != values.shape or not np.array_equal(seen, values):
             where = (
-                f"{len(seen)} and {len(theirs)} rows"
-                if seen.shape != theirs.shape
-                else f"from row {int(np.argmax(seen != theirs))} on"
+                f"{len(seen)} and {len(values)} rows"
+                if seen.shape != values.shape
+                else f"from row {int(np.argmax(seen != values))} on"
             )
             raise InputError(
                 f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows"
@@ -89,9 +89,9 @@ def compare(
     ----------
     fits : dict of str to Fit
     weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
-        Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
-        those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
-        is of the log scores of the runs above, each law with its drift (see `rollout`).
+        Weights by leave-one-out are of predictions inside the runs, and are no guide to predictions beyond them. For
+        those take ``"rollout"``. It fits laws of runs below the 55%, 70% and 85% quantile of compute. Stacking is then
+        of the log scores of the runs above, each law with its drift (see `rollout`).
     high_k : str, optional
         What to do where the Pareto k is above 0.7, as for `loo`.
     progress : bool
@@ -101,11 +101,12 @@ def compare(
     -------
     Comparison
         A DataFrame that prints its sentence and a short table.
-        One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
-        its standard error ``dse``, ``p_worse``, the probability that this elpd is below the best one's (normal
-        approximation; NaN of the best), ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit
-        mended), ``r_hat_max``, ``ess_bulk_min``, ``divergences`` and ``flags``: why ``p_worse`` may mislead, see
-        `differences`. Its ``attrs`` hold the ``sentence`` that says which predicts best.
+        One row a fit, best first. ``rank`` counts from 1. ``elpd``, ``se``, ``p`` and ``elpd_diff`` (to the best, at
+        most 0) have ``dse``, the standard error of the difference. ``p_worse`` is the probability that this elpd is
+        below the best one's (normal approximation; NaN of the best). ``weight``, ``pareto_k_max`` and ``k_above_0.7``
+        (of rows that no refit fixed) follow, with ``r_hat_max``, ``ess_bulk_min`` and ``divergences``. ``flags`` are
+        reasons why ``p_worse`` may mislead, see `differences`. The ``sentence`` in ``attrs`` states which fit predicts
+        best.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def compare(
     apart = differences(pointwise, doubtful)
     rows = {}
     for name, result in results.items():
-        found = fits[name].record["diagnostics"]
+        diagnostics = fits[name].record["diagnostics"]
         rows[name] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
@@ -146,7 +147,7 @@ def compare(
             "weight": float(weights[name]),
             "pareto_k_max": largest_k_left(result),
             "k_above_0.7": doubtful[name],
-            **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
+            **{key: diagnostics[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
             "flags": apart.loc[name, "flags"],
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)

@@ -21,11 +21,11 @@ MEANING = {
     HIGH_K: "the elpd of this fit or of the best may be wrong",
 }
 TOLD_APART = 2.0  # standard errors, our choice
-LEAST_P = 1e-6  # the normal approximation says nothing of so far a tail
+LEAST_P = 1e-6  # the normal approximation is not valid so far into the tail
 
 
 def p_worse(difference, error):
-    """Probability that an elpd lies below the best one, under a normal approximation of their difference.
+    """Compute the probability that an elpd lies below the best one, under a normal approximation of their difference.
 
     It is ``Phi(-difference / error)``, as R's ``loo_compare`` has it, so at least one half.
 
@@ -52,7 +52,7 @@ def p_worse(difference, error):
 
 
 def is_apart(difference, error):
-    """Whether an elpd is below another by more than two standard errors: a smaller difference does not tell them apart.
+    """Return whether an elpd is below another by more than two standard errors, or the two are not distinguishable.
 
     Parameters
     ----------
@@ -72,36 +72,36 @@ def differences(pointwise, high_k=None):
     pointwise : DataFrame
         One row a unit that was left out, one column a fit.
     high_k : dict of int, optional
-        Units of each fit whose Pareto k is above 0.7 and that no refit mended.
+        Units of each fit whose Pareto k is above 0.7 and that no refit fixed.
 
     Returns
     -------
     DataFrame
-        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, which say why the normal approximation may mislead
-        [1]_: ``n<100`` (fewer than 100 units: the error may be half of what it should be), ``diff<4`` (a difference so
-        small that the two cannot be told apart, whatever its error), ``k>0.7`` (the elpd of this fit or of the best
-        rests on units whose Pareto k is too high, as it is where a law misses some of them: the difference itself may
-        be wrong). The best has that last one alone. R's ``loo_compare`` shows ``n<100`` in place of ``diff<4`` where
-        both hold.
+        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal approximation may mislead
+        [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be. ``diff<4`` marks a
+        difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7`` marks an elpd, of
+        this fit or of the best, that depends on units whose Pareto k is too high. It is so where a law misses some of
+        them, and the difference itself may be wrong. The best has that last flag alone. R's ``loo_compare`` shows
+        ``n<100`` in place of ``diff<4`` where both hold.
     """
     best = pointwise.sum().idxmax()
     apart = pointwise.sub(pointwise[best], axis=0)
     table = pd.DataFrame({"elpd_diff": apart.sum(), "dse": pd.Series(sum_error(apart), apart.columns)})
     table["p_worse"] = p_worse(table["elpd_diff"], table["dse"])
     high_k = {} if high_k is None else high_k
-    said = []
+    flags = []
     for name, difference in table["elpd_diff"].items():
         holds = {
             FEW: name != best and len(pointwise) < FEW_UNITS,
             CLOSE: name != best and -difference < SMALL,
             HIGH_K: high_k.get(name, 0) + high_k.get(best, 0) > 0,
         }
-        said.append(", ".join(flag for flag, held in holds.items() if held))
-    return table.assign(flags=said)
+        flags.append(", ".join(flag for flag, held in holds.items() if held))
+    return table.assign(flags=flags)
 
 
 def sentence(table, *, left_out, named=str, error="dse"):
-    """Say which fit predicts best and by how much, or that several cannot be told apart.
+    """Return a sentence on which fit predicts best and by how much, or that several cannot be distinguished.
 
     Parameters
     ----------
@@ -124,21 +124,21 @@ def sentence(table, *, left_out, named=str, error="dse"):
     close = [named(name) for name, other in table.iloc[1:].iterrows() if CLOSE in other["flags"]]
     if close:
         largest = table.iloc[len(close)]
-        said = (
-            f"{best} cannot be told apart from {_in_words(close)} by predictions of left-out {left_out}: a difference "
+        text = (
+            f"predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:
-        said = (
+        text = (
             f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
             f"{se:.1f}); probability that it is worse {_probability(float(ndtr(-difference / se)) if se else 0.0)}"
         )
     if FEW in row["flags"]:
-        said += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
+        text += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
     if HIGH_K in row["flags"]:
-        said += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
-    return said
+        text += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
+    return text
 
 
 def _in_words(names):

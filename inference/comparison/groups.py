@@ -34,15 +34,15 @@ def loo_by_group(
     """Estimate the expected log predictive density of groups of rows, each left out whole.
 
     Importance sampling of the rows' joint density and, where Pareto k is above 0.7, refits without the group, bridged
-    to the draws of the fit. The sum compares laws by how they foretell a run or a paper of which nothing was seen.
+    to the draws of the fit. The sum compares laws by how they predict a run or a paper of which no row was seen.
 
     Parameters
     ----------
     fit : Fit
     by : str, optional
-        Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss, the size under
-        size effects, and ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of
-        these apart.
+        Column of the table whose rows of one value are a group. By default it is ``run`` for a law of the loss, the
+        size for one with size effects, and ``paper_id`` for a law of progress. Where rows share an effect, the column
+        must hold these together.
     high_k : {"refit", "none"}
         What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
     most : int, optional
@@ -56,9 +56,9 @@ def loo_by_group(
     Returns
     -------
     DataFrame
-        By group, in order of the column's values: ``elpd``, the log density of its rows together; ``pareto_k``;
-        ``refitted``; and of refits the Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the bridge (see
-        `bridge.Bridge`).
+        By group, in order of the column's values. ``elpd`` is the log density of its rows together, next to
+        ``pareto_k`` and ``refitted``. Refits have the Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the
+        bridge (see `bridge.Bridge`).
 
     Raises
     ------
@@ -69,8 +69,8 @@ def loo_by_group(
     Warns
     -----
     DiagnosticWarning
-        If draws of a refit diverged, or the elpd of a group is not reliable for all that: a refit whose draws hardly
-        overlap those of the fit mends nothing, and a law that takes quantities from upstream has no refit of its own.
+        If draws of a refit diverged, or the elpd of a group is still not reliable. A refit whose draws barely overlap
+        those of the fit fixes nothing, and a law that takes quantities from upstream has no refit.
 
     Examples
     --------
@@ -85,40 +85,40 @@ def loo_by_group(
         raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
     draws = fit.draws
     joint = draws.by_group(by)
-    found = _importance_sampling(fit, joint)
-    high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
+    table = _importance_sampling(fit, joint)
+    high = table.index[~(table["pareto_k"] <= PARETO_K_LIMIT)]
     high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and high_k == "refit":
         refits = Refits(fit, seed=seed, **settings)
         items = [(by or draws.law.grouping.group, name, joint.sel(group=name).values) for name in high]
-        made = list(mapped(Refits.without_group, refits, items))
-        for name, one in zip(high, made, strict=True):
-            found.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
-            found.loc[name, "refitted"] = True
-        refits.warn(made, stacklevel=2)
-    _warn(draws.law, found)
-    return found
+        results = list(mapped(Refits.without_group, refits, items))
+        for name, one in zip(high, results, strict=True):
+            table.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
+            table.loc[name, "refitted"] = True
+        refits.warn(results, stacklevel=2)
+    _warn(draws.law, table)
+    return table
 
 
 def _importance_sampling(fit, joint):
     result = importance_sampling(fit, joint)
-    found = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
+    columns = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
     index = pd.Index(joint["group"].values, name="group")
-    return pd.DataFrame(found, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
+    return pd.DataFrame(columns, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
 
 
-def unmended(found):
-    """Whether the elpd of each group of `loo_by_group` is not reliable: Pareto k above 0.7 and no refit mended it."""
-    mended = found["refitted"] & ~(found["overlap"] < LEAST_OVERLAP)
-    return ~(found["pareto_k"] <= PARETO_K_LIMIT) & ~mended
+def unmended(table):
+    """Return whether the elpd of each group of `loo_by_group` is unreliable: Pareto k above 0.7 that no refit fixed."""
+    mended = table["refitted"] & ~(table["overlap"] < LEAST_OVERLAP)
+    return ~(table["pareto_k"] <= PARETO_K_LIMIT) & ~mended
 
 
-def _warn(law, found):
-    left = found["pareto_k"][unmended(found)]
+def _warn(law, table):
+    left = table["pareto_k"][unmended(table)]
     if len(left):
         warnings.warn(
-            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(found)} groups (largest "
-            f"{left.max():.2f}) and no refit mended it: their elpd is not reliable",
+            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(table)} groups (largest "
+            f"{left.max():.2f}) and no refit fixed it: their elpd is not reliable",
             DiagnosticWarning,
             stacklevel=3,
         )

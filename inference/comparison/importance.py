@@ -1,4 +1,4 @@
-"""Leave-one-out by Pareto-smoothed importance sampling, each unit's tail by the efficiency of its own draws.
+"""Leave-one-out by Pareto-smoothed importance sampling, each unit's tail by the efficiency of its draws.
 
 References
 ----------
@@ -23,14 +23,14 @@ from ..psis import pareto_smoothed
 from .weights import sum_error
 
 STORED, WEIGHTS = "importance_sampling", "log_weights"
-MANY = 2_000  # units, beyond which a Pareto distribution is fitted to the tail of those alone whose weights differ
-EVEN = 1.0  # largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds
-PIT_DRAWS = 400  # that tell the PIT of a row by 0.001, where draws hardly differ in what they say of it
-LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
+MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
+EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
+PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
+LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
 
 
 def importance_sampling(fit, joint=None, *, progress=False):
-    """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_; that of the fit's own units is done once.
+    """Compute leave-one-out by importance sampling alone, whatever the Pareto k [1]_; of the fit's units only once.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def importance_sampling(fit, joint=None, *, progress=False):
 
 
 def _in_one(fit, joint=None):
-    """Scores of units whose densities are at hand all at once, a Dataset, and their log weights."""
+    """Return scores of units whose densities are available all at once, a Dataset, and their log weights."""
     ((_, density, log_weights, k),) = weighted(fit, joint)
     return _scores(density, log_weights, k), log_weights
 
 
 def _in_parts(fit, progress):
-    """Scores of units some at a time, a Dataset, with the PIT of rows."""
+    """Return scores of units some at a time, a Dataset, with the PIT of rows."""
     draws, unit, parts = fit.draws, fit.law.unit, []
     text = f"leave-one-out of {len(draws.rows):,} rows"
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
@@ -75,12 +75,12 @@ def _pit(draws, positions, log_weights, k):
     """Return `left_out_cdf` of rows: of every few draws where these weigh alike, of all where a tail was fitted."""
     stride = max(1, log_weights[..., 0].size // PIT_DRAWS)
     few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
-    found = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
+    values = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
     apart = np.flatnonzero(k)
     if apart.size:
-        own = np.arange(len(draws.rows))[positions][apart]
-        found[apart] = left_out_cdf(draws, own, log_weights[..., apart])
-    return found
+        rows = np.arange(len(draws.rows))[positions][apart]
+        values[apart] = left_out_cdf(draws, rows, log_weights[..., apart])
+    return values
 
 
 def _scores(density, log_weights, k):
@@ -95,7 +95,7 @@ def _scores(density, log_weights, k):
 
 
 def weighted(fit, joint=None):
-    """Log densities of units with the smoothed log weights of draws that lack them, some units at a time.
+    """Yield log densities of units with the smoothed log weights of draws that lack them, some units at a time.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def weighted(fit, joint=None):
 
 
 def left_out_cdf(draws, positions, log_weights):
-    """Probability of an observation of at most the one made under draws that did not see it, (row,).
+    """Compute the probability of an observation of at most the one made under draws that did not see it, (row,).
 
     Parameters
     ----------
@@ -133,19 +133,19 @@ def left_out_cdf(draws, positions, log_weights):
     """
     weights = log_weights.transpose(*DRAWS, ...).values
     weights = np.exp(weights - weights.max((0, 1)))
-    below = draws.cdf(draws.rows.iloc[positions], given="others").transpose(*DRAWS, ...).values
+    below = draws.cdf(draws.rows.iloc[positions], conditioning="others").transpose(*DRAWS, ...).values
     return (weights * below).sum((0, 1)) / weights.sum((0, 1))
 
 
-def _result(fit, found, log_weights=None):
-    k, elpd_i = found["pareto_k"], found["elpd"]
+def _result(fit, scores, log_weights=None):
+    k, elpd_i = scores["pareto_k"], scores["elpd"]
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
     return with_se(
         _elpd_data(
             elpd=elpd,
             se=np.nan,
-            p=float(found["lppd"].sum()) - elpd,
+            p=float(scores["lppd"].sum()) - elpd,
             n_samples=chains * draws,
             n_data_points=elpd_i.size,
             scale="log",
@@ -176,15 +176,15 @@ def smoothed(log_ratios, density, *, many=False):
     density : DataArray
         Log density of each unit, of the same shape.
     many : bool
-        Leave the weights of a unit as they are where they differ by less than a factor e, as those of nearly all units
-        of a large table do.
+        Leave the weights of a unit unchanged where they differ by less than a factor e. In a large table this holds for
+        nearly all units.
 
     Returns
     -------
     log_weights : DataArray
         Of the dims of `density`; exponentials add up to 1.
     pareto_k : DataArray
-        0 where weights were left as they are.
+        0 where weights were left unchanged.
 
     Raises
     ------
@@ -220,12 +220,12 @@ def _smoothed(log_ratios, density, many):
 
 
 def cut_factor(density, codes):
-    """Log of what a unit says of a law given its quantities from upstream, log p(y_i | y_-i, phi), less its mean.
+    """Compute the log density of a unit given upstream quantities and the others, log p(y_i | y_-i, phi), centred.
 
     Draws of a cut [2]_ have phi from elsewhere, so that without unit i they should be weighted by
     ``p(y_i | y_-i, phi) / p(y_i | theta, phi)``. The numerator is the harmonic mean of the density over the draws at
-    one phi, drawn towards the mean over phi by how well so few draws tell it: leave-one-out is then right to second
-    order in the numerator's variation.
+    one phi. It is shrunk towards the mean over phi, more so where few draws determine it. Leave-one-out is then
+    right to second order in the numerator's variation.
 
     Parameters
     ----------
@@ -244,21 +244,21 @@ def cut_factor(density, codes):
     means = sum_by(ratios, codes, counts) / counts
     squares = sum_by((ratios / means[:, codes] - 1) ** 2, codes, counts)
     noise = (squares.sum(1) / (counts - 1).sum() * (1 / counts).mean())[:, None]  # of the logarithm of a mean
-    found = -np.log(means)
-    found = found - found.mean(1, keepdims=True)
-    spread = found.var(1, ddof=1, keepdims=True)
-    kept = np.clip(1 - noise / np.where(spread > 0, spread, np.inf), 0, 1)
-    return (kept * found)[:, codes].T.reshape(density.shape)
+    factors = -np.log(means)
+    factors = factors - factors.mean(1, keepdims=True)
+    spread = factors.var(1, ddof=1, keepdims=True)
+    shrinkage = np.clip(1 - noise / np.where(spread > 0, spread, np.inf), 0, 1)
+    return (shrinkage * factors)[:, codes].T.reshape(density.shape)
 
 
 def _codes(upstream):
-    """Give draws of one value of the quantities from upstream one number, (chain, draw)."""
+    """Return codes of draws, (chain, draw), the same for draws of one value of the quantities from upstream."""
     stacked = np.stack([x.transpose(*DRAWS).values for x in upstream.data_vars.values()], axis=-1)
     _, codes = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
     return codes.reshape(stacked.shape[:-1])
 
 
 def with_se(result):
-    """Give a result the standard error that differences of elpd have too, see `sum_error`."""
+    """Set the standard error of a result to that of differences of elpd, see `sum_error`."""
     result.se = float(sum_error(result.elpd_i.values))
     return result

@@ -1,4 +1,4 @@
-"""Leave-one-out of a fit: Pareto-smoothed importance sampling, mended where the Pareto k is too high.
+"""Leave-one-out of a fit: Pareto-smoothed importance sampling, with refits where the Pareto k is too high.
 
 References
 ----------
@@ -45,10 +45,10 @@ def loo(
     ----------
     fit : Fit
     high_k : {"refit", "moment_matching", "none"}, optional
-        What to do where the Pareto k is above 0.7: fit again without the observation and bridge the two sets of draws,
-        as is done by default; move the draws [2]_, which asks for no fit and was off by 0.1 to 0.4 nats a row in
-        linear regressions with k from 1 to 2.3; or nothing, as by default of a law that takes quantities from
-        upstream and of `scores`, one refit of which takes a minute.
+        What to do where the Pareto k is above 0.7. ``"refit"`` fits again without the observation and bridges the two
+        sets of draws. ``"moment_matching"`` shifts the draws [2]_ without a fit. Its errors were 0.1 to 0.4 nats a row
+        in linear regressions with k above 1. ``"none"`` does nothing. The default is ``"refit"``, but ``"none"`` for a
+        law that takes quantities from upstream and for `scores`, one refit of which takes a minute.
     seed : int
         Of refits.
     progress : bool
@@ -70,8 +70,8 @@ def loo(
     Warns
     -----
     DiagnosticWarning
-        If a Pareto k above 0.7 remains, or draws of a refit diverged. A refit whose draws hardly overlap those of the
-        fit, even by way of a normal, mends nothing.
+        If a Pareto k above 0.7 remains, or draws of a refit diverged. A refit whose draws barely overlap those of the
+        fit, even by way of a normal, fixes nothing.
 
     Examples
     --------
@@ -88,14 +88,14 @@ def loo(
     if law.upstream and high_k != "none":
         raise InputError(
             f"high_k={high_k!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior "
-            'that could be moved or fitted again without an observation; use high_k="none", or joint=True of the law'
+            'that could be shifted or fitted again without an observation; use high_k="none", or joint=True of the law'
         )
     result = importance_sampling(fit, progress=progress)
     if high_k == "refit":
         resolve(fit, result, seed=seed, progress=progress, **settings)
     elif high_k == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
-        # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it
-        # moves them far, ratios of densities overflow, and what it finds is then not taken.
+        # Where moment matching leaves the draws unchanged, ArviZ divides by the spread of equal weights. Where it
+        # shifts them far, ratios of densities overflow, and its result is not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
             result = with_se(moment_match(fit, result))
@@ -107,6 +107,6 @@ def loo(
             DiagnosticWarning,
             stacklevel=2,
         )
-    # They are as large as the log densities, and those of a fit that was mended are of other draws.
+    # They are as large as the log densities, and those of a fit with refits belong to other draws.
     result.log_weights = None
     return result

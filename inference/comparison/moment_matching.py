@@ -1,4 +1,4 @@
-"""Moment matching: draws moved on the real line to where the posterior without an observation lies.
+"""Moment matching: draws shifted on the real line to where the posterior without an observation lies.
 
 References
 ----------
@@ -12,13 +12,13 @@ from ..checks.chains import PARETO_K_LIMIT
 
 
 def moment_match(fit, result):
-    """Return leave-one-out with the Pareto k of observations above 0.7 mended by moment matching [1]_."""
+    """Return leave-one-out with the Pareto k of observations above 0.7 lowered by moment matching [1]_."""
     import arviz_stats as azs
 
     densities.needed_whole(fit, 'high_k="moment_matching"')
     draws = fit.draws
     with warnings.catch_warnings():
-        # `loo` says itself what is left.
+        # `loo` warns of the Pareto k that remain.
         warnings.filterwarnings("ignore", message="After Moment Matching", category=UserWarning)
         return azs.loo_moment_match(
             fit.tree,

@@ -35,13 +35,13 @@ class Refits:
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
         self._left_out = LeftOut(self.draws)
 
-    def without(self, kept, having, lacking, left=None):
-        """Refit to the rows kept and bridge what is left out.
+    def without(self, rows, having, lacking, left=None):
+        """Refit to the rows that remain and bridge what is left out.
 
         Parameters
         ----------
-        kept : DataFrame
-            The rows that are not.
+        rows : DataFrame
+            Those that remain.
         having : ndarray, shape (chain, draw)
             Log density of what is left out, given the rest, under the draws of the fit.
         lacking : callable
@@ -57,46 +57,46 @@ class Refits:
             ``elpd``, the log predictive density of what is left out, with ``elpd_se`` and ``overlap`` of the bridge;
             ``diverged``, the refit's divergences, and ``stuck``, whether its chains disagree.
         """
-        found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
-        stuck = _disagree(found)
+        refit = self._fitter.sample(rows, law=self.draws.law, **self._asked)
+        stuck = _disagree(refit)
         if stuck:
             warmer = {"seed": self._asked["seed"] + 1, "tune": 2 * self._asked["tune"]}
-            found = self._fitter.sample(kept, law=self.draws.law, **self._asked | warmer)
-            stuck = _disagree(found)
-        bridged = self._left_out.density(having, found.draws, lacking(found.draws).values, left)
-        return found.draws, {
+            refit = self._fitter.sample(rows, law=self.draws.law, **self._asked | warmer)
+            stuck = _disagree(refit)
+        bridged = self._left_out.density(having, refit.draws, lacking(refit.draws).values, left)
+        return refit.draws, {
             "elpd": bridged.log_density,
             "elpd_se": bridged.se,
             "overlap": bridged.overlap,
-            "diverged": found.diagnostics["divergences"],
+            "diverged": refit.diagnostics["divergences"],
             "stuck": stuck,
         }
 
     def without_unit(self, item):
         """Leave one unit out, given its position and its log density under the draws of the fit, (chain, draw)."""
         (i, having), seed = item, self._asked["seed"]
-        without, found = self.without(
+        without, entry = self.without(
             self.draws.without(i), having, lambda fitted: self.draws.left_out_density(fitted, i, seed=seed)
         )
-        return found | {"mean": self.draws.left_out_mean(without, i)}
+        return entry | {"mean": self.draws.left_out_mean(without, i)}
 
     def without_group(self, item):
         """Leave the rows out in which a column has one value, given both and their density as for a unit."""
         by, value, having = item
-        rows, own = self.draws.rows, (self.draws.rows[by] == value).to_numpy()
-        kept, left = (rows[chosen].reset_index(drop=True) for chosen in (~own, own))
-        return self.without(kept, having, lambda fitted: self.draws.left_out_group(fitted, left, by), left)[1]
+        rows, members = self.draws.rows, (self.draws.rows[by] == value).to_numpy()
+        rest, left = (rows[chosen].reset_index(drop=True) for chosen in (~members, members))
+        return self.without(rest, having, lambda fitted: self.draws.left_out_group(fitted, left, by), left)[1]
 
-    def warn(self, found, stacklevel):
+    def warn(self, results, stacklevel):
         """Warn of divergences and of chains that disagree in refits, as from `stacklevel` callers up.
 
         Parameters
         ----------
-        found : list of dict
+        results : list of dict
             Of the refits made.
         stacklevel : int
         """
-        diverged, stuck = (sum(each[name] for each in found) for name in ("diverged", "stuck"))
+        diverged, stuck = (sum(result[name] for result in results) for name in ("diverged", "stuck"))
         faults = [f"{diverged} divergences in the refits of leave-one-out"] if diverged else []
         if stuck:
             faults.append(f"chains disagree (r_hat above {STUCK}) in {stuck} refits of leave-one-out")
@@ -110,7 +110,7 @@ def _disagree(sampled):
 
 
 def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
-    """Log predictive density of units by a refit without each, bridged to the draws of the fit.
+    """Compute the log predictive density of units by a refit without each, bridged to the draws of the fit.
 
     Parameters
     ----------
@@ -127,8 +127,9 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     Returns
     -------
     Dataset
-        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, the ``overlap`` of
-        the bridge (see `bridge.Bridge`), ``mean`` of the observations left out, added up, and ``refitted``.
+        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, and the ``overlap``
+        of the bridge (see `bridge.Bridge`). ``mean`` is the sum of the means of the observations left out, and
+        ``refitted`` whether there was a refit.
 
     Warns
     -----
@@ -139,16 +140,16 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     law, coordinate = fit.law, densities.units(fit)
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
-    found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
+    columns = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
     items = [(i, densities.of_unit(fit, i)) for i in units.tolist()]
     text = f"{law.label}: refitting without a {law.unit}"
-    made = list(counted(mapped(Refits.without_unit, refits, items), text, progress, total=len(items)))
-    for (i, _), one in zip(items, made, strict=True):
-        for name, values in found.items():
+    results = list(counted(mapped(Refits.without_unit, refits, items), text, progress, total=len(items)))
+    for (i, _), one in zip(items, results, strict=True):
+        for name, values in columns.items():
             values[i] = one[name]
-    refits.warn(made, stacklevel=3)
-    found["refitted"] = np.isfinite(found["elpd"])
-    return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
+    refits.warn(results, stacklevel=3)
+    columns["refitted"] = np.isfinite(columns["elpd"])
+    return xr.Dataset({name: (law.unit, x) for name, x in columns.items()}, coords={law.unit: coordinate})
 
 
 def resolve(fit, result, *, seed=1, **settings):
@@ -160,7 +161,7 @@ def resolve(fit, result, *, seed=1, **settings):
     ----------
     fit : Fit
     result : ELPDData
-        Of importance sampling. Its Pareto k stays; what was mended is said by `unreliable`.
+        Of importance sampling. Its Pareto k stays; `unreliable` returns which units no refit fixed.
     seed, **settings
         As for `exact_loo`.
 
@@ -172,18 +173,18 @@ def resolve(fit, result, *, seed=1, **settings):
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     if not high.size:
         return xr.Dataset({"mean": (fit.law.unit, []), "refitted": (fit.law.unit, np.zeros(0, bool))})
-    found = fit.computed.get(STORED)
-    missing = high if found is None else high[~found["refitted"].values[high]]
+    stored = fit.computed.get(STORED)
+    missing = high if stored is None else high[~stored["refitted"].values[high]]
     if missing.size:
-        made = exact_loo(fit, missing, seed=seed, **settings)
-        found = fit.computed[STORED] = made if found is None else xr.where(made["refitted"], made, found)
-    refitted, lppd = found["refitted"].values, result.p + result.elpd
-    result.elpd_i.values[refitted] = found["elpd"].values[refitted]
-    result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)
+        refits = exact_loo(fit, missing, seed=seed, **settings)
+        stored = fit.computed[STORED] = refits if stored is None else xr.where(refits["refitted"], refits, stored)
+    refitted, lppd = stored["refitted"].values, result.p + result.elpd
+    result.elpd_i.values[refitted] = stored["elpd"].values[refitted]
+    result.mended = refitted & ~(stored["overlap"].values < LEAST_OVERLAP)
     result.elpd = float(result.elpd_i.sum())
     with_se(result)
     result.p = float(lppd - result.elpd)
-    return found
+    return stored
 
 
 def _mended(result):
@@ -191,11 +192,11 @@ def _mended(result):
 
 
 def unreliable(result):
-    """Units whose Pareto k is above 0.7 and that no refit mended, (unit,) of bool."""
+    """Return the units whose Pareto k is above 0.7 and that no refit fixed, (unit,) of bool."""
     return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_mended(result)
 
 
 def largest_k_left(result):
-    """Largest Pareto k of the units that no refit mended; NaN where every one was."""
+    """Return the largest Pareto k of the units that no refit fixed; NaN where refits fixed all."""
     left = result.pareto_k.values[~_mended(result)]
     return float(left.max()) if left.size else np.nan

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
 QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
-PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
-AT_ONCE = 4_000_000  # predictive draws held in memory together
-ALONE = "_law_alone"  # ends the names of what a law predicts without its drift
-SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
+PARTS = 8  # Of the draws, from which the Monte-Carlo error of a score is estimated.
+AT_ONCE = 4_000_000  # Predictive draws held in memory together.
+ALONE = "_law_alone"  # Ends the names of what a law predicts without its drift.
+DIAGNOSTICS = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
 def rollout(
@@ -50,11 +50,11 @@ def rollout(
     """Fit a law to the rows below each cutoff and predict each row at or above it.
 
     Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
-    predicted on its own, as that of a new run or paper where rows of these share an effect; a law of counts predicts
-    new problems of the same runs, a law of scores those of a new model of that date and compute, on benchmarks that at
-    least three models below the cutoff have scores on. What is predicted is on the scale of the law (``log_loss`` by
-    default of a law of the loss, so that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t
-    does not exist.
+    predicted alone, as that of a new run or paper where rows of these share an effect. A law of counts predicts new
+    problems of the same runs. A law of scores predicts a new model of that date and compute, on benchmarks that at
+    least three models below the cutoff have scores on. Predictions are on the scale of the law, since the mean of a
+    loss whose logarithm is Student-t does not exist. For a law of the loss this is ``log_loss`` by default, so that
+    0.01 is 1% of the loss.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def rollout(
     cutoffs : number, str or sequence of them
         Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
     beyond : {"drift", "none"}
-        Whether runs of more compute than the largest fitted one carry the drift of the law: an error of log loss that
-        grows with the decades beyond, whose scale rollouts of ten public tables teach (``evidence/beyond.json``). Laws
-        of other tables than runs have none.
+        Whether runs of more compute than the largest fitted one carry the drift of the law. This is an error of log
+        loss that grows with compute beyond that run. Its scale is learned from rollouts of ten public tables
+        (``evidence/beyond.json``). Laws of other tables than runs have none.
     seed : int, optional
         Of every fit and of the predictions.
     sampler : str, optional
@@ -82,26 +82,26 @@ def rollout(
     Returns
     -------
     table : DataFrame
-        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50``, ``coverage_80`` and ``coverage_90``, the
-        shares of rows within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95%
-        interval (as if rows were independent; those of one cutoff share the error of one fit), ``crps`` (mean
-        continuous ranked probability score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws
-        predict anything, so that the score barely exists), with the drift also ``coverage_50_law_alone``,
-        ``coverage_80_law_alone``, ``coverage_90_law_alone`` and ``crps_law_alone``, those without it, ``mae`` and
-        ``bias`` (mean absolute and mean difference of predicted medians from what was observed), ``log_score`` (mean
-        log predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
-        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+        By ``cutoff``: ``fitted`` and ``predicted`` (rows). ``coverage_50``, ``coverage_80`` and ``coverage_90`` are the
+        shares of rows within central predictive intervals. Each has the ends ``_low`` and ``_high`` of its 95% interval
+        (as if rows were independent; those of one cutoff share the error of one fit). ``crps`` is the mean continuous
+        ranked probability score and ``crps_se`` its Monte-Carlo standard error. This is large where a few draws predict
+        anything, so that the score barely exists. With the drift, ``coverage_50_law_alone``, ``coverage_80_law_alone``,
+        ``coverage_90_law_alone`` and ``crps_law_alone`` are those without it. ``mae`` and ``bias`` are the mean
+        absolute and the mean difference of predicted medians from what was observed. ``log_score`` is the mean log
+        predictive density (NaN where the law has none by row). ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
+        ``divergences`` are of the chains. ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
-        By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
-        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; with the drift also quantiles
-        and ``crps`` that end in ``_law_alone``, and ``beyond``, decades of compute beyond the largest run fitted; the
-        coordinates ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
+        By ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive
+        draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the drift there are also
+        quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades of compute above the largest
+        run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
 
     Raises
     ------
     InputError
-        If `beyond` is unknown, the column is missing or holds no numbers, a cutoff leaves no row on one side, or the
-        rows below it cannot inform the law.
+        If `beyond` is unknown, the column is missing or holds no numbers, or a cutoff leaves no row on one side. Also
+        if the rows below a cutoff cannot inform the law.
 
     Warns
     -----
@@ -126,40 +126,46 @@ def rollout(
     entries, parts = {}, []
     options = {"seed": seed, "sampler": sampler, **settings}
     items = [(past, rows[ahead].reset_index(drop=True)) for past, ahead in cut.values()]
-    made = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
-    for (cutoff, (past, ahead)), (diagnosed, found) in zip(cut.items(), made, strict=True):
-        entries[cutoff] = {"fitted": len(past)} | summarised(found) | diagnosed
+    results = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
+    for (cutoff, (past, ahead)), (diagnosed, predictions) in zip(cut.items(), results, strict=True):
+        entries[cutoff] = {"fitted": len(past)} | summarised(predictions) | diagnosed
         named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
-        found = found.drop_vars("crps_without")
-        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
-    found = xr.concat(parts, "prediction")
-    found.attrs = {"law": law.label, "by": by, "scale": law.scale}
+        predictions = predictions.drop_vars("crps_without")
+        parts.append(predictions.assign_coords({name: ("prediction", x) for name, x in named.items()}))
+    predictions = xr.concat(parts, "prediction")
+    predictions.attrs = {"law": law.label, "by": by, "scale": law.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
     summary.attrs = {"scale": law.scale}
-    return summary, found
+    return summary, predictions
 
 
 def _rolled(shared, item):
-    """Fit rows and predict others; returns what is said of the chains, and the predictions."""
+    """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
-    return {name: fit.diagnostics[name] for name in SAID}, predicted(fit.draws, ahead, options["seed"], beyond)
+    return {name: fit.diagnostics[name] for name in DIAGNOSTICS}, predicted(fit.draws, ahead, options["seed"], beyond)
 
 
 def _number(cutoff):
     """Read a cutoff: a number, or a date as text, in fractional years."""
     try:
-        found = float(cutoff)
+        value = float(cutoff)
     except (TypeError, ValueError):
         dates = pd.Series(pd.to_datetime([str(cutoff)], format="ISO8601", errors="coerce"))
-        found = float(fractional_years(dates).iloc[0])
-    if not np.isfinite(found):
+        value = float(fractional_years(dates).iloc[0])
+    if not np.isfinite(value):
         raise InputError(f"cutoff {cutoff!r} is neither a number nor a date such as 2019-06-30")
-    return found
+    return value
 
 
 def _cut(law, rows, values, by, cutoff):
-    """Rows below a cutoff, which must be enough for the law, and which of the others, (row,), they foretell."""
+    """Return the rows below a cutoff, checked to be enough for the law, and which of the others, (row,), they predict.
+
+    Raises
+    ------
+    InputError
+        If the rows below the cutoff are too few, or predict no other row.
+    """
     place = rows.attrs.get("source", "the table")
     below = values < cutoff
     if below.all() or not below.any():
@@ -176,17 +182,17 @@ def _cut(law, rows, values, by, cutoff):
     if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
         raise InputError(
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
-            "foretells its rows; cut along what every one has on both sides"
+            "predicts its rows; cut along what every one has on both sides"
         )
     ahead = ~below
     ahead[ahead] = law.grouping.foretold(past, rows[ahead])
     if not ahead.any():
-        raise InputError(f"{place}: rows below {by} {cutoff:g} say nothing of any other; choose a later cutoff")
+        raise InputError(f"{place}: rows below {by} {cutoff:g} do not inform any other; choose a later cutoff")
     return past, ahead
 
 
 def predicted(draws, rows, seed, beyond="none"):
-    """Predict rows and score the predictions, each row on its own.
+    """Predict rows and score the predictions, each row alone.
 
     Parameters
     ----------
@@ -244,39 +250,39 @@ def _drifted(alone, law, sample, observed, drift, decades, rng):
 
 
 def scored(sample, observed):
-    """Quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
-    found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
-    found |= {
+    """Return quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
+    columns = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
+    columns |= {
         "observed": observed,
         "pit": (sample < observed).mean(0) + (sample == observed).mean(0) / 2,
         "crps": crps(sample, observed),
     }
     part = np.arange(len(sample)) * PARTS // len(sample)
-    found["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
-    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
+    columns["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
+    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in columns.items()})
 
 
-def _within(found, low, high):
-    return (found["observed"] >= found[low]) & (found["observed"] <= found[high])
+def _within(predictions, low, high):
+    return (predictions["observed"] >= predictions[low]) & (predictions["observed"] <= predictions[high])
 
 
-def summarised(found):
-    """Coverage, scores and bias of predictions, as `rollout` describes them; of some of them without ``crps_se``."""
-    count, observed = found.sizes["prediction"], found["observed"]
+def summarised(predictions):
+    """Return coverage, scores and bias of predictions, as in `rollout`; of some of them without ``crps_se``."""
+    count, observed = predictions.sizes["prediction"], predictions["observed"]
     entry = {"predicted": count}
     for level, (low, high) in LEVELS.items():
-        hits = int(_within(found, low, high).sum())
+        hits = int(_within(predictions, low, high).sum())
         name = f"coverage_{100 * level:.0f}"
         ends = binomial_interval(hits, count)
         entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
-    entry["crps"] = float(found["crps"].mean())
-    if "crps_without" in found:  # the jackknife over parts of the draws
-        without = found["crps_without"].mean("prediction")
+    entry["crps"] = float(predictions["crps"].mean())
+    if "crps_without" in predictions:  # the jackknife over parts of the draws
+        without = predictions["crps_without"].mean("prediction")
         entry["crps_se"] = float(without.std() * np.sqrt(without.size - 1))
-    if f"crps{ALONE}" in found:
+    if f"crps{ALONE}" in predictions:
         ends = {level: (f"{low}{ALONE}", f"{high}{ALONE}") for level, (low, high) in LEVELS.items()}
-        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(found, *e).mean()) for x, e in ends.items()}
-        entry[f"crps{ALONE}"] = float(found[f"crps{ALONE}"].mean())
-    error = found["q50"] - observed
+        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(predictions, *e).mean()) for x, e in ends.items()}
+        entry[f"crps{ALONE}"] = float(predictions[f"crps{ALONE}"].mean())
+    error = predictions["q50"] - observed
     entry |= {"mae": float(abs(error).mean()), "bias": float(error.mean())}
-    return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}
+    return entry | {"log_score": float(predictions["log_score"].mean()) if "log_score" in predictions else np.nan}

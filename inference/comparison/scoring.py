@@ -1,4 +1,4 @@
-"""How well draws of an observation foretold it: proper scores and the coverage of intervals, row by row."""
+"""Measure how well draws predicted an observation: proper scores and the coverage of intervals, row by row."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ...datasets.deferred import stats as st
 
 
 def crps(draws, observed):
-    """Continuous ranked probability score of predictive draws, ``E|X - y| - E|X - X'|/2``: the less the better.
+    """Compute the continuous ranked probability score of draws, ``E|X - y| - E|X - X'|/2``: the less the better.
 
     The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number. It is
     added up as the integral of ``F**2`` below what was observed and of ``(1 - F)**2`` above, so that no draw far out
@@ -37,8 +37,8 @@ def crps(draws, observed):
     ordered = np.sort(draws, axis=0)
     first, last = np.minimum(ordered[:1], observed), np.maximum(ordered[-1:], observed)
     ends = np.concatenate([first, ordered, last])
-    # Between two neighbours i draws lie below and the others above. The chance that two draws, of those that are not
-    # the same, both lie on the far side of what was observed stands for F**2 and (1 - F)**2: nothing is negative.
+    # Between two neighbours i draws lie below and the others above. F**2 and (1 - F)**2 are estimated from pairs of
+    # different draws: by the chance that both lie on the far side of what was observed. Nothing is negative.
     below = np.arange(count + 1)[:, None]
     pairs = count * max(count - 1, 1)
     to_left = np.diff(np.minimum(ends, observed), axis=0) * (below * np.maximum(below - 1, count == 1)) / pairs
@@ -48,7 +48,7 @@ def crps(draws, observed):
 
 
 def binomial_interval(hits, count, level=0.95):
-    """Equal-tailed interval of a share, of the Beta posterior under Jeffreys' prior.
+    """Compute the equal-tailed interval of a share, of the Beta posterior under Jeffreys' prior.
 
     Examples
     --------

@@ -12,12 +12,12 @@ TOLERANCE = 1e-9
 
 
 def sum_error(values):
-    """Give the standard error of a sum over the first axis: of n values, the variance by n - 1."""
+    """Return the standard error of a sum over the first axis: of n values, the variance by n - 1."""
     return len(values) ** 0.5 * np.std(np.asarray(values, float), axis=0, ddof=1)
 
 
 def stacking(elpd_i):
-    """Weights whose mixture has the highest leave-one-out log score (Yao et al. 2018, section 3.1).
+    """Compute weights whose mixture has the highest leave-one-out log score (Yao et al. 2018, section 3.1).
 
     The problem is concave; it is solved by expectation maximisation until no model could gain.
 
@@ -41,7 +41,7 @@ def stacking(elpd_i):
 
 
 def _stacked(elpd_i, shares):
-    """Stacking weights of observations that count for shares of their own, a row of `shares` each: (row, model)."""
+    """Compute stacking weights of observations that count for different shares, a row of `shares`: (row, model)."""
     density = np.exp(elpd_i - elpd_i.max(axis=1, keepdims=True))
     weights, left = np.full((len(shares), density.shape[1]), 1 / density.shape[1]), np.arange(len(shares))
     for _ in range(STEPS):
@@ -54,7 +54,7 @@ def _stacked(elpd_i, shares):
 
 
 def bootstrapped(elpd_i, *, replicates=100, seed=0):
-    """Stacking weights of tables whose observations are drawn with replacement from these: how far chance moves them.
+    """Compute stacking weights of tables drawn with replacement from these observations: how far chance moves them.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def bootstrapped(elpd_i, *, replicates=100, seed=0):
 
 
 def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
-    """Pseudo-BMA+ weights: Akaike-type weights averaged over the Bayesian bootstrap (Yao et al. 2018, section 3.4).
+    """Compute pseudo-BMA+ weights: Akaike-type, averaged over the Bayesian bootstrap (Yao et al. 2018, section 3.4).
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
 
 
 def equal(elpd_i):
-    """Weights that are all the same."""
+    """Return weights that are all the same."""
     return np.full(np.shape(elpd_i)[1], 1 / np.shape(elpd_i)[1])
 
 
@@ -104,14 +104,14 @@ WEIGHTINGS = {"stacking": stacking, "pseudo_bma": pseudo_bma, "equal": equal}
 
 
 def weigh(elpd_i, method):
-    """Weights by the method called `method`."""
+    """Return weights by the method called `method`."""
     if method not in WEIGHTINGS:
         raise InputError(unknown("weighting", method, (*WEIGHTINGS, "rollout")))
     return WEIGHTINGS[method](elpd_i)
 
 
 def log_score(elpd_i, weights):
-    """Leave-one-out log score of the mixture with `weights`."""
+    """Compute the leave-one-out log score of the mixture with `weights`."""
     return float(logsumexp(_finite(elpd_i), axis=1, b=weights).sum())
 
 

@@ -36,7 +36,7 @@ class Compiled:
         self._check(density)
 
     def __call__(self, z, density):
-        """Log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
+        """Return the log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
         user, _held = self.addresses(density)
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
@@ -73,7 +73,7 @@ def flat(blocks):
 
 
 def in_use(density):
-    """Which coordinates are sampled."""
+    """Return which coordinates are sampled."""
     return np.ones(sum(block.size for block in density.start), bool) if density.used is None else density.used
 
 
@@ -89,8 +89,8 @@ def _source(density):
         coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
         offset += block.size
     try:
-        found = density.terms(tuple(coordinates), data)
-        terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
+        parts = density.terms(tuple(coordinates), data)
+        terms = [graph.constant(x) for term in parts for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
     except (AttributeError, TypeError, ValueError) as error:
         raise UntraceableError(f"the terms of the density need numbers: {error}") from error
     coordinates = [x for block in coordinates for x in np.ravel(block)]
@@ -98,11 +98,11 @@ def _source(density):
 
 
 def _symbols(graph, operation, shape, axis, named):
-    """Symbols of an array's elements, those of one place along its axis if it has one."""
+    """Return symbols of an array's elements, those of one place along its axis if it has one."""
     shape = shape if axis is None else (1, *shape[1:])
     width = math.prod(shape)
-    found = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
-    return np.array(found, dtype=object).reshape(shape).view(Symbols) if shape else found[0]
+    symbols = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
+    return np.array(symbols, dtype=object).reshape(shape).view(Symbols) if shape else symbols[0]
 
 
 def _placed(array, axis):

@@ -1,19 +1,19 @@
 """Elementary functions in the language of LLVM, without branches or calls, so that loops over rows are vectorised.
 
 The C library's functions take one number at a time. The exponential and logarithms are right to three units in the
-last place; the logarithm of the gamma function and its derivative, of positive numbers, to an absolute error of 1e-14
-where they are below ten.
+last place. The logarithm of the gamma function and its derivative, of positive numbers, are right to an absolute error
+of 1e-14 where they are below ten.
 """
 
 import math
 import struct
 
-MAGIC = 1.5 * 2.0**52  # what is added to it is rounded to a whole number, which then stands in its last bits
-LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # a whole number below 2**20 times the first is exact
-RANGE = 800.0  # beyond it exp is 0 or infinite
-LEAST = 2.0**-1022  # below it numbers hold fewer digits
-EXP_TERMS, LOG_TERMS = 13, 11  # of Taylor series, whose rest is below rounding
-# Of the asymptotic series in 1/x of log(gamma(x)), from 1/x by every second power, and of its derivative from 1/x**2.
+MAGIC = 1.5 * 2.0**52  # Adding a number to this rounds it to a whole number, which then stands in the last bits.
+LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # The first is exact times whole numbers below 2**20.
+RANGE = 800.0  # Beyond it exp is 0 or infinite.
+LEAST = 2.0**-1022  # Below it numbers hold fewer digits.
+EXP_TERMS, LOG_TERMS = 13, 11  # Of Taylor series, whose rest is below rounding.
+# Of the asymptotic series of log(gamma(x)) in odd powers of 1/x, and of its derivative in even ones from 1/x**2 on.
 GAMMA_TERMS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 DIGAMMA_TERMS = tuple(-(2 * n + 1) * term for n, term in enumerate(GAMMA_TERMS))
 RAISED = 8  # below it the series is that of x + 8, and x(x + 1)...(x + 7) the ratio of the two gamma functions
@@ -22,7 +22,7 @@ GAMMALN, DIGAMMA = "elementary.gammaln", "elementary.digamma"
 
 
 def bits(value):
-    """Whole number whose bits are those of a number."""
+    """Return the whole number whose bits are those of a number."""
     return struct.unpack(">q", struct.pack(">d", value))[0]
 
 
@@ -37,7 +37,7 @@ def functions():
 
 
 def _horner(coefficients, variable, name):
-    """Lines of a polynomial, its highest coefficient first, and the name of its value."""
+    """Write the lines of a polynomial, its highest coefficient first, and the name of its value."""
     lines, before = [], number(coefficients[0])
     for k, coefficient in enumerate(coefficients[1:]):
         lines.append(f"  %{name}p{k} = fmul contract double {before}, {variable}")
@@ -47,7 +47,7 @@ def _horner(coefficients, variable, name):
 
 
 def _exp():
-    """exp(x) = 2**k exp(r), k whole and abs(r) at most log(2)/2; 2**k as two factors, for it may not be held."""
+    """Write ``exp(x) = 2**k exp(r)``, abs(r) at most log(2)/2; 2**k is two factors, since it may overflow."""
     series, value = _horner([1 / math.factorial(n) for n in range(EXP_TERMS, -1, -1)], "%r", "s")
     return [
         f"define internal double @{EXP}(double %given) alwaysinline {{",
@@ -77,7 +77,7 @@ def _exp():
 
 
 def _power(exponent, name):
-    """Lines of 2 to the power of a whole number that is neither too large nor too small."""
+    """Write the lines of 2 to the power of a whole number that is neither too large nor too small."""
     return [
         f"  %{name}.biased = add i64 {exponent}, 1023",
         f"  %{name}.bits = shl i64 %{name}.biased, 52",
@@ -86,7 +86,7 @@ def _power(exponent, name):
 
 
 def _log():
-    """log(2**k m) = k log(2) + 2 artanh(s), m between sqrt(1/2) and sqrt(2), s = (m - 1)/(m + 1)."""
+    """Write ``log(2**k m) = k log(2) + 2 artanh(s)``, ``s = (m - 1)/(m + 1)``, for m within a factor sqrt(2) of 1."""
     series, value = _horner([2 / (2 * n + 1) for n in range(LOG_TERMS, 0, -1)], "%z", "s")
     return [
         f"define internal double @{LOG}(double %x) alwaysinline {{",
@@ -129,7 +129,7 @@ def _log():
 
 
 def _within(name):
-    """Lines that say whether a number is positive and finite."""
+    """Write the lines that test whether a number is positive and finite."""
     return [
         f"  %positive = fcmp ogt double {name}, 0.0",
         f"  %finite = fcmp olt double {name}, {number(math.inf)}",
@@ -138,13 +138,13 @@ def _within(name):
 
 
 def _log1p():
-    """log(1 + x), and what rounding 1 + x to u lost, over u."""
+    """Write log(1 + x): the logarithm of u, the rounded 1 + x, and the rounding error over u."""
     return [
         f"define internal double @{LOG1P}(double %x) alwaysinline {{",
         f"  %u = fadd double %x, {number(1.0)}",
         f"  %log = call double @{LOG}(double %u)",
-        f"  %kept = fsub double %u, {number(1.0)}",
-        "  %lost = fsub double %x, %kept",
+        f"  %rounded = fsub double %u, {number(1.0)}",
+        "  %lost = fsub double %x, %rounded",
         "  %share = fdiv double %lost, %u",
         "  %value = fadd double %log, %share",
         *_within("%u"),
@@ -155,7 +155,7 @@ def _log1p():
 
 
 def _raised(terms):
-    """Lines that bring x to y of at least `RAISED`: log(y), 1/y and the sum of terms in 1/y**2; their sum's name."""
+    """Write lines that raise x to y of at least `RAISED`: log(y), 1/y, a sum of terms in 1/y**2; and the sum's name."""
     series, value = _horner(terms[::-1], "%f", "s")
     return [
         f"  %small = fcmp olt double %x, {number(RAISED)}",
@@ -169,7 +169,7 @@ def _raised(terms):
 
 
 def _gammaln():
-    """(y - 1/2) log(y) - y + log(2 pi)/2 + series, less log(x(x + 1)...) where x was raised."""
+    """Write ``(y - 1/2) log(y) - y + log(2 pi)/2 + series``, minus ``log(x(x + 1)...)`` where x was raised."""
     head, value = _raised(GAMMA_TERMS)
     product = []
     for k in range(1, RAISED):
@@ -194,7 +194,10 @@ def _gammaln():
 
 
 def _digamma():
-    """log(y) - 1/(2 y) - series, less 1/x + 1/(x + 1) + ... where x was raised: the product's derivative over it."""
+    """Write ``log(y) - 1/(2 y) - series``, minus ``1/x + 1/(x + 1) + ...`` where x was raised.
+
+    That sum is the derivative of the product ``x(x + 1)...`` over the product.
+    """
     head, value = _raised(DIGAMMA_TERMS)
     product = []
     for k in range(1, RAISED):

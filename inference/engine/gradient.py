@@ -1,6 +1,6 @@
-"""One function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
+"""Write one function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
 
-Values are computed forward, adjoints backward; what crosses from axis to axis is kept in between.
+Values are computed forward, adjoints backward; what crosses from axis to axis is stored in between.
 """
 
 import graphlib
@@ -11,9 +11,9 @@ from .trace import PICK, SUM, Symbol, UntraceableError
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
-# Numbers kept on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
+# Numbers stored on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
 # read from, and where their slopes go.
-PLACES = "total", "spoilt", "none", "unused"
+PLACES = "total", "nonfinite", "none", "unused"
 
 
 def source(graph, terms, coordinates, axes, *, sparse=False):
@@ -33,10 +33,10 @@ def source(graph, terms, coordinates, axes, *, sparse=False):
     Returns
     -------
     str
-        A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays,
-        which lie along their axis place after place, then the lengths of the axes, in order of appearance, and, if
-        `sparse`, the address of the place of each coordinate among those sampled, below 0 where it is not. It returns
-        0, or one of `NOT_FINITE`.
+        A module of LLVM with ``density(dim, u, gradient, value, user)``. `user` holds the addresses of the arrays,
+        which lie along their axis place after place, then the lengths of the axes, in order of appearance. If `sparse`,
+        it ends with the address of the place of each coordinate among those sampled, below 0 where it is not. It
+        returns 0, or one of `NOT_FINITE`.
 
     Raises
     ------
@@ -69,10 +69,10 @@ class _Writer(Lines):
         self.lines += [HEAD, "entry:", *(f"  %{name} = alloca double" for name in PLACES)]
         for name in PLACES:
             self.store("0.0", f"%{name}")
-        given = self.arrays + len(self.sizes)
-        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(given + self.sparse)]
+        inputs = self.arrays + len(self.sizes)
+        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(inputs + self.sparse)]
         self.arrays = [self.load(place, "ptr") for place in user[: self.arrays]]
-        sizes = user[len(self.arrays) : given]
+        sizes = user[len(self.arrays) : inputs]
         self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, sizes, strict=True)}
         self.places = self.load(user[-1], "ptr") if self.sparse else None
         order = self.order()
@@ -98,12 +98,12 @@ class _Writer(Lines):
         self.write_gradient(None, self.backward(None, seeds))
         total = self.load("%total")
         self.store(total, "%value")
-        found = self.new(f"select i1 {self.finite(self.load('%spoilt'))}, i64 0, i64 {NOT_FINITE[1]}")
-        found = self.new(f"select i1 {self.finite(total)}, i64 {found}, i64 {NOT_FINITE[0]}")
-        return module([*self.lines, f"  ret i64 {found}", "}"])
+        code = self.new(f"select i1 {self.finite(self.load('%nonfinite'))}, i64 0, i64 {NOT_FINITE[1]}")
+        code = self.new(f"select i1 {self.finite(total)}, i64 {code}, i64 {NOT_FINITE[0]}")
+        return module([*self.lines, f"  ret i64 {code}", "}"])
 
     def order(self):
-        """Axes, each after those that its values come from."""
+        """Return axes, each after those that its values come from."""
         before = {axis: set() for axis in self.sizes}
         for symbol in self.crossings:
             before[symbol.axis].add(symbol.arguments[0].axis)
@@ -121,10 +121,10 @@ class _Writer(Lines):
         return [symbol for symbol in self.crossings if symbol.axis == axis]
 
     def reserve(self):
-        """Room for what crosses from axis to axis: by sum, and by symbol that is picked."""
-        kept = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
-        self.values_of = {index: self.room(axis) for index, axis in kept.items()}
-        self.adjoints_of = {index: self.room(axis) for index, axis in kept.items()}
+        """Reserve room for what crosses from axis to axis: by sum, and by symbol that is picked."""
+        axes = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
+        self.values_of = {index: self.room(axis) for index, axis in axes.items()}
+        self.adjoints_of = {index: self.room(axis) for index, axis in axes.items()}
         self.added = {s.index: self.room((s.arguments[0] if s.operation == SUM else s).axis) for s in self.crossings}
 
     def room(self, axis):
@@ -143,15 +143,15 @@ class _Writer(Lines):
         self.begin(label)
         self.lines.append(f"  {here} = phi i64 [ 0, %{before} ], [ {here}.next, %{label} ]")
         self.here = here
-        found = body(axis)
+        result = body(axis)
         self.lines.append(f"  {here}.next = add i64 {here}, 1")
         more = self.new(f"icmp ult i64 {here}.next, {size}")
         self.lines.append(f"  br i1 {more}, label %{label}, label %{after}")
         self.begin(after)
-        return found
+        return result
 
     def add_up(self, axis, symbols, places):
-        """Add what an axis kept of some symbols where an index says, in a loop of its own.
+        """Add what an axis stored of some symbols at the places of an index, in a separate loop.
 
         Two elements may add to one place. The loops before are free of that, so that they run on several elements at
         once.
@@ -167,11 +167,11 @@ class _Writer(Lines):
             self.loop(axis, add)
 
     def up(self, axis):
-        """Hand on what other axes need."""
+        """Store what other axes need."""
         self.forward(axis)
         for s in self.leaving(axis):
-            kept = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
-            self.store(self.double(s.arguments[0]), self.element(kept, self.here))
+            place = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
+            self.store(self.double(s.arguments[0]), self.element(place, self.here))
 
     def down(self, axis):
         """Add an axis' terms to the total, and hand adjoints back."""
@@ -198,10 +198,10 @@ class _Writer(Lines):
     def write_gradient(self, axis, adjoints):
         for symbol in self.coordinates:
             if symbol.axis == axis:
-                found = adjoints.get(symbol.index, "0.0")
-                self.store(found, self.place_of(symbol, "%gradient", "%unused"))
-                spoilt = self.new(f"fsub double {found}, {found}")  # 0, or NaN where it is not finite
-                self.store(self.new(f"fadd double {self.load('%spoilt')}, {spoilt}"), "%spoilt")
+                slope = adjoints.get(symbol.index, "0.0")
+                self.store(slope, self.place_of(symbol, "%gradient", "%unused"))
+                excess = self.new(f"fsub double {slope}, {slope}")  # 0, or NaN where it is not finite
+                self.store(self.new(f"fadd double {self.load('%nonfinite')}, {excess}"), "%nonfinite")
 
     def place_of(self, coordinate, array, otherwise):
         offset, width, place = coordinate.arguments[0]
@@ -281,11 +281,11 @@ class _Writer(Lines):
     def gain(self, adjoints, symbol, gained):
         """Add to the adjoint of a symbol, if it depends on the coordinates."""
         if symbol.index in self.informed:
-            known = adjoints.get(symbol.index)
-            adjoints[symbol.index] = gained if known is None else self.arithmetic("+", known, gained)
+            adjoint = adjoints.get(symbol.index)
+            adjoints[symbol.index] = gained if adjoint is None else self.arithmetic("+", adjoint, gained)
 
     def backward(self, axis, adjoints):
-        """Adjoints of the symbols of an axis and of the scalars that they are computed from."""
+        """Compute adjoints of the symbols of an axis and of the scalars that they are computed from."""
         for symbol in reversed(self.of[axis]):
             if symbol.index in adjoints and symbol.operation in ADJOINTS:
                 for argument, rule in zip(symbol.arguments, ADJOINTS[symbol.operation], strict=True):
@@ -301,7 +301,7 @@ class _Writer(Lines):
         return self.arithmetic("/", one, other)
 
     def chosen(self, operation, g, one, other):
-        """Give `g` where a comparison of two symbols holds, else 0."""
+        """Return `g` where a comparison of two symbols holds, else 0."""
         return self.select(self.compare(operation, self.double(one), self.double(other)), g, "0.0")
 
 
@@ -343,7 +343,7 @@ ADJOINTS = {
 
 
 def _crossed(symbol):
-    """Whose values are kept for a sum or pick: the sum's, or those of what is picked."""
+    """Return whose values are stored for a sum or pick: the sum's, or those of what is picked."""
     return symbol if symbol.operation == SUM else symbol.arguments[0]
 
 
@@ -352,10 +352,10 @@ def _symbols(symbol):
 
 
 def _ancestors(terms):
-    found, waiting = set(), list(terms)
+    indices, waiting = set(), list(terms)
     while waiting:
         symbol = waiting.pop()
-        if symbol.index not in found:
-            found.add(symbol.index)
+        if symbol.index not in indices:
+            indices.add(symbol.index)
             waiting += _symbols(symbol)
-    return found
+    return indices

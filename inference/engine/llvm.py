@@ -30,7 +30,7 @@ define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
 
 
 def copied():
-    """Compile what copies coordinates, for a sampler that asks for a function of them: its address."""
+    """Compile what copies coordinates, for a sampler that requires a function of them: its address."""
     return address(COPY, "copied")
 
 
@@ -63,7 +63,7 @@ def address(text, name="density"):
 
 @functools.cache
 def _find_functions():
-    """Tell LLVM where the functions of the C library are; it would end the process over one that it does not find."""
+    """Register the functions of the C library with LLVM, which would end the process over one that it does not find."""
     import llvmlite.binding as llvm
 
     library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.ucrtbase
@@ -124,7 +124,7 @@ class Lines:
         return self.new(f"fneg double {one}")
 
     def element(self, array, place):
-        """Point to an element of an array."""
+        """Write a pointer to an element of an array."""
         return self.new(f"getelementptr double, ptr {array}, i64 {place}")
 
     def load(self, pointer, kind="double"):

@@ -1,7 +1,7 @@
 """Numbers that remember how they were computed, so that a law written on arrays can be differentiated and compiled.
 
-A law's own array code runs on arrays of symbols. Axes of any length (rows, runs, papers) have length one there: each
-operation becomes a node of a graph, equal operations the same node, and what an axis' symbols say holds all along it.
+A law's array code runs on arrays of symbols. Axes of any length (rows, runs, papers) have length one there. Each
+operation becomes a node of a graph, equal operations the same node. A symbol of an axis stands for all places along it.
 Between axes values are picked by an index (``of_runs[..., run]``) and added up by one (`arrays.sum_by`).
 """
 
@@ -14,7 +14,7 @@ SUM, PICK = "sum", "pick"
 
 
 class UntraceableError(Exception):
-    """Something that symbols cannot say, such as an operation of rows and runs."""
+    """Something that symbols cannot express, such as an operation of rows and runs."""
 
 
 class Symbol:
@@ -84,7 +84,7 @@ for _name, _text in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
 
 
 class Symbols(np.ndarray):
-    """An array of symbols and numbers; comparisons of NumPy's own arrays of objects would ask for their truth."""
+    """An array of symbols and numbers; comparisons of NumPy's arrays of objects would need their truth values."""
 
     def __getitem__(self, key):
         *first, last = key if isinstance(key, tuple) else (key,)
@@ -109,14 +109,14 @@ class Graph:
     """Symbols in the order in which they were made, each operation on the same arguments once."""
 
     def __init__(self):
-        self.symbols, self._known = [], {}
+        self.symbols, self._by_key = [], {}
 
     def leaf(self, operation, name, axis=None):
         """Return the symbol of a constant, a coordinate or an element of the data."""
         return self._symbol(operation, (name,), axis, (operation, name))
 
     def constant(self, value):
-        """Return the symbol of a number; a symbol is returned as it is."""
+        """Return the symbol of a number; a symbol is returned unchanged."""
         return value if isinstance(value, Symbol) else self.leaf("constant", float(value))
 
     def node(self, operation, *arguments):
@@ -139,20 +139,20 @@ class Graph:
         return self._symbol(SUM, (symbol, code), counts.axis, (SUM, symbol.index, code.index, counts.axis))
 
     def pick(self, symbol, code):
-        """Return the values of a symbol at the places that a code says."""
+        """Return the values of a symbol at the places of a code."""
         symbol = self.constant(symbol)
         if symbol.axis is None:
             return symbol
         return self._symbol(PICK, (symbol, code), code.axis, (PICK, symbol.index, code.index))
 
     def _symbol(self, operation, arguments, axis, key):
-        if key not in self._known:
-            self._known[key] = Symbol(self, operation, arguments, axis)
-        return self._known[key]
+        if key not in self._by_key:
+            self._by_key[key] = Symbol(self, operation, arguments, axis)
+        return self._by_key[key]
 
 
 def _simplified(operation, arguments):
-    """Value of an operation that needs none: on constants, by one, with nothing."""
+    """Return the value of an operation that needs no node: on constants, by one, with nothing."""
     values = [a.arguments[0] if a.operation == "constant" else None for a in arguments]
     if None not in values and operation in NUMERIC:
         with np.errstate(all="ignore"):
@@ -196,7 +196,7 @@ NUMERIC = {
 
 
 def holds(x):
-    """Whether something is a symbol or an array of symbols."""
+    """Return whether something is a symbol or an array of symbols."""
     return isinstance(x, Symbol | Symbols)
 
 
@@ -240,22 +240,22 @@ class functions:
 
     @staticmethod
     def pick(x, codes):
-        """Elements of x, along its last axis, at the places that codes say."""
+        """Return elements of x, along its last axis, at the places that codes give."""
         return _viewed(np.frompyfunc(lambda one, code: code.graph.pick(one, code), 2, 1)(x, codes))
 
     @staticmethod
     def spread(x, like):
-        """Give x the shape that it has together with another array."""
+        """Broadcast x to the shape that it has together with another array."""
         return _viewed(np.frompyfunc(lambda one, _: one, 2, 1)(_wrapped(x), _wrapped(like)))
 
     @classmethod
     def largest(cls, x):
-        """Largest along the last axis."""
+        """Return the largest element along the last axis."""
         return functools.reduce(cls.maximum, np.moveaxis(x, -1, 0))
 
     @classmethod
     def clip(cls, x, low, high):
-        """Elements of x, those below `low` or above `high` replaced by them."""
+        """Return elements of x, those below `low` or above `high` replaced by them."""
         return cls.minimum(cls.maximum(x, low), high)
 
 

@@ -40,7 +40,7 @@ def allocate(
     """Compute the best parameters and tokens at a budget, or to reach a loss, for each draw.
 
     Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
-    together, ``6 N_T D + 2 N_T D_inf <= C``, and the mean loss within it is the least; a target loss is reached with
+    together, ``6 N_T D + 2 N_T D_inf <= C``, and the mean loss within it is the least. A target loss is reached with
     the least training and inference compute (equation 2 of Sardana et al. 2023 [1]_). N_T is all parameters, whatever
     the law counts.
 
@@ -54,51 +54,51 @@ def allocate(
     demand : float or array_like, shape (demand,), optional
         D_inf, tokens that the model reads and writes over its life, at least 0.
     near_optimal : float, optional
-        Give the range of sizes that are nearly as good too: whose loss at the same budget is at most so much above the
-        best, relatively (0.001 is 0.1%), or whose compute to the same target is.
+        Also return the range of sizes that are nearly as good. Their loss at the same budget, or their compute to the
+        same target, is at most so much above the best, relatively (0.001 is 0.1%).
     beyond : {"drift", "none"}
-        Whether budgets beyond the largest fitted run carry the drift of the law: errors of log N* and of the log loss
-        that grow with the decades of compute beyond, as rollouts of ten public tables teach
-        (``evidence/beyond.json``). To reach a loss beyond the runs takes the compute at which the law's loss and its
-        drift do.
+        Whether budgets beyond the largest fitted run carry the drift of the law. These are errors of log N* and of the
+        log loss that grow with compute beyond that run, learned from rollouts of ten public tables
+        (``evidence/beyond.json``). A loss beyond the runs takes the compute at which the law's loss with its drift
+        reaches it.
     robust : bool
-        Where the rows reject the law, spread N* and the loss (or the compute that reaches a target) to their robust
-        standard deviations before the drift is added; see `quotable`. Without either option the draws are those of the
-        law alone.
+        Where the rows reject the law, spread N* and the loss to their robust (sandwich) standard deviations before the
+        drift is added; see `quotable`. With a target this is the compute that reaches it, instead of the loss. Without
+        either option the draws are those of the law alone.
     **planned
-        What the law wants to know of the runs planned (`law.planner.planned`). Of most laws ``vocabulary``, rows of the
-        embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
-        width over number of layers (that of Chinchilla's models by default). Of a `Grouped` law ``group``, the name of
-        the group that the runs planned are of, which is needed.
+        What the law must know of the runs planned (`law.planner.planned`). Most laws take ``vocabulary`` and
+        ``aspect_ratio``. The first is the number of rows of the models' embedding (twice as many if untied; 32,000 by
+        default). The second is their width over the number of layers (that of Chinchilla's models by default). A
+        `Grouped` law needs ``group``, the name of the group that the runs planned are of.
 
     Returns
     -------
     Allocation
         A Dataset that prints a short table; ``.table()`` returns its numbers. It holds what the law's `plan`
-        describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
-        others, with ``tokens_per_parameter``, dims (chain, draw, compute or target) and, if asked, demand;
-        ``extrapolation``, decades of training compute by which the answer lies above (positive) or below (negative) the
-        fitted runs, 0 within; ``outside``, whether it is not 0. Both have the dim compute alone where the budget is one
-        for training.
+        describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and others, with
+        ``tokens_per_parameter``. The dims are chain, draw, compute or target and, with a demand, demand.
+        ``extrapolation`` is the decades of training compute by which the answer lies above (positive) or below
+        (negative) the fitted runs, 0 within. ``outside`` is whether it is not 0. Both have the dim compute alone where
+        the budget is one for training.
 
         With a demand or a target also ``training_compute``, ``inference_compute`` and ``total_compute`` in FLOP, and
         ``tokens_per_parameter_extrapolation``, decades by which tokens per parameter lie outside those of the runs.
-        With a target ``floor``, the loss of endless size and tokens, and ``reached``, whether the target is above it:
-        where it is not, sizes and compute are infinite and the loss is the floor. With both ``saved``, the share of
-        the total compute saved over the model of least training compute that reaches the target and serves the demand,
-        under the law alone.
+        With a target ``floor`` is the loss of endless size and tokens, and ``reached`` whether the target is above it.
+        Where it is not, sizes and compute are infinite and the loss is the floor. With both, ``saved`` is a share of
+        the total compute, under the law alone. It compares with the model of least training compute that reaches the
+        target and serves the demand.
 
-        With `near_optimal` ``parameters_near_low``, ``parameters_near_high``, ``tokens_near_low`` and
-        ``tokens_near_high`` by draw, and without chain and draw ``near_low`` and ``near_high``, between which sizes are
-        nearly the best with a probability of at least 0.5 (NaN where no size is), ``near_parameters``, the size that
-        is with the greatest probability, and ``near_probability``, that probability.
+        With `near_optimal` there are ``parameters_near_low``, ``parameters_near_high``, ``tokens_near_low`` and
+        ``tokens_near_high`` by draw. ``near_low`` and ``near_high``, without chain and draw, are the ends of the sizes
+        that are nearly the best with probability 0.5 or more (NaN where no size is). ``near_parameters`` is the
+        size that is nearly the best with the greatest probability, and ``near_probability`` that probability.
 
     Raises
     ------
     InputError
-        If `beyond` is unknown, a budget, a target, a demand, the tolerance or something planned is not a positive
-        number, both or neither of budget and target are given, the law does not know what is planned, it has no
-        optimum, a budget does not serve a demand, or no draw reaches a target.
+        If `beyond` is unknown, or a budget, a target, a demand, the tolerance or something planned is not a positive
+        number. If both or neither of budget and target are given, or the law does not know what is planned. If the law
+        has no optimum, a budget does not serve a demand, or no draw reaches a target.
 
     Warns
     -----
@@ -174,10 +174,10 @@ def checked_plan(law, planned):
     ------
     InputError
     """
-    known, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
+    options, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
     for key in planned:
-        if key not in known:
-            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+        if key not in options:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, options or ("nothing",)))
     return planned
 
 
@@ -187,21 +187,21 @@ def _unit(name):
     return "nats/token" if name in ("loss", "floor") else "FLOP" if name.endswith("_compute") else "1"
 
 
-def _numbers(given, must, *, least=None, shape=None):
-    """Numbers above 0, or of at least `least`, as an array of one axis."""
+def _numbers(values, must, *, least=None, shape=None):
+    """Return numbers above 0, or of at least `least`, as an array of one axis."""
     try:
-        found = np.atleast_1d(np.asarray(given, float))
+        numbers = np.atleast_1d(np.asarray(values, float))
     except (TypeError, ValueError):
-        found = np.array([np.nan])
-    inside = found > 0 if least is None else found >= least
+        numbers = np.array([np.nan])
+    inside = numbers > 0 if least is None else numbers >= least
     if (
-        found.ndim != 1
-        or not found.size
-        or not (np.isfinite(found) & inside).all()
-        or found.shape != (shape or found.shape)
+        numbers.ndim != 1
+        or not numbers.size
+        or not (np.isfinite(numbers) & inside).all()
+        or numbers.shape != (shape or numbers.shape)
     ):
-        raise InputError(f"{must}, not {given!r}")
-    return found
+        raise InputError(f"{must}, not {values!r}")
+    return numbers
 
 
 def _check_served(budgets, demands):
@@ -215,13 +215,13 @@ def _check_served(budgets, demands):
 
 
 def _ratio(tokens, parameters):
-    """Tokens per parameter; NaN where both are infinite."""
+    """Return tokens per parameter; NaN where both are infinite."""
     with np.errstate(invalid="ignore"):
         return tokens / parameters
 
 
 def _ratio_outside(result, fit, **planned):
-    """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
+    """Return decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
     runs = fit.law.planner.rows(fit.rows, **planned)
     size = next(column for column in SIZES if column in runs and column in result)
     fitted = runs["tokens"] / runs[size]
@@ -237,7 +237,7 @@ def compute_range(fit, **planned):
 
 
 def decades_outside(compute, least, greatest):
-    """Decades by which a budget lies above (positive) or below (negative) a range; 0 within."""
+    """Return decades by which a budget lies above (positive) or below (negative) a range; 0 within."""
     above = np.log10(compute / (greatest * (1 + 1e-9))).clip(min=0)
     below = np.log10(compute / (least * (1 - 1e-9))).clip(max=0)
     return above + below

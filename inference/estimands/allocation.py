@@ -30,7 +30,7 @@ class Allocation(Printed, xr.Dataset):
     __slots__ = ()
 
     def entries(self, law=None):
-        """Summarise the draws, a list of dict, one a thing asked: quantiles of each quantity, and what is asked.
+        """Summarise the draws, a list of dict, one a request: quantiles of each quantity, and what is requested.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class Allocation(Printed, xr.Dataset):
         return [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
 
     def table(self):
-        """Return medians and ends of 95% intervals, a DataFrame with one row a thing asked."""
+        """Return medians and ends of 95% intervals, a DataFrame with one row a request."""
         rows = {}
         for entry in self.entries():
             columns = {(name, q): entry[name][q] for name in SIZES if name in entry for q in ("q2.5", "q50", "q97.5")}
@@ -61,9 +61,11 @@ class Allocation(Printed, xr.Dataset):
             return None
         entries = self.entries()
         rows = {asked_for(entry): _row(entry) for entry in entries}
-        said = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
+        notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
         named = f"{self.attrs['law']}, {self.attrs['table']}"
-        return Text(f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*said, self.how))
+        return Text(
+            f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, self.how)
+        )
 
     @property
     def how(self):
@@ -74,7 +76,7 @@ class Allocation(Printed, xr.Dataset):
 
 
 def _row(entry):
-    """Cells of one answer, text by column."""
+    """Return cells of one answer, text by column."""
     row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
     row["times the largest run"] = _times(entry["extrapolation"])
     if "near_optimal" in entry:
@@ -91,7 +93,7 @@ def _within(entry):
 
 
 def _times(decades):
-    """Write decades beyond the runs as a factor of the largest run, or below the least."""
+    """Write decades of compute outside the runs as a factor of the largest run, or below the least."""
     if decades is None:
         return "endless"
     if not decades:
@@ -100,13 +102,13 @@ def _times(decades):
 
 
 def _allocated(at):
-    """Quantities of one allocation; those of draws that do not reach a target are infinite, null as quantiles."""
+    """Return quantities of one allocation; those of draws that miss a target are infinite, null as quantiles."""
     reached = at["reached"].values if "reached" in at else np.ones((), bool)
     # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
-    found = {
+    quantities = {
         name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
     }
-    entry = {name: summary(x, ratio=name in RATIOS) for name, x in found.items()}
+    entry = {name: summary(x, ratio=name in RATIOS) for name, x in quantities.items()}
     entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
     if "reached" in at:
         entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}
@@ -116,7 +118,7 @@ def _allocated(at):
 
 
 def sentence(entry):
-    """Say one answer in the units of its readers: medians and 95% intervals."""
+    """Write one answer in the units of its readers: medians and 95% intervals."""
     named = {
         "parameters": ("{} parameters", sizes),
         "tokens": ("on {} tokens", sizes),
@@ -124,13 +126,13 @@ def sentence(entry):
         "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
         "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
     }
-    said = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
+    numbers = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
     asked = asked_for(entry)
-    return f"{asked[:1].upper()}{asked[1:]}: {said.replace('parameters, on', 'parameters on')}."
+    return f"{asked[:1].upper()}{asked[1:]}: {numbers.replace('parameters, on', 'parameters on')}."
 
 
 def asked_for(entry):
-    """Name what is asked: a budget or a loss, and a demand."""
+    """Name what is requested: a budget or a loss, and a demand."""
     asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
     return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
 

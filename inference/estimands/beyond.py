@@ -1,10 +1,10 @@
 """Compute how far a law may miss beyond the largest run fitted: the drift, which rollouts of other tables teach.
 
-A law's residuals do not show what it misses beyond its runs: inside, laws miss by 0.1 to 0.4% of the loss, a decade of
-compute further by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades of compute beyond the
-largest fitted run, ``b ~ Normal(0, tau exp(spread z))`` one draw for all runs predicted, z standard normal, and
-``e ~ Normal(0, step)`` by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
-``evidence/beyond.py`` from rollouts of ten public tables of six sources; ``evidence/beyond.json`` holds them with the
+A law's residuals do not show its misfit beyond its runs. Inside, laws miss by 0.1 to 0.4% of the loss. At ten times
+the largest run's compute they miss by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades
+of compute above the largest fitted run. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs predicted, z
+standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
+``evidence/beyond.py`` from rollouts of ten public tables of six sources. ``evidence/beyond.json`` holds them with the
 coverage on each source when the other five teach.
 """
 
@@ -20,8 +20,8 @@ from ...errors import InputError
 from ...models.loss.budget import training_flop
 
 BEYOND = ("drift", "none")
-SUM = "chinchilla"  # the law whose drift other laws take: most are sums of a term in N and one in D
-ROUNDING = 1e-6  # decades: runs of one budget differ by so much in the last digits
+SUM = "chinchilla"  # The law whose drift other laws take: most are sums of a term in N and one in D.
+ROUNDING = 1e-6  # Decades: runs of one budget differ by so much in the last digits.
 
 
 class Drift(NamedTuple):
@@ -53,7 +53,7 @@ class Drift(NamedTuple):
         return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
 
     def errors(self, rng, decades, shape, *, scatter=True):
-        """Draw errors of log loss at runs so many decades beyond: an ndarray (*shape, run), 0 inside.
+        """Draw errors of log loss at runs so many decades above the largest: an ndarray (*shape, run), 0 inside.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class Drift(NamedTuple):
         shape : tuple of int
             Of the posterior draws.
         scatter : bool
-            Whether each run has an error of its own as well.
+            Whether there is also an independent error for each run.
         """
         errors = self.slopes(rng, shape)[..., None] * decades
         return errors + self.step * rng.standard_normal(errors.shape) * (decades > 0) if scatter else errors

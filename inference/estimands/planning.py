@@ -13,7 +13,7 @@ PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 
 
 def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
-    """Compute the best sizes for each draw, thing asked and demand.
+    """Compute the best sizes for each draw, request and demand.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     spending = (OnBudget if name == "compute" else ToTarget)(plan, wanted, demands)
     if name == "compute" and demand is None:
         # The law may have a closed form.
-        found, _ = plan.optimum(wanted)
-        best = np.log(found.get("parameters_nonembedding", found["parameters"]))
+        sizes, _ = plan.optimum(wanted)
+        best = np.log(sizes.get("parameters_nonembedding", sizes["parameters"]))
     else:
         best = spending.best()
     model = plan.model(np.exp(best))
@@ -58,10 +58,10 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
         result |= _near(spending, best, near_optimal)
     if name == "target":
         result = _unreached(result, law, asked)
-    found = draws.by_draw(result, {name: asked, "demand": demands})
+    sizes = draws.by_draw(result, {name: asked, "demand": demands})
     if near_optimal is not None:
-        found = found.merge(near_range(found["parameters_near_low"], found["parameters_near_high"]))
-    return found.isel(demand=0, drop=True) if demand is None else found
+        sizes = sizes.merge(near_range(sizes["parameters_near_low"], sizes["parameters_near_high"]))
+    return sizes.isel(demand=0, drop=True) if demand is None else sizes
 
 
 def _compute(parameters, tokens, demand):
@@ -70,7 +70,7 @@ def _compute(parameters, tokens, demand):
 
 
 def _saved(without, total, demand):
-    """Share of the compute saved over the models of least training compute, if they serve the same demand."""
+    """Compute the share of compute saved over the models of least training compute, if they serve the same demand."""
     model = without.plan.model(np.exp(without.best()))
     return 1 - total / _compute(model["parameters"], without.tokens(model), demand)["total_compute"]
 
@@ -89,19 +89,19 @@ FINITE = ("loss", "floor", "reached")
 
 
 def _unreached(result, law, targets):
-    """Make sizes and compute infinite in draws that no size takes to the target, and say in how many."""
+    """Make sizes and compute infinite in draws that no size takes to the target, and warn in how many."""
     reached = np.broadcast_to(result["reached"], result["parameters"].shape)
     for i, target in enumerate(targets):
-        found, floor = reached[:, i, 0], result["floor"][:, i, 0]
-        if not found.any():
+        hits, floor = reached[:, i, 0], result["floor"][:, i, 0]
+        if not hits.any():
             low, high = np.quantile(floor, [0.025, 0.975])
             raise InputError(
                 f"loss {target:g} is at or below the floor of the {law.name} fit, the loss of endless size and tokens, "
                 f"in every draw ({low:.4g} to {high:.4g}); ask for a higher loss"
             )
-        if not found.all():
+        if not hits.all():
             text = (
-                f"{law.label}: a loss of {target:g} is at or below the floor in {(~found).sum()} of {len(found)} "
+                f"{law.label}: a loss of {target:g} is at or below the floor in {(~hits).sum()} of {len(hits)} "
                 "draws, which no size reaches: sizes and compute are infinite there"
             )
             warnings.warn(text, DiagnosticWarning, stacklevel=4)
@@ -113,7 +113,7 @@ def _unreached(result, law, targets):
 
 
 def near_range(low, high, probability=PROBABILITY):
-    """Sizes that lie between the ends of what is nearly the best in at least so large a share of the draws.
+    """Return the sizes between the ends of what is nearly the best in at least so large a share of the draws.
 
     Parameters
     ----------
@@ -124,19 +124,19 @@ def near_range(low, high, probability=PROBABILITY):
     Returns
     -------
     Dataset
-        Without the dims of the draws: ``near_low`` and ``near_high``, the least and the greatest of these sizes (NaN
-        where there are none), ``near_parameters``, the middle of the sizes of greatest probability, and
-        ``near_probability``, that probability.
+        Without the dims of the draws. ``near_low`` and ``near_high`` are the least and the greatest of these sizes (NaN
+        where there are none). ``near_parameters`` is the middle of the sizes of greatest probability, and
+        ``near_probability`` that probability.
 
     Examples
     --------
     >>> low = xr.DataArray([[1.0, 2.0, 4.0]], dims=("chain", "draw"))
-    >>> found = near_range(low, 2 * low)
-    >>> float(found["near_low"]), float(found["near_high"])
+    >>> sizes = near_range(low, 2 * low)
+    >>> float(sizes["near_low"]), float(sizes["near_high"])
     (2.0, 4.0)
     """
     names = ("near_low", "near_high", "near_parameters", "near_probability")
-    found = xr.apply_ufunc(
+    ends = xr.apply_ufunc(
         lambda a, b: np.moveaxis(_shared(a, b, probability), 0, -1),
         low.stack(sample=DRAWS, create_index=False),
         high.stack(sample=DRAWS, create_index=False),
@@ -144,11 +144,11 @@ def near_range(low, high, probability=PROBABILITY):
         output_core_dims=[["end"]],
         vectorize=True,
     )
-    return xr.Dataset({name: found.isel(end=i, drop=True) for i, name in enumerate(names)})
+    return xr.Dataset({name: ends.isel(end=i, drop=True) for i, name in enumerate(names)})
 
 
 def _shared(low, high, probability):
-    """Find ends, middle and greatest share of draws, of arrays (sample,)."""
+    """Compute ends, middle and greatest share of draws, of arrays (sample,)."""
     finite = np.isfinite(low) & np.isfinite(high)
     ends = np.concatenate([low[finite], high[finite]])
     change = np.repeat([1, -1], finite.sum())

@@ -30,19 +30,19 @@ def predict(
     noise : bool
         Losses of single runs (default), or the law's mean without the scatter of runs. A reading error is left out: the
         prediction is of the loss, not of its reading. Under run effects one effect is drawn for each run that a column
-        ``run`` names, as of a new run; without that column each row is a run of its own.
+        ``run`` names, as of a new run. Without that column each row is a separate run.
     beyond : {"drift", "none"}
         Whether runs of more compute than the largest fitted one carry the drift of the law, learned from rollouts of
-        other tables (see `rollout`): one error a decade for all of them, and one for each run where `noise` is drawn.
-        Intervals without it are too narrow: over ten public tables those of 90% hold about 70% of later runs.
+        other tables (see `rollout`). It has one error a decade for all of them, and one for each run where `noise` is
+        drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70% of later runs.
     seed : int, optional
         Seed of the noise and the drift; that of the fit by default.
 
     Returns
     -------
     Dataset
-        ``loss`` in nats per token, dims (chain, draw, run), with the runs' sizes as coordinates, and ``beyond``, the
-        decades of compute beyond the largest fitted run, 0 inside.
+        ``loss`` in nats per token, dims (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the
+        decades of compute above the largest fitted run, 0 inside.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Predict a group that a fit has not seen: from the population alone, or with a few runs of its own."""
+"""Predict a group that a fit has not seen: from the population alone, or with a few runs of it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def predict_group(
 ) -> Fit:
     """Add a group to a fit of a `Grouped` law.
 
-    With runs the law is fitted again to all rows, those of the new group among them: partial pooling as it is, so that
-    few runs move the group's pooled quantities from the population's as far as they can. Without runs the group's
-    quantities are drawn, for each draw of the fit, as if it had been there without a row: pooled ones from the
-    population, shared ones as they are, and its own (E, A and B among what they make) from their priors, at the centre
-    of all rows. Exponents then say what is known of a new corpus; losses say little.
+    With runs the law is fitted again to all rows, those of the new group among them. This is ordinary partial pooling:
+    few runs pull the group's pooled quantities from the population's as far as they can. Without runs the group's
+    quantities are drawn, for each draw of the fit, as if it had been there without a row. Pooled ones are drawn from
+    the population, and shared ones are unchanged. The rest (which make E, A and B) are drawn from their priors, at the
+    centre of all rows. Exponents are then those of a new corpus, while losses remain vague.
 
     Parameters
     ----------

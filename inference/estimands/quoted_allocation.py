@@ -116,7 +116,7 @@ def quoted(fit, result, error, demands, *, robust, nonembedding):
 
 
 def _within_budget(result):
-    """Keep sizes that also serve a demand within the budget, and train on what it leaves."""
+    """Limit sizes to those that also serve a demand within the budget, and train on what it leaves."""
     served = training_compute(1.0, 1.0) + inference_compute(1.0, result["demand"])
     result["parameters"] = np.minimum(result["parameters"], result["compute"] / served)
     left = result["compute"] - inference_compute(result["parameters"], result["demand"])
@@ -135,7 +135,7 @@ def _count_compute(result, law, demands):
 
 
 def _robust(fit, quantities):
-    """Spread quantities of each thing asked to the widths that are quoted."""
+    """Spread quantities of each request to the widths that are quoted."""
     places = {
         (name, place): x.isel(dict(zip(_asked_dims(x), place, strict=True)), drop=True)
         for name, x in quantities.items()

@@ -77,7 +77,7 @@ def quoted_loss(
 def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned: Any) -> xr.DataArray:
     """Compute how much more loss a size has than the best one at the same training budget, relatively.
 
-    The best size of each draw is that of `allocate`, so that the median is at most a tolerance exactly between the
+    The best size of each draw is that of `allocate`. So the median is at most a tolerance exactly between the
     ``near_low`` and the ``near_high`` that `allocate` returns for it.
 
     Parameters

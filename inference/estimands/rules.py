@@ -10,7 +10,7 @@ from .allocate import allocate
 
 
 def chinchilla_over_kaplan(fit, compute):
-    """Compute that Chinchilla's rule saves over Kaplan's at a training budget, for each posterior draw.
+    """Compute how much compute Chinchilla's rule saves over Kaplan's at a training budget, for each posterior draw.
 
     See `models.rules.chinchilla_over_kaplan`; appendix B of Ho et al. (2024) [1]_.
 
@@ -24,9 +24,9 @@ def chinchilla_over_kaplan(fit, compute):
     Returns
     -------
     Dataset
-        ``gain`` (chain, draw, compute), a factor of compute; ``kaplan_parameters`` and ``kaplan_tokens`` (compute), the
-        size by Kaplan's rule; ``extrapolation`` (compute), decades of compute by which the budget lies above (positive)
-        or below (negative) the fitted runs, 0 within; ``outside`` (compute), whether it is not 0.
+        ``gain`` (chain, draw, compute) is a factor of compute. ``kaplan_parameters`` and ``kaplan_tokens`` (compute)
+        are the size by Kaplan's rule. ``extrapolation`` (compute) is the decades of compute by which the budget lies
+        above (positive) or below (negative) the fitted runs, 0 within. ``outside`` (compute) is whether it is not 0.
 
     Raises
     ------

@@ -1,19 +1,19 @@
 """Grade how strong an answer is: one rule, of six facts, the grade the worst of them.
 
-============= =========================================== ==================== ==================== =================
-fact          what it is                                  strong               fair                 weak
-============= =========================================== ==================== ==================== =================
-chains        whether every fit converged                 yes                                       no
-law           result of `Fit.check`                       fits                 off: misfit below    does not fit
-                                                                               its tolerance
-width         upper over lower end of the quoted 95%      at most 1.5          at most 3            larger, or no end
-              interval
-sensitivity   largest over smallest median of the stated  at most 1.25         at most 2            larger
-              alternatives and the answer
-extrapolation decades of compute outside the data         0                    at most 1            more
-direction     least probability of a claimed direction    at least 0.975       at least 0.9         less
-              over the stated alternatives
-============= =========================================== ==================== ==================== =================
+    ============= ========================================== ==================== ==================== =================
+    fact          what it is                                 strong               fair                 weak
+    ============= ========================================== ==================== ==================== =================
+    chains        whether every fit converged                yes                                       no
+    law           result of `Fit.check`                      fits                 off: misfit below    does not fit
+                                                                                  its tolerance
+    width         upper over lower end of the quoted 95%     at most 1.5          at most 3            larger, or no end
+                  interval
+    sensitivity   largest over smallest median of the stated at most 1.25         at most 2            larger
+                  alternatives and the answer
+    extrapolation decades of compute outside the data        0                    at most 1            more
+    direction     least probability of a claimed direction   at least 0.975       at least 0.9         less
+                  over the stated alternatives
+    ============= ========================================== ==================== ==================== =================
 
 The limits are our choice, made before the answers were graded. A fact that an answer does not have is left out.
 """
@@ -108,7 +108,7 @@ def strength(facts):
 
 
 def reasons(facts):
-    """Name in plain words what keeps an answer from being strong, the worst first: a list of str."""
+    """Name in plain words what prevents an answer from being strong, the worst first: a list of str."""
     words = {"chains": "not every chain converged", "law": "the rows reject the law"}
     if facts.size is not None:
         words["law"] = f"the law misses its rows by {100 * facts.size:.2g}% on average"
@@ -124,7 +124,7 @@ def reasons(facts):
         least = facts.direction[0]
         words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
     graded = grades(facts)
-    return [words[name] for grade in (WEAK, FAIR) for name, each in graded.items() if each == grade]
+    return [words[name] for grade in (WEAK, FAIR) for name, value in graded.items() if value == grade]
 
 
 def times_outside(decades):

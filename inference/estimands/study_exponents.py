@@ -40,8 +40,8 @@ NAMED = {"nonembedding": "parameters without embeddings", "total": "all paramete
 KAPLAN_EXPONENT = 0.73
 AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
 CHINCHILLA = Chinchilla()
-STEP = 1e-3  # of log N_x and log D, in slopes of the loss along a budget
-SPREAD = 1e-2  # of log N_x, in the slope of the tokens at which a size is optimal
+STEP = 1e-3  # Of log N_x and log D, in slopes of the loss along a budget.
+SPREAD = 1e-2  # Of log N_x, in the slope of the tokens at which a size is optimal.
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Study:
     exact: bool = False
 
     def points(self, basis, gamma, delta):
-        """Sizes and tokens of each model at each budget, for each gamma and delta, (draw,).
+        """Return sizes and tokens of each model at each budget, for each gamma and delta, (draw,).
 
         Returns
         -------
@@ -144,13 +144,13 @@ def frontier_exponents(
 
 
 def _names(law, constants):
-    """Names of the quantities among `constants` that the mean loss of a law may be a function of."""
+    """Return names of the quantities among `constants` that the mean loss of a law may be a function of."""
     names = dict.fromkeys((*law.derived_names, *(q.name for q in law.mean_parameters)))
     return [name for name in names if name in constants]
 
 
 def _frontier(law, study, basis, names, flat):
-    """Slopes of size, loss and reducible loss, (3, draw), of named constants, gamma and delta, (quantity, draw)."""
+    """Return slopes of size, loss and reducible loss, (3, draw), of constants, gamma and delta, (quantity, draw)."""
     *values, gamma, delta = flat
     constants = {name: x[:, None, None] for name, x in zip(names, values, strict=True)}
     nonembedding, total, counted, tokens, compute = study.points(basis, gamma, delta)
@@ -182,8 +182,8 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, l
     -------
     Dataset
         ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a size is
-        optimal at no budget; ``highest``, the largest exponent over the sizes, and ``highest_at``, its N_x. Of the
-        Chinchilla law also ``small`` and ``large``, the limits of the exponent.
+        optimal at no budget. ``highest`` is the largest exponent over the sizes, and ``highest_at`` its N_x. The
+        Chinchilla law also has ``small`` and ``large``, the limits of the exponent.
     """
     n = xr.DataArray(np.asarray(sizes, float), dims="size", coords={"size": np.asarray(sizes, float)})
     limits = {}
@@ -198,12 +198,12 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, l
     else:
         exponent, compute = _searched(law, constants, n, gamma, delta)
     highest = {"highest": exponent.max("size"), "highest_at": exponent.idxmax("size")}
-    found = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
-    return found.transpose(..., "size")
+    result = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
+    return result.transpose(..., "size")
 
 
 def _searched(law, constants, n, gamma, delta):
-    """Local exponents and budgets of `local_exponents`, by a search for the tokens at which each size is optimal."""
+    """Compute the result of `local_exponents` by a search for the tokens at which each size is optimal."""
     names = _names(law, constants)
     arrays = xr.broadcast(*(xr.DataArray(x) for x in (*(constants[name] for name in names), gamma, delta)))
     *values, gamma, delta = (x.values[..., None] for x in arrays)
@@ -220,8 +220,8 @@ def _searched(law, constants, n, gamma, delta):
 
         low = 0 * (gamma + log_n)
         high = low + np.log(LIMIT)
-        found = root(falls, low, high)
-        return np.where((found > low) & (found < high), found, np.nan)
+        zero = root(falls, low, high)
+        return np.where((zero > low) & (zero < high), zero, np.nan)
 
     slope = (log_tokens(log_n + SPREAD) - log_tokens(log_n - SPREAD)) / (2 * SPREAD)
     exponent = np.where(slope > -1, 1 / (1 + slope), np.nan)  # along 6 N_x D; below, the loss is greatest there
@@ -231,7 +231,7 @@ def _searched(law, constants, n, gamma, delta):
 
 
 def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
-    """Exponents without embeddings over the budgets at which models of N_x from `low` to `high` are optimal.
+    """Compute exponents without embeddings over the budgets at which N_x from `low` to `high` are optimal.
 
     Parameters
     ----------
@@ -245,8 +245,8 @@ def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTION
     Returns
     -------
     Dataset
-        As from `frontier_exponents`, of a study of 200 sizes that reach a decade beyond both ends, read exactly at the
-        budgets that are optimal there at the posterior median.
+        As from `frontier_exponents`, of a study of 200 sizes that reach a factor of ten beyond both ends. It is read
+        exactly at the budgets that are optimal there at the posterior median.
     """
     at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
     budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
@@ -299,11 +299,11 @@ def study_exponents(
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
-    found = {
+    exponents = {
         basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
         for basis in BASES
     }
-    return Exponents(found, fit, study or Study())
+    return Exponents(exponents, fit, study or Study())
 
 
 class Exponents(Printed, dict):
@@ -321,7 +321,7 @@ class Exponents(Printed, dict):
 
     def table(self):
         """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
-        draws = {(basis, name): x for basis, each in self.items() for name, x in each.items()}
+        draws = {(basis, name): x for basis, dataset in self.items() for name, x in dataset.items()}
         if self._fit is not None:
             draws = quotable(self._fit, {key: by_draw(self._fit, x) for key, x in draws.items()})
         return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")
@@ -361,7 +361,7 @@ def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurati
 
 
 def _family(configurations, posterior):
-    """Draws of gamma and delta for each draw of a posterior that does not depend on them.
+    """Return draws of gamma and delta for each draw of a posterior that does not depend on them.
 
     The pairs are shuffled: fits of one seed need not be independent draw by draw.
     """

@@ -1,4 +1,4 @@
-"""What a fit of the law of lengths says, draw by draw: lengths at an accuracy, accuracies, contrasts of embeddings.
+"""Compute quantities of a fit of the law of lengths, draw by draw: lengths at an accuracy, accuracies, contrasts.
 
 Each result is that of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
 runs themselves (``runs``).
@@ -38,7 +38,7 @@ LEARNED = 0.95  # our choice: share right within the training lengths from which
 
 
 def conditions(fit):
-    """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
+    """Return conditions of the fitted runs, a row each, indexed by the labels that other results use."""
     fitted = of_kind(fit, "counts").draws
     return conditions_of(fitted.rows, fitted.law.effects)
 
@@ -66,27 +66,27 @@ class _Curves:
         return xr.DataArray(values, dims=(*DRAWS, self.dimension, dimension), coords=draws | labels | coords)
 
     def right_and_wrong(self, length_a, length_b):
-        """Share of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
+        """Compute shares of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
         a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
         constants = {name: x[..., None] for name, x in natural(self.parameters, log_train(self.which)).items()}
         right, wrong = right_and_wrong(constants, longer, ratio, self.fitted.law.shape)
         return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
-def _chosen(known, chosen):
-    """Conditions by their labels, or as a table with the columns of those of the runs."""
+def _chosen(table, chosen):
+    """Return conditions by their labels, or as a table with the columns of those of the runs."""
     if chosen is None:
-        return known
+        return table
     if not isinstance(chosen, pd.DataFrame):
         chosen = [chosen] if isinstance(chosen, str) else list(chosen)
         for label in chosen:
-            if label not in known.index:
+            if label not in table.index:
                 raise InputError(
-                    f"condition {quoted(label)} is in no run that was fitted{suggestion(label, known.index)}; there "
-                    f"are {', '.join(known.index)}"
+                    f"condition {quoted(label)} is in no run that was fitted{suggestion(label, table.index)}; there "
+                    f"are {', '.join(table.index)}"
                 )
-        return known.loc[chosen]
-    for column in known:
+        return table.loc[chosen]
+    for column in table:
         if column not in chosen:
             raise InputError(f"conditions need the column {quoted(column)}; conditions(fit) shows those of the runs")
     return chosen
@@ -100,7 +100,7 @@ def length_at_accuracy(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> xr.DataArray:
-    """Length of two equal operands at which accuracy has fallen to a share.
+    """Compute the length of two equal operands at which accuracy has fallen to a share.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def length_at_accuracy(
 
 
 def quantiles(draws, probabilities=PROBABILITIES):
-    """Quantiles of lengths or ratios of any shape, none taken as 0: draws themselves, none made up between two."""
+    """Return quantiles of lengths or ratios of any shape, none taken as 0: draws, none made up between two."""
     return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
 
 
@@ -155,7 +155,7 @@ def summary(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
+    """Compute quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
     Returns
     -------
@@ -169,12 +169,12 @@ def summary(
     >>> bool(bs.lengths.summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6)
     True
     """
-    found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
-    dimension = found.dims[2]
+    lengths = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
+    dimension = lengths.dims[2]
     rows = []
-    for label in found[dimension].values:
-        for share in found["share"].values:
-            draws = found.sel({dimension: label, "share": share}).values
+    for label in lengths[dimension].values:
+        for share in lengths["share"].values:
+            draws = lengths.sel({dimension: label, "share": share}).values
             none = float((draws == 0).mean())
             rows.append({dimension: label, "share": share} | named(quantiles(draws)) | {"p_none": none})
     return pd.DataFrame(rows).set_index([dimension, "share"])
@@ -197,7 +197,7 @@ def accuracy_at_length(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> xr.DataArray:
-    """Share of problems right at lengths that may never have been run.
+    """Compute the share of problems right at lengths that may never have been run.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def predict_counts(
     fit : Fit
     length_a, length_b : array_like, shape (cell,)
     total : int or sequence of int
-        Problems asked in each cell.
+        Problems in each cell.
     seeds, conditions, seed
         As for `length_at_accuracy`.
 
@@ -267,9 +267,9 @@ def predict_counts(
 
 
 def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
-    """Mean accuracy over the cells of each region, each pair of lengths counted once.
+    """Compute the mean accuracy over the cells of each region, each pair of lengths counted once.
 
-    A region's cells, under one training length, are those that any fitted run of that training length was asked.
+    A region's cells, under one training length, are those that any fitted run of that training length was tested on.
 
     Returns
     -------
@@ -279,18 +279,18 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
     curves = _Curves(fit, seeds, conditions, seed)
     fitted, which, curve = curves.fitted, curves.which, curves.parameters
     regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
-    found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
+    accuracies = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
     cells = fitted.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
     for j, region in enumerate(regions):
         for i, digits in enumerate(which["train_digits"]):
             chosen = cells[(cells["split"] == region) & (cells["train_digits"] == digits)]
             if len(chosen):
-                found[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
-    return curves.array(found, "region", {"region": regions})
+                accuracies[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
+    return curves.array(accuracies, "region", {"region": regions})
 
 
 def _mean_accuracy(fitted, curve, digits, cells):
-    """Mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
+    """Compute the mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
     both = np.sort(cells[["length_a", "length_b"]].to_numpy(float), axis=1)
     pairs, times = np.unique(both, axis=0, return_counts=True)
     log_longer, log_ratio = np.log(pairs[:, 1]), np.log(pairs[:, 0]) - np.log(pairs[:, 1])
@@ -313,12 +313,12 @@ def learned_shares(fit):
         By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
         `LEARNED` on; how far one that has not would generalise is unknown.
     """
-    rows, known = of_kind(fit, "counts").draws.rows, conditions(fit)
+    rows, fitted = of_kind(fit, "counts").draws.rows, conditions(fit)
     within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
-    sums = within.groupby(list(known))[["correct", "total"]].sum()
+    sums = within.groupby(list(fitted))[["correct", "total"]].sum()
     shares = sums["correct"] / sums["total"]
-    keys = (key if len(known.columns) > 1 else key[0] for key in known.itertuples(index=False, name=None))
-    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(known.index, keys, strict=True)}
+    keys = (key if len(fitted.columns) > 1 else key[0] for key in fitted.itertuples(index=False, name=None))
+    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(fitted.index, keys, strict=True)}
 
 
 def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
@@ -335,12 +335,13 @@ def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5,
     Returns
     -------
     DataFrame
-        A row for each two conditions that differ in their embedding alone and each of the regions and ``length``:
-        ``first``, ``second``, ``of``; ``q2.5``, ``q50``, ``q97.5`` of the first's mean accuracy less the second's or of
-        the first's length over the second's; ``p_first``, the probability that the first is above the second. A ratio
-        is infinite where the second has no length, and draws in which neither has one are left out; ``p_left_out`` is
-        their share. ``learned`` is whether both are right in at least 95% of problems within the training lengths:
-        where one is not, a contrast beyond these lengths does not tell generalisation from learning.
+        A row for each two conditions that differ in their embedding alone and each of the regions and ``length``.
+        ``first``, ``second`` and ``of`` name them. ``q2.5``, ``q50`` and ``q97.5`` are of the first's mean accuracy
+        minus the second's, or of the first's length over the second's. ``p_first`` is the probability that the first is
+        above the second. A ratio is infinite where the second has no length. Draws in which neither has one are left
+        out; ``p_left_out`` is their share. ``learned`` is whether both are right in at least 95% of problems within the
+        training lengths. Where one is not, a contrast beyond these lengths does not separate generalisation from
+        learning.
 
     Raises
     ------
@@ -356,20 +357,20 @@ def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5,
     """
     if seeds not in SEEDS[:2]:
         raise InputError(unknown("seeds", seeds, SEEDS[:2]))
-    known = conditions(fit)
-    others = [column for column in known if column != "embedding"]
-    pairs = [(a, b) for a, b in combinations(known.index, 2) if known.loc[a, others].equals(known.loc[b, others])]
+    fitted = conditions(fit)
+    others = [column for column in fitted if column != "embedding"]
+    pairs = [(a, b) for a, b in combinations(fitted.index, 2) if fitted.loc[a, others].equals(fitted.loc[b, others])]
     if not pairs:
         raise InputError("no two conditions differ in their embedding alone: there is nothing to contrast")
     means = region_accuracy(fit, seeds=seeds, seed=seed)
-    found = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
+    lengths = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
     shares, rows = learned_shares(fit), []
     for a, b in pairs:
         for region in means["region"].values:
             difference = (means.sel(condition=a, region=region) - means.sel(condition=b, region=region)).values
             if np.isfinite(difference).all():
                 rows.append(_contrast(a, b, str(region), difference, difference > 0, 0.0))
-        first, second = (found.sel(condition=x).values for x in (a, b))
+        first, second = (lengths.sel(condition=x).values for x in (a, b))
         either = (first > 0) | (second > 0)
         with np.errstate(divide="ignore"):
             ratio = first[either] / second[either]

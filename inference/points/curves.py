@@ -27,10 +27,10 @@ BUDGETS = 100
 
 
 def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
-    """Exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
+    """Estimate exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
 
     Runs of one size make a curve: their log losses at each D, averaged over runs (seeds), joined by straight lines in
-    log compute. At each of `budgets` levels of compute, even in its logarithm, the curve of least loss is found; a
+    log compute. The curve of least loss is searched at each of `budgets` levels of compute, even in its logarithm. A
     level counts where at least two curves are there to choose from. Slopes of logarithms against that of compute follow
     by least squares. Few sizes make steps of N*, which bias the slope; so a posterior is best compared in the same
     steps, see `exponents_by_curves`.
@@ -49,7 +49,7 @@ def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = B
     PointEstimate
         ``exponent``, ``exponent_tokens`` and ``exponent_loss`` of N*, D* and L in compute, NaN where all levels have
         one best size. `points` has a row a level: ``training_flop`` (FLOP), ``parameters`` counted in the best curve
-        and its ``loss``, NaN where a level does not count, and whether it was ``used``.
+        and its ``loss``, NaN where a level does not count. ``used`` is whether it counts.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def exponents_by_curves(runs: pd.DataFrame, losses: ArrayLike, *, basis: str = "
 
 
 def _envelope(runs, basis, budgets, losses=None):
-    """Log compute of the levels, (level,), and log size and loss of the best curve, (..., level), NaN of too few."""
+    """Return log compute of levels, (level,), log size and loss of the best curve, (..., level), NaN of too few."""
     check_basis(basis)
     columns = positive_columns(runs, ("parameters", *COUNTED.values(), "tokens", "loss"), purpose="curve_frontier")
     log_losses = np.log(columns["loss"] if losses is None else losses)
@@ -127,7 +127,7 @@ def _envelope(runs, basis, budgets, losses=None):
 
 
 def _curve(log_compute, log_losses, levels):
-    """Log loss at each level between the first reading and the last, NaN beyond; shape (..., level)."""
+    """Return the log loss at each level between the first reading and the last, NaN beyond; shape (..., level)."""
     at, member = np.unique(log_compute, return_inverse=True)
     means = np.stack([log_losses[..., member == k].mean(-1) for k in range(len(at))], -1)
     if len(at) == 1:
@@ -140,14 +140,14 @@ def _curve(log_compute, log_losses, levels):
 
 
 def _slope(x, y):
-    """Least-squares slope over the last axis, of the entries that are not NaN; NaN where y does not vary."""
-    kept = np.isfinite(y)
-    weight = kept / np.maximum(kept.sum(-1, keepdims=True), 1)
-    x = np.where(kept, x, 0.0)
-    y = np.where(kept, y, 0.0)
-    centred = np.where(kept, x - (weight * x).sum(-1, keepdims=True), 0.0)
+    """Return the least-squares slope over the last axis, of the entries that are not NaN; NaN where y is constant."""
+    finite = np.isfinite(y)
+    weight = finite / np.maximum(finite.sum(-1, keepdims=True), 1)
+    x = np.where(finite, x, 0.0)
+    y = np.where(finite, y, 0.0)
+    centred = np.where(finite, x - (weight * x).sum(-1, keepdims=True), 0.0)
     spread = (centred**2).sum(-1)
     with np.errstate(all="ignore"):
         slope = (centred * y).sum(-1) / spread
-    varied = np.ptp(np.where(kept, y, (weight * y).sum(-1, keepdims=True)), axis=-1) > 0
+    varied = np.ptp(np.where(finite, y, (weight * y).sum(-1, keepdims=True)), axis=-1) > 0
     return np.where(varied & (spread > 0), slope, np.nan)

@@ -39,12 +39,12 @@ def fit_isoflop(
     width: float = WIDTH,
     minimum_runs: int | None = None,
 ) -> PointEstimate:
-    """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
+    """Estimate a power law from the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022).
 
-    Runs of about one compute make a group; a parabola of their loss in log N has its minimum at N*, and
+    Runs of about one compute make a group. A parabola of their loss in log N has its minimum at N* (section 3.2), and
     ``D* = C/(6 N*)`` with C the geometric mean of the group [1]_. A group is set aside if its parabola has no minimum
-    within its own range of N. Differences of compute within a group count as noise, and a parabola is symmetric where
-    the loss is not: both make this a rough estimate, more so the wider the range of N.
+    within the group's range of N. Differences of compute within a group count as noise, and a parabola is symmetric
+    where the loss is not. Both make this a rough estimate, more so the wider the range of N.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def fit_isoflop(
     PointEstimate
         ``exponent`` a and ``coefficient`` G of ``N* = G C**a``, C in FLOP, and ``exponent_tokens`` and
         ``coefficient_tokens`` of D*, NaN without 3 optima. The error of the exponent is the ordinary one of a
-        regression on the optima. `points` has a row a group: ``training_flop`` (FLOP), ``runs``, the optimum's
-        ``parameters``, ``tokens`` and ``loss`` (nats per token, NaN if there is none), whether it was ``used`` and the
-        ``reason`` if not; `rows` counts the runs of those used.
+        regression on the optima. `points` has a row a group: ``training_flop`` (FLOP), ``runs``, and the optimum's
+        ``parameters``, ``tokens`` and ``loss`` (nats per token, NaN if there is none). ``used`` is whether it was used,
+        and ``reason`` why not. `rows` counts the runs of those used.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def fit_isoflop(
 
 
 def exponents_by_isoflop(runs, losses):
-    """Exponents that `fit_isoflop` finds in tables of the same runs with other losses.
+    """Compute the exponents that `fit_isoflop` estimates in tables of the same runs with other losses.
 
     Parameters
     ----------
@@ -119,19 +119,19 @@ def exponents_by_isoflop(runs, losses):
     InputError
         As `fit_isoflop` does.
     """
-    columns, found = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
+    columns, optima = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
     for group in _equal_compute(columns, runs):
         log_parameters = np.log(columns["parameters"][group])
         if _too_few(log_parameters, MINIMUM_RUNS):
             continue
         lowest, _, inside = _parabolas(log_parameters, losses[group])
         log_compute = np.log(columns["training_flop"][group]).mean()
-        found.append((np.full(len(lowest), log_compute), np.where(inside, lowest, np.nan)))
-    return _exponents(found, losses.shape[1])
+        optima.append((np.full(len(lowest), log_compute), np.where(inside, lowest, np.nan)))
+    return _exponents(optima, losses.shape[1])
 
 
 def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
-    """Rows of about one compute, group by group."""
+    """Return rows of about one compute, group by group."""
     log_compute = np.log10(columns["training_flop"])
     if budgets is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
@@ -162,12 +162,13 @@ def check_isoflop(*, budgets=None, level=None, width=WIDTH, minimum_runs=None):
 
 
 def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
-    """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
+    """Estimate a power law from the best run at each level of compute, a rough approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
     only final losses: it cuts log C into equal bins and takes the run of lowest loss in each. So an optimum is no finer
-    than the sizes trained, favours the upper end of its bin and whichever run was lucky, and its standard error knows
-    of none of that. A bin whose best run is its smallest or largest is set aside, since the optimum may lie beyond.
+    than the sizes trained, and favours the upper end of its bin and whichever run was lucky. Its standard error
+    reflects none of that. A bin whose best run is its smallest or largest is set aside, since the optimum may lie
+    beyond.
 
     Parameters
     ----------
@@ -210,19 +211,19 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
 
 
 def exponents_by_frontier(runs, losses):
-    """Exponents that `fit_frontier` finds in tables of the same runs with other losses; see `exponents_by_isoflop`."""
-    columns, found = positive_columns(runs, SIZED, purpose="fit_frontier"), []
+    """Compute the exponents that `fit_frontier` estimates in tables with other losses; see `exponents_by_isoflop`."""
+    columns, optima = positive_columns(runs, SIZED, purpose="fit_frontier"), []
     for group in _bins_of_compute(columns):
         log_parameters = np.log(columns["parameters"][group])
         best = losses[group].argmin(axis=0)
         inside = (len(group) >= FEWEST_OPTIMA) & _within(log_parameters, log_parameters[best])
         log_compute = np.log(columns["training_flop"][group])
-        found.append((log_compute[best], np.where(inside, log_parameters[best], np.nan)))
-    return _exponents(found, losses.shape[1])
+        optima.append((log_compute[best], np.where(inside, log_parameters[best], np.nan)))
+    return _exponents(optima, losses.shape[1])
 
 
 def _bins_of_compute(columns, bins=BINS):
-    """Rows of bins equal in log C, those that hold any."""
+    """Return rows of bins equal in log C, those that hold any."""
     log_compute = np.log10(columns["training_flop"])
     edges = np.linspace(log_compute.min(), log_compute.max(), bins + 1)
     bin_of = np.clip(np.searchsorted(edges, log_compute, side="right") - 1, 0, bins - 1)
@@ -230,7 +231,7 @@ def _bins_of_compute(columns, bins=BINS):
 
 
 def _densest_windows(log_compute, width, minimum_runs):
-    """Rows of the windows that hold most of the runs that are left, in order of compute."""
+    """Return rows of the windows that hold most of the runs that are left, in order of compute."""
     left = np.argsort(log_compute, kind="stable")
     groups = []
     while len(left):
@@ -246,7 +247,7 @@ def _densest_windows(log_compute, width, minimum_runs):
 
 
 def _nearest_budget(log_compute, levels, width):
-    """Rows within half a width of each level of log10 compute, none twice, in order of compute."""
+    """Return rows within half a width of each level of log10 compute, none twice, in order of compute."""
     distance = np.abs(log_compute[:, None] - levels)
     nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
     return [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
@@ -284,7 +285,7 @@ def _too_few(log_parameters, minimum_runs):
 
 
 def _parabolas(log_parameters, losses):
-    """Where parabolas through losses, (run, table), are lowest in log N, their values there, whether within the sizes.
+    """Return where parabolas of losses, (run, table), are lowest in log N, their minima, whether within the sizes.
 
     Each has shape (table,).
     """
@@ -337,7 +338,7 @@ def _power_law(estimator, points, runs):
 
 
 def _exponents(levels, tables):
-    """Exponents through optima of several tables: `levels` are pairs of log C and log N*, each of shape (table,)."""
+    """Return exponents through optima of tables: `levels` are pairs of log C and log N*, each of shape (table,)."""
     if not levels:
         return np.full(tables, np.nan)
     log_compute, log_size = np.moveaxis(np.array(levels), 1, 0)
@@ -352,7 +353,7 @@ def _exponents(levels, tables):
 
 
 def _regress(compute, size):
-    """Exponent, coefficient and ordinary standard error of the exponent."""
+    """Compute the exponent, its coefficient and its ordinary standard error."""
     log_compute, log_size = np.log(compute.to_numpy()), np.log(size.to_numpy())
     centred = log_compute - log_compute.mean()
     spread = centred @ centred

@@ -1,9 +1,9 @@
 """Numerics of the Huber estimator of the Chinchilla law on log loss, down to thresholds at which it is least absolutes.
 
-A point is ``theta = (a, b, e, alpha, beta)`` with a = log A, b = log B and e = log E at the centre of the runs, so that
-the predicted log loss is ``logsumexp(a - alpha n, b - beta d, e)`` for centred logarithms n of N and d of D. Losses
-enter through ``h_delta(r) = r**2/(2 delta)`` for ``|r| <= delta`` and ``|r| - delta/2`` beyond, of residual
-r = log(observed) - log(predicted): Huber's function divided by delta, which tends to ``|r|`` as delta falls.
+A point is ``theta = (a, b, e, alpha, beta)`` with a = log A, b = log B and e = log E at the centre of the runs. The
+predicted log loss is ``logsumexp(a - alpha n, b - beta d, e)`` for centred logarithms n of N and d of D. Losses enter
+through ``h_delta(r) = r**2/(2 delta)`` for ``|r| <= delta`` and ``|r| - delta/2`` beyond. The residual is
+r = log(observed) - log(predicted). This is Huber's function divided by delta, which tends to ``|r|`` as delta falls.
 
 At small delta the minimum is a near-vertex where as many residuals vanish as there are constants, and a method that
 starts anywhere else sees only kinks. `follow` therefore lowers delta by halves and extrapolates the path of minima,
@@ -42,7 +42,7 @@ class Sample:
         return largest + np.log(total), shares / total
 
     def residuals(self, theta):
-        """Log of the observed minus log of the predicted loss."""
+        """Return the log of the observed minus the log of the predicted loss."""
         return self.log_loss - self.predict(theta)[0]
 
 
@@ -181,8 +181,8 @@ def coarse_minimum(sample, theta, floor):
 def profile_scale(residuals, threshold):
     """Return the scale of greatest likelihood under the Huber density, in closed form; 0 if every residual is 0.
 
-    It solves ``sum(psi(r/s) r/s) = runs``, a quadratic in s once it is known which residuals r of the log loss lie
-    within the threshold, which is in units of the scale s.
+    It solves ``sum(psi(r/s) r/s) = runs``. This is a quadratic in s, given which residuals r of the log loss lie within
+    the threshold, which is in units of the scale s.
     """
     size = np.sort(np.abs(residuals))
     squares = np.cumsum(size**2)

@@ -1,8 +1,8 @@
 """Least squares of scores on capability and difficulty, as benchmark stitching and the Epoch Capabilities Index do it.
 
-``score = sigmoid(slope_b (capability_m - difficulty_b))`` with the slope of one benchmark fixed at 1, capabilities and
-difficulties within 10 of 0, slopes from 0.1 to 10, and one residual more, the square root of 0.1 times the mean square
-of all parameters. The difficulty of that benchmark is then taken off, so that it is 0 there.
+``score = sigmoid(slope_b (capability_m - difficulty_b))`` with the slope of one benchmark fixed at 1. Capabilities and
+difficulties lie between -10 and 10, and slopes between a tenth and ten. There is one more residual, the square root of
+0.1 times the mean square of all parameters. The difficulty of that benchmark is then subtracted, so that it is 0 there.
 
 References
 ----------
@@ -83,7 +83,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     benchmark : str
         Whose slope is 1 and whose difficulty is 0.
     clip : float
-        Scores are taken to be at least this and at most 1 less this; 0.001 for the Epoch Capabilities Index.
+        Scores are taken to be at least this and at most 1 minus this; 0.001 for the Epoch Capabilities Index.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     low = np.where(np.arange(places.count) < places.slopes, -FARTHEST, SLOPES[0])
     # Its matrices are small: several threads take longer, and round otherwise.
     with one_thread():
-        found = least_squares(
+        solution = least_squares(
             lambda theta: places.residuals(theta, score),
             start,
             lambda theta: places.jacobian(theta),
@@ -126,7 +126,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
             gtol=1e-10,
             max_nfev=500,
         )
-    capability, difficulty, slope = places.named(found.x)
+    capability, difficulty, slope = places.named(solution.x)
     shift = difficulty[places.anchor]
     models, benchmarks = pd.Index(models, name="model"), pd.Index(benchmarks, name="benchmark")
     return PointEstimate(
@@ -138,9 +138,9 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
         },
         source=scores.attrs.get("source", "the table"),
         rows=len(scores),
-        converged=bool(found.status > 0),
-        message=f"half the sum of squares is {found.cost:.5g}; {found.message.rstrip('.')}",
-        search={"cost": float(found.cost)},
+        converged=bool(solution.status > 0),
+        message=f"half the sum of squares is {solution.cost:.5g}; {solution.message.rstrip('.')}",
+        search={"cost": float(solution.cost)},
     )
 
 
@@ -164,14 +164,14 @@ class _Places:
 
     def jacobian(self, theta):
         capability, difficulty, slope = self.named(theta)
-        own, apart = slope[self.item], capability[self.model] - difficulty[self.item]
-        mean = expit(own * apart)
+        slopes, apart = slope[self.item], capability[self.model] - difficulty[self.item]
+        mean = expit(slopes * apart)
         steep, rows = mean * (1 - mean), np.arange(len(mean))
-        found = np.zeros((len(mean) + 1, self.count))
-        found[rows, self.model] = steep * own
-        found[rows, self.models + self.item] = -steep * own
+        matrix = np.zeros((len(mean) + 1, self.count))
+        matrix[rows, self.model] = steep * slopes
+        matrix[rows, self.models + self.item] = -steep * slopes
         sloped = self.item != self.anchor
         place = self.slopes + self.item - (self.item > self.anchor)
-        found[rows[sloped], place[sloped]] = (steep * apart)[sloped]
-        found[-1] = np.sqrt(PENALTY / len(theta)) * theta / np.sqrt(np.sum(theta**2))
-        return found
+        matrix[rows[sloped], place[sloped]] = (steep * apart)[sloped]
+        matrix[-1] = np.sqrt(PENALTY / len(theta)) * theta / np.sqrt(np.sum(theta**2))
+        return matrix

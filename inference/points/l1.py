@@ -1,8 +1,8 @@
 """Minima of a smooth function plus weighted absolute values, to the accuracy of the arithmetic.
 
-Within an orthant the sum is smooth, so Newton steps in a trust region are taken by the coefficients that are not zero;
-a step ends where the first of them reaches zero, and that one rests there. Once the others are settled, the resting one
-that its gradient pulls hardest beyond its weight moves again. A point is judged by its subgradient: at a minimum the
+Within an orthant the sum is smooth, so the coefficients that are not zero take Newton steps in a trust region. A step
+ends where the first of them reaches zero, and that one rests there. Once the others are settled, the resting one that
+its gradient pulls hardest beyond its weight moves again. A point is tested by its subgradient. At a minimum the
 gradient of every coefficient is minus its weight times its sign, or at most its weight in size where it is zero.
 """
 
@@ -108,7 +108,7 @@ def minimise(expand, theta, weights, *, iterations=500):
 
 
 def _until_zero(theta, pull, step, weights):
-    """Share of a step until the first coefficient reaches zero from its side, and which one does; all of it if none."""
+    """Return the share of a step until the first coefficient reaches zero from its side, and which one; 1 if none."""
     side = np.where(theta == 0, -np.sign(pull), np.sign(theta))
     crossing = (weights > 0) & (side * step < 0) & (np.abs(step) >= np.abs(theta))
     shares = np.where(crossing, np.abs(theta) / np.where(crossing, np.abs(step), 1.0), np.inf)

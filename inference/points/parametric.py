@@ -30,10 +30,10 @@ START_GRID = {
     "beta": np.arange(0.0, 2.1, 0.5),
 }
 
-NARROWEST = 1e-10  # narrowest quadratic zone in log loss, well above the rounding of a residual
-OPTIMAL = 1e-5  # largest relative gradient of a minimum; a single run among 245 pulls 4e-3
-FLAT = 1e-6  # scaled eigenvalue of a flat direction over delta: so small is curvature beside residuals that vanish
-SAME = 1e-6  # relative difference of two objectives below which they are one optimum
+NARROWEST = 1e-10  # Narrowest quadratic zone in log loss, well above the rounding of a residual.
+OPTIMAL = 1e-5  # Largest relative gradient of a minimum; a single run among 245 pulls 4e-3.
+FLAT = 1e-6  # Scaled eigenvalue of a flat direction over delta: curvature is that small where residuals vanish.
+SAME = 1e-6  # Relative difference of two objectives below which they are one optimum.
 ROUNDS = 200
 
 
@@ -66,8 +66,8 @@ def fit_huber(
     threshold is in units of its free scale, the estimator of Besiroglu et al. (2024) [2]_; at the default threshold
     that is least absolute deviations in effect.
 
-    From each start the minimum is followed from a wide threshold to the one asked for; a free scale alternates between
-    its closed form at given constants and the constants at a given scale, and the gradient and Hessian by all of them
+    From each start the minimum is followed from a wide threshold to the requested one. A free scale alternates between
+    its closed form at given constants and the constants at a given scale. The gradient and Hessian by all of them
     jointly decide whether the end is a minimum.
 
     Parameters
@@ -79,7 +79,7 @@ def fit_huber(
     scale : {"free", "fixed"}
         Whether the density has a free scale.
     starts : int or array_like, optional
-        Number of starts (50) to solve in full of the 4,500 of the grid of Hoffmann et al., which are all screened; the
+        Number of starts (50) to solve in full of the 4,500 of the grid of Hoffmann et al., which are all screened. The
         best at each pair of exponents come first. Or the starts themselves, rows of log A, log B, log E, alpha, beta.
     drop_highest : int
         Number of rows of highest loss to leave out.
@@ -87,8 +87,8 @@ def fit_huber(
     Returns
     -------
     PointEstimate
-        The best end of all starts: ``constants`` E, A, B, alpha and beta of the loss in nats per token, and the
-        ``exponent`` of compute-optimal parameters in compute, ``beta/(alpha+beta)``. In `search` are
+        The best end of all starts. ``constants`` are E, A, B, alpha and beta of the loss in nats per token.
+        ``exponent`` is that of compute-optimal parameters in compute, ``beta/(alpha+beta)``. In `search` are
 
         - ``threshold`` and ``scale`` of the Huber density, in log loss; None if the scale was fixed;
         - ``objective``: with a free scale the negative log likelihood in nats, else the sum of Huber's function;
@@ -146,13 +146,13 @@ def check_huber(*, threshold=1e-3, scale="free", drop_highest=0):
 def _sample(runs, drop_highest):
     columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="fit_huber")
     place = runs.attrs.get("source", "the table")
-    kept = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
-    if len(kept) < FEWEST_ROWS:
+    rows = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
+    if len(rows) < FEWEST_ROWS:
         raise InputError(
-            f"{place}: {len(kept)} rows are too few for the 5 constants of the law; give at least {FEWEST_ROWS}"
+            f"{place}: {len(rows)} rows are too few for the 5 constants of the law; give at least {FEWEST_ROWS}"
         )
     for name in ("parameters", "tokens"):
-        sizes = np.unique(columns[name][kept])
+        sizes = np.unique(columns[name][rows])
         if len(sizes) == 1:
             raise InputError(f"{place}: column {name!r} is {sizes[0]:g} in every row; add runs of other {name}")
         if len(sizes) < FEWEST_SIZES:
@@ -160,7 +160,7 @@ def _sample(runs, drop_highest):
                 f"{place}: column {name!r} has {len(sizes)} different values and the law needs {FEWEST_SIZES}; "
                 f"add runs of other {name}"
             )
-    log_parameters, log_tokens, log_loss = (np.log(column[kept]) for column in columns.values())
+    log_parameters, log_tokens, log_loss = (np.log(column[rows]) for column in columns.values())
     centre = log_parameters.mean(), log_tokens.mean()
     return huber.Sample(log_parameters - centre[0], log_tokens - centre[1], log_loss), centre
 
@@ -275,13 +275,13 @@ def _summary(solutions, sample, centre, threshold, runs):
 
 
 def _distinct(objectives, tolerance):
-    found = []
+    optima = []
     for objective in objectives:
-        if found and objective <= found[-1]["objective"] + tolerance:
-            found[-1]["starts"] += 1
+        if optima and objective <= optima[-1]["objective"] + tolerance:
+            optima[-1]["starts"] += 1
         else:
-            found.append({"objective": objective, "starts": 1})
-    return found
+            optima.append({"objective": objective, "starts": 1})
+    return optima
 
 
 def _message(best, constants, threshold, at_best, starts):

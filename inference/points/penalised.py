@@ -1,9 +1,9 @@
-"""The estimator of Ho et al. (2024): penalised least squares, to set beside posteriors.
+"""The estimator of Ho et al. (2024): penalised least squares, for a comparison with posteriors.
 
 The mean squared error of L = log(perplexity) plus delta times the sum of the coefficients' sizes is minimised. The
-coefficients are those of the paper's code: an intercept or slope by benchmark is one of wt103 (``alpha_const``) and the
-offsets of the others from it (``alpha_const_ptb``, ``alpha_const_wt2``), so that the penalty draws benchmarks together;
-a slope by architecture is one of each (``alpha_param[transformer]``).
+coefficients are those of the paper's code. An intercept or slope by benchmark is one of wt103 (``alpha_const``) and the
+offsets of the others from it (``alpha_const_ptb``, ``alpha_const_wt2``), so that the penalty draws benchmarks together.
+A slope by architecture is one of each (``alpha_param[transformer]``).
 
 References
 ----------
@@ -42,9 +42,9 @@ OFFSETS = {None: "", "wt103": "", "ptb": "_ptb", "wt2": "_wt2"}
 STARTS = ("zeros", "full")
 
 RANDOM_STARTS = 30
-OPTIMAL = 1e-8  # largest subgradient of an optimum, nats^2 per unit of a coefficient, as delta is
-SADDLE = -1e-9  # least scaled eigenvalue, below which a direction leads down
-SAME = 1e-9  # difference of two objectives below which they are one optimum
+OPTIMAL = 1e-8  # Largest subgradient of an optimum, nats^2 per unit of a coefficient, as delta is.
+SADDLE = -1e-9  # Least scaled eigenvalue, below which a direction leads down.
+SAME = 1e-9  # Difference of two objectives below which they are one optimum.
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Problem:
             return np.mean(np.square(self.loss - self.predict(theta)))
 
     def expand(self, theta):
-        """Mean squared error, its gradient and its Hessian."""
+        """Compute the mean squared error, its gradient and its Hessian."""
         with np.errstate(over="ignore", invalid="ignore"):
             excess, jacobian, bends = self.outside @ theta - self.loss, self.outside, []
             for side in (self.parameters, self.data):
@@ -98,21 +98,21 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
     Parameters
     ----------
     specification : int or Specification
-        1 to 20 of table 10 of Ho et al. (2024) [1]_, or one's own.
+        1 to 20 of table 10 of Ho et al. (2024) [1]_, or a custom one.
     table : DataFrame
         Such as ``load("lm_progress")``.
     delta : float
         Weight of the penalty, 0 or more.
     converged : bool
-        Go on to an optimum.
+        Continue to an optimum.
 
     Returns
     -------
     PointEstimate
         ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective compute doubles,
         ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on wt103 and for
-        transformers where slopes differ. It is None without progress (16, 17), at a rate that changes with compute (14,
-        15), where a rate is not positive or where an exponent is not. In `search` are
+        transformers where slopes differ. It is None without progress (16 and 17) and where a rate or an exponent is
+        not positive. It is also None for 14 and 15, whose rate changes with compute. In `search` are
 
         - ``specification`` (a number or formulas) and ``delta``;
         - ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in nats^2;
@@ -154,12 +154,12 @@ def penalised_grid(
     start="zeros",
     progress=False,
 ):
-    """Leave-one-out errors of specifications and penalties, table 11 of Ho et al. (2024) [1]_.
+    """Compute leave-one-out errors of specifications and penalties, table 11 of Ho et al. (2024) [1]_.
 
     Each row is predicted from a fit by SLSQP to the others, with the origin of the whole table. The paper left out the
-    rows of a random 80% of its table one by one; which rows is not known, so its figures can be met only about as
-    closely as two such subsets agree (sd about 3%). Its .72 for specification 18 comes of code that took the
-    reference compute from the row left out itself.
+    rows of a random 80% of its table one by one, but did not publish which rows. So its figures can be met only about
+    as closely as two such subsets agree (sd about 3%). Its .72 for specification 18 results from code that took the
+    reference compute from the row left out.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def penalised_grid(
         Of that draw.
     start : {"zeros", "full"}
         Where each fit without a row starts: at zeros, as the paper's, or where the fit to all rows stopped. The latter
-        goes on from there, so that it ends at lower objectives.
+        ends at lower objectives.
     progress : bool
         Show a progress bar on standard error.
 
@@ -201,7 +201,7 @@ def penalised_grid(
     rows = np.sort(np.random.default_rng(seed).permutation(len(table))[: max(2, round(share * len(table)))])
     cells = [(number, _weight(delta)) for number in specifications for delta in deltas]
     problems = {number: _problem(Progress(number), table).keep(rows) for number in dict.fromkeys(specifications)}
-    found = list(
+    results = list(
         counted(mapped(_leave_one_out, (problems, start), cells), "leaving out rows", progress, total=len(cells))
     )
     published = load("published").set_index("quantity")["estimate"]
@@ -213,7 +213,7 @@ def penalised_grid(
             "loo_mse": error,
             "published_loo_mse": published.get(f"progress.{number}.loo_mse.penalty_{delta:g}", np.nan),
         }
-        for (number, delta), (objective, error) in zip(cells, found, strict=True)
+        for (number, delta), (objective, error) in zip(cells, results, strict=True)
     )
 
 
@@ -228,7 +228,7 @@ def _weight(delta):
 
 
 def _problem(law, table):
-    rows = law.kept(table)
+    rows = law.selected(table)
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
     points = law.points_of(rows, law.origin(rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]
@@ -249,7 +249,7 @@ def _problem(law, table):
 
 
 def _named(columns, points, prefix):
-    """Columns by the names of their coefficients; wt103's covers all rows, for the others are offsets from it."""
+    """Return columns by the names of their coefficients; wt103's covers all rows, the others are offsets from it."""
     named = {}
     for column in columns:
         stem = "_".join(STEMS[factor] for factor in column.factors) or "const"

@@ -21,10 +21,10 @@ class PointEstimate(Printed):
     Attributes
     ----------
     estimator : str
-        What was minimised, or how the estimates were found.
+        What was minimised, or how the estimates were computed.
     estimates : dict
-        By name: a number, NaN or None where there is none; a dict of numbers, which have names themselves, such as the
-        constants of a law; or a Series with a number for each model, benchmark or family.
+        By name. An estimate is a number, NaN or None where there is none, or a dict of numbers by name, such as the
+        constants of a law. Or it is a Series with a number for each model, benchmark or family.
     source : str
         Name or path of the table.
     rows : int
@@ -32,7 +32,7 @@ class PointEstimate(Printed):
     converged : bool
         Whether they are those that the estimator defines.
     message : str
-        Whether and why the search can be trusted.
+        Whether and why the search is reliable.
     errors : dict of str to float
         Standard errors by the name of the estimate, of those that the estimator gives one.
     search : dict

@@ -26,7 +26,7 @@ LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
 def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> PointEstimate:
     """Estimate progress at fixed compute in two stages.
 
-    The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
+    The slope of capability in the logarithm of compute is the mean of those of some families. Capability minus slope
     times log compute is then regressed on the date [1]_. Nothing of the error of the first stage is in the second.
 
     Parameters
@@ -41,8 +41,8 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
     Returns
     -------
     PointEstimate
-        ``slope``, capability an e-fold of compute, the mean of the Series ``slopes`` by family; ``yearly_gain``,
-        capability a year at fixed compute, whose error leaves out that of the slope; and ``factor``, by which the
+        ``slope`` is capability an e-fold of compute, the mean of the Series ``slopes`` by family. ``yearly_gain`` is
+        capability a year at fixed compute, whose error leaves out that of the slope. ``factor`` is by how much the
         compute for a capability falls in a year, ``exp(yearly_gain / slope)``. `rows` counts the models of the gain.
 
     Raises
@@ -65,25 +65,25 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
     10.0
     """
     require(models, ("model", "year", "training_compute_flop"), purpose="progress in two stages")
-    known = models.dropna(subset=["training_compute_flop", "year"]).set_index("model")
-    known = known[known.index.isin(capability.index)]
-    log_compute, value = np.log(known["training_compute_flop"]), capability.loc[known.index]
+    table = models.dropna(subset=["training_compute_flop", "year"]).set_index("model")
+    table = table[table.index.isin(capability.index)]
+    log_compute, value = np.log(table["training_compute_flop"]), capability.loc[table.index]
     slopes = {}
     for family, names in families.items():
         for name in names:
-            if name not in known.index:
-                mend = suggestion(name, known.index) or "; leave it out"
-                raise InputError(f"families: {quoted(name)} of {family} has no capability and compute here{mend}")
+            if name not in table.index:
+                hint = suggestion(name, table.index) or "; leave it out"
+                raise InputError(f"families: {quoted(name)} of {family} has no capability and compute here{hint}")
         if len(names) < LEAST_IN_FAMILY or log_compute[list(names)].nunique() < LEAST_IN_FAMILY:
             raise InputError(f"families: {family} has {listed(names)}; a slope needs two models of different compute")
         slopes[family] = np.polyfit(log_compute[list(names)], value[list(names)], 1)[0]
-    if not slopes or len(known) < LEAST_MODELS or known["year"].nunique() < LEAST_IN_FAMILY:
+    if not slopes or len(table) < LEAST_MODELS or table["year"].nunique() < LEAST_IN_FAMILY:
         raise InputError(
-            f"{len(known)} models with a compute and {len(slopes)} families: progress in two stages needs three models "
+            f"{len(table)} models with a compute and {len(slopes)} families: progress in two stages needs three models "
             "of several dates and a family"
         )
     slope = float(np.mean(list(slopes.values())))
-    (gain, _), variance = _line(known["year"], value - slope * log_compute)
+    (gain, _), variance = _line(table["year"], value - slope * log_compute)
     return PointEstimate(
         estimator="Progress at fixed compute in two stages",
         estimates={
@@ -93,7 +93,7 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
             "slopes": pd.Series(slopes, name="slope"),
         },
         source=models.attrs.get("source", "the table"),
-        rows=len(known),
+        rows=len(table),
         converged=True,
         message="the error of the yearly gain leaves out that of the slope",
         errors={"yearly_gain": float(np.sqrt(variance))},
@@ -101,7 +101,7 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
 
 
 def _line(x, y):
-    """Slope and intercept of a regression, and the variance of the slope."""
+    """Compute slope and intercept of a regression, and the variance of the slope."""
     coefficients = np.polyfit(x, y, 1)
     residual = y - np.polyval(coefficients, x)
     return coefficients, (residual**2).sum() / (len(x) - 2) / ((x - x.mean()) ** 2).sum()

@@ -1,4 +1,4 @@
-"""When the pace of progress changed: the year of the change as an unknown, and the rate as a path over the years."""
+"""When the rate of progress changed: the year of the change as an unknown, and the rate as a path over the years."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Pace:
     Attributes
     ----------
     table : DataFrame
-        By cutoff, and ``none`` for no change: ``log_evidence``, the logarithm of the marginal likelihood, its
-        Monte-Carlo standard error ``se`` and the ``overlap`` of its bridge; ``probability``; ``elpd`` of leave-one-out;
-        and ``p_faster``, the probability of a faster pace from the cutoff on (NaN for none).
+        By cutoff, and ``none`` for no change. ``log_evidence`` is the logarithm of the marginal likelihood, with its
+        Monte-Carlo standard error ``se`` and the ``overlap`` of its bridge. ``probability`` and the ``elpd`` of
+        leave-one-out follow. ``p_faster`` is the probability of faster progress from the cutoff on (NaN for none).
     p_change : float
         Probability of a change, even odds beforehand. It depends on the prior of the change's size.
     p_faster : float
-        Probability of a faster pace after the change, if there is one, over all cutoffs.
+        Probability of faster progress after the change, if there is one, over all cutoffs.
     path : DataArray, dims (year, sample)
-        Growth of effective compute in log units a year at the evaluations' own sizes, over all cutoffs and none.
+        Growth of effective compute in log units a year at the sizes of the evaluations, over all cutoffs and none.
     fits : dict of DataTree
         By cutoff, and ``none``.
     """
@@ -70,7 +70,7 @@ def change_of_pace(
     seed: int = 1,
     **settings: Any,
 ) -> Pace:
-    """Fit a law with a change of pace at each of several dates and none, and weigh them by their marginal likelihood.
+    """Fit a law whose rate changes at each of several dates or never, and weigh the fits by marginal likelihood.
 
     The date of the change is an unknown with the same prior probability at each cutoff. Marginal likelihoods are those
     of a bridge to a normal (`bridge.log_normaliser`).
@@ -82,14 +82,14 @@ def change_of_pace(
     fitter : Fitter, optional
         From `progress.new_fitter`.
     cutoffs, years : sequence of float
-        Where the pace may change, and where the path is evaluated.
+        Where the rate may change, and where the path is evaluated.
     seed : int
     **settings
         Of the sampler.
 
     Returns
     -------
-    Pace
+    `Pace`
 
     Raises
     ------
@@ -101,8 +101,8 @@ def change_of_pace(
     --------
     >>> import bayescaling as bs
     >>> cutoffs, years = (2016.0, 2019.0), (2015.0, 2021.0)
-    >>> found = bs.progress.change_of_pace("progress-1", cutoffs=cutoffs, years=years, draws=500, tune=500)
-    >>> list(found.table.index)
+    >>> change = bs.progress.change_of_pace("progress-1", cutoffs=cutoffs, years=years, draws=500, tune=500)
+    >>> list(change.table.index)
     ['none', 2016.0, 2019.0]
     """
     law = as_law(law)
@@ -135,20 +135,20 @@ def change_of_pace(
 
 def _entry(fit, cutoff):
     draws = fit.draws
-    found = log_normaliser(draws)
+    evidence = log_normaliser(draws)
     # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
     unused = family.DIMENSION - draws.law.active().sum()
     entry = {
-        "log_evidence": found.log_density + 0.5 * unused * np.log(2 * np.pi),
-        "se": found.se,
-        "overlap": found.overlap,
+        "log_evidence": evidence.log_density + 0.5 * unused * np.log(2 * np.pi),
+        "se": evidence.se,
+        "overlap": evidence.overlap,
         "elpd": float(importance_sampling(fit).elpd),
     }
     return entry | {"p_faster": np.nan if cutoff == NONE else acceleration(fit)["p_faster"]}
 
 
 def acceleration(fit):
-    """Growth of effective compute at the evaluations' own sizes before and after the cutoff of a law.
+    """Compute the growth of effective compute at the sizes of the evaluations before and after the cutoff of a law.
 
     Returns
     -------
@@ -162,26 +162,26 @@ def acceleration(fit):
 
 
 def pace_by_year(fit: Fit, years: Sequence[float] = YEARS) -> tuple[xr.DataArray, float]:
-    """Pace of progress by year under a law whose pace is a random walk.
+    """Return the rate of progress by year under a law whose rate is a random walk.
 
     Parameters
     ----------
     fit : Fit
         Of a `Progress` law with ``pace="random_walk"``.
     years : sequence of float
-        The pace is the same from one of `specifications.KNOTS` to the next.
+        The rate is the same from one of `specifications.KNOTS` to the next.
 
     Returns
     -------
     path : DataArray, dims (year, chain, draw)
-        Growth of effective compute at the evaluations' own sizes, in log units a year.
+        Growth of effective compute at the sizes of the evaluations, in log units a year.
     p_faster : float
         Probability that it is higher in the last of the years than it was on average over the evaluations' dates.
 
     Raises
     ------
     InputError
-        If the pace of the law is constant.
+        If the rate of the law is constant.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def pace_by_year(fit: Fit, years: Sequence[float] = YEARS) -> tuple[xr.DataArray
     """
     law: Any = of_kind(fit, "evaluations").law
     if law.pace != "random_walk":
-        raise InputError(f"{law.label}: its pace is no random walk; fit it with pace='random_walk'")
+        raise InputError(f"{law.label}: its rate is no random walk; fit it with pace='random_walk'")
     paces = [compute_equivalent_gain(fit, year=year) for year in years]
     p_faster = float((paces[-1] > compute_equivalent_gain(fit)).mean())
     return xr.concat(paces, pd.Index(years, name="year"), coords="minimal", compat="override"), p_faster

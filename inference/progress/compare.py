@@ -26,7 +26,7 @@ MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_ds
 
 
 def loo_predictions(fit, result, refitted=None):
-    """Leave-one-out predictive mean of each row, (row,), in nats.
+    """Compute the leave-one-out predictive mean of each row, (row,), in nats.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ def compare(
     seed : int
     progress : bool
     scores : ProgressScores, optional
-        What `score_progress` found of the same fits, with papers left out, if it was called before.
+        The result of `score_progress` for the same fits, with papers left out, if it was called before.
 
     Returns
     -------
     table : DataFrame
-        One row a specification, best first: ``rank``, ``elpd``, ``se``, ``p``, ``elpd_diff``, ``dse`` (rows as if
-        independent), ``dse_by_paper`` (differences summed by paper first), ``p_worse`` (by the latter) and ``flags``
-        (see `differences`), ``loo_mse``, ``loo_r2``, ``pareto_k_max``, ``k_above_0.7`` (of rows that no refit mended),
-        ``refitted``, ``elpd_papers``, ``papers_refitted``, ``papers_overlap_min`` (least overlap of their bridges) and
-        weights ``stacking``, ``pseudo_bma``, ``equal``, ``by_paper_stacking``. Its ``attrs`` hold the ``sentence``
-        that says which predicts best.
+        One row a specification, best first: ``rank``, ``elpd``, ``se``, ``p``, ``elpd_diff`` and ``dse`` (rows as if
+        independent). ``dse_by_paper`` (differences summed by paper first), ``p_worse`` (by the latter) and ``flags``
+        (see `differences`) follow. ``loo_mse``, ``loo_r2``, ``pareto_k_max``, ``k_above_0.7`` (of rows that no refit
+        fixed) and ``refitted`` are by row. ``elpd_papers``, ``papers_refitted`` and ``papers_overlap_min`` (least
+        overlap of their bridges) are by paper. Weights are ``stacking``, ``pseudo_bma``, ``equal`` and
+        ``by_paper_stacking``. The ``sentence`` in ``attrs`` states which predicts best.
     pointwise : DataFrame
         ``elpd`` of each row under each specification.
 
@@ -133,10 +133,10 @@ def score_progress(fits, *, papers=True, seed=1, progress=False):
     -------
     ProgressScores
     """
-    made = mapped(_scored, (papers, seed), list(fits.values()))
+    results = mapped(_scored, (papers, seed), list(fits.values()))
     entries, rowwise, paperwise = {}, {}, {}
-    for k, found in zip(fits, counted(made, "leave-one-out", progress, total=len(fits)), strict=True):
-        entries[k], rowwise[k], paperwise[k], computed = found
+    for k, result in zip(fits, counted(results, "leave-one-out", progress, total=len(fits)), strict=True):
+        entries[k], rowwise[k], paperwise[k], computed = result
         fits[k].computed |= computed
     table = pd.DataFrame.from_dict(entries, orient="index")
     return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
@@ -189,26 +189,26 @@ def mixed_scores(scores):
     Returns
     -------
     DataFrame
-        By set, best first by paper: ``elpd`` and ``elpd_papers``, log scores of the set's mixture by row and by paper,
-        their differences ``elpd_diff`` and ``papers_diff`` from the first row's, with standard errors ``dse`` and
-        ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
+        By set, best first by paper. ``elpd`` and ``elpd_papers`` are log scores of the set's mixture by row and by
+        paper. ``elpd_diff`` and ``papers_diff`` are their differences from the first row's, with standard errors
+        ``dse`` and ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
     """
     mixed = {
-        name: [np.log(np.exp(x) @ stacking(x)) for x in (found.rowwise.to_numpy(), found.paperwise.to_numpy())]
-        for name, found in scores.items()
+        name: [np.log(np.exp(x) @ stacking(x)) for x in (score.rowwise.to_numpy(), score.paperwise.to_numpy())]
+        for name, score in scores.items()
     }
     best = max(mixed, key=lambda name: mixed[name][1].sum())
     entries = {}
-    for name, each in mixed.items():
+    for name, mixture in mixed.items():
         entry = {}
-        for (total, difference, error), own, other in zip(MIXED, each, mixed[best], strict=True):
-            entry |= {total: own.sum(), difference: (own - other).sum(), error: sum_error(own - other)}
+        for (total, difference, error), values, other in zip(MIXED, mixture, mixed[best], strict=True):
+            entry |= {total: values.sum(), difference: (values - other).sum(), error: sum_error(values - other)}
         entries[name] = entry
     return pd.DataFrame.from_dict(entries, orient="index").sort_values("elpd_papers", ascending=False)
 
 
 def against(scores, base):
-    """Differences of scores from those of one fit, by row and by paper.
+    """Return differences of scores from those of one fit, by row and by paper.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def against(scores, base):
 
 
 def pooled_rates(rates, weights, *, draws=20_000, seed=1):
-    """Draws of the growth rate of a mixture over specifications.
+    """Draw from the growth rate of a mixture over specifications.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from .rate_at_optimum import YEAR, GrowthAt, first_rate
 
 
 def attribution(fit, systems, pairs=None):
-    """Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
+    """Compute Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def attribution(fit, systems, pairs=None):
         before, after = GrowthAt(draws, year=year[i]), GrowthAt(draws, year=year[j])
         sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
 
-        def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
-            first, second = (after if made[2] else before), (after if made[3] else before)
-            n, d = (large if made[0] else small)[0], (large if made[1] else small)[1]
+        def loss(flags, before=before, after=after, small=sizes[i], large=sizes[j]):
+            first, second = (after if flags[2] else before), (after if flags[3] else before)
+            n, d = (large if flags[0] else small)[0], (large if flags[1] else small)[1]
             return first.terms(n, d)[0] + second.terms(n, d)[1]
 
         gains = growth.shapley(loss, 4)
@@ -80,7 +80,7 @@ def attribution(fit, systems, pairs=None):
 
 
 def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
-    """Factor of compute that a transformer saves: a**2 where ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
+    """Compute the factor that a transformer saves: a**2, ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
 
     Parameters
     ----------
@@ -108,21 +108,21 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
 
 
 def effective_compute(fit, years, *, start=2014.0):
-    """Growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
+    """Compute the growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
     years = np.asarray(years, float)
     elapsed = xr.DataArray(years - start, dims="year", coords={"year": years})
     return (first_rate(fit) * elapsed).transpose("year", *DRAWS)
 
 
 def physical_compute(years):
-    """Growth of compute since 2014, e-folds: doubling in 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
+    """Return the growth of compute since 2014, e-folds: doubling in 6 months, but in 1.5 in 2018 ([Ho24] fig. 5)."""
     years = np.asarray(years, float)
     doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
     return doublings * np.log(2)
 
 
 def frontier(fit, *, loss, years, log_parameters):
-    """Tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, infinite if never.
+    """Return tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, may be infinite.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """Doubling times straight from the data: the compute of systems that reach one perplexity, by date.
 
 The logarithm of compute relative to a reference's is a line in the date, ``a + s (date - reference's)``, with normal
-scatter sigma; the rate of progress is -s, in log units a year. With a conjugate prior the posterior is exact: the slope
-is Student-t. Half of the compute is needed after ``12 log 2 / rate`` months, "never" where the rate is not positive, so
+scatter sigma. The rate of progress is -s, in log units a year. With a conjugate prior the posterior is exact: the slope
+is Student-t. Half of the compute is needed after ``12 log 2 / rate`` months, "never" where the rate is not positive. So
 a doubling time is only ever read off quantiles of the rate.
 
-A reference is a system known for its size, which often spent more than its perplexity needed: whether its own row
-counts decides the slope as much as all the others do. Earlier systems that reached the same perplexity are left out by
-the paper's rule. Both are reasons to read these figures as description.
+A reference is a system known for its size, which often spent more than its perplexity needed. Whether its row counts
+decides the slope as much as all the others do. Earlier systems that reached the same perplexity are left out by the
+paper's rule. Both are reasons to read these figures as description.
 
 References
 ----------
@@ -41,8 +41,8 @@ class LinePrior:
     ----------
     intercept, slope : float
         Prior sd of the log relative compute at the reference's date and of its yearly change, in units of sigma. The
-        default 2 is about 3 log units: at the reference's date others may need a twentieth or twenty times its compute,
-        and needs may halve or double every three months, neither direction preferred.
+        default 2 is about 3 log units: at the reference's date others may need a twentieth or twenty times its compute.
+        Needs may halve or double every three months, neither direction preferred.
     scatter : float
         Scale of sigma. Estimates of training compute are good to about a factor of three, and so are recipes of one
         date: together 1.5 log units.
@@ -65,15 +65,15 @@ class StudentT:
     degrees: float
 
     def sample(self, draws, seed):
-        """Independent draws, (draw,)."""
+        """Draw independently, (draw,)."""
         return self.location + self.scale * np.random.default_rng(seed).standard_t(self.degrees, draws)
 
     def above(self, value):
-        """Probability of exceeding `value`."""
+        """Return the probability of exceeding `value`."""
         return float(st.t.sf(value, self.degrees, self.location, self.scale))
 
     def quantile(self, probabilities):
-        """Quantiles."""
+        """Return quantiles, (probability,)."""
         return st.t.ppf(probabilities, self.degrees, self.location, self.scale)
 
 
@@ -111,14 +111,14 @@ class DirectDoubling:
         return None if self.posterior is None else self.posterior.above(0)
 
     def doubling_quantiles(self, probabilities=SHOWN):
-        """Exact quantiles of the doubling time in months, infinite where the rate is not positive."""
+        """Compute exact quantiles of the doubling time in months, infinite where the rate is not positive."""
         if self.posterior is None:
             raise InputError(f"{self.system}: {self.message}")
         rates = self.posterior.quantile(1 - np.asarray(probabilities, float))
         return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
 
     def to_dict(self):
-        """Everything but the draws as types that JSON knows; a doubling time of None is "never"."""
+        """Return everything but the draws as types that JSON knows; a doubling time of None is "never"."""
         months = {} if self.posterior is None else named(self.doubling_quantiles(), SHOWN)
         return {
             "system": self.system,
@@ -141,11 +141,11 @@ def direct_doubling(
     draws=4000,
     seed=1,
 ):
-    """Doubling times of effective compute from systems near the perplexity of a reference.
+    """Estimate doubling times of effective compute from systems near the perplexity of a reference.
 
-    It is figure 7 of Ho et al. (2024) [1]_ with a posterior. Of the rows with known training compute on wt103, those
-    count whose perplexity is within a factor of the reference's and which are dated after it, the one of largest
-    compute of each paper.
+    It is figure 7 of Ho et al. (2024) [1]_ with a posterior, of the rows with known training compute on wt103. Rows
+    count whose perplexity is within a factor of the reference's and which are dated after it. Of each paper the row of
+    largest compute counts.
 
     Parameters
     ----------
@@ -154,9 +154,9 @@ def direct_doubling(
     references : dict of str to float, optional
         Reference systems and factors of perplexity; those of the paper by default.
     include_reference : bool
-        Count the reference's own row, at its date with relative compute 1, as one of the rows.
+        Count the row of the reference, at its date with relative compute 1, as one of the rows.
     one_a_paper : bool
-        Keep the largest compute of each paper only.
+        Use the largest compute of each paper only.
     fewest : int
         Rows below which there is no estimate, at least 1.
     prior : LinePrior, optional
@@ -184,23 +184,23 @@ def direct_doubling(
     for name, number in (("fewest", fewest), ("draws", draws)):
         if not (isinstance(number, (int, np.integer)) and number >= 1):
             raise InputError(f"{name} must be a whole number of at least 1, not {number!r}")
-    known = _known(table)
-    found = {}
+    systems = _with_compute(table)
+    results = {}
     for system, factor in (REFERENCES if references is None else references).items():
-        rows = _rows(known, system, factor, include_reference, one_a_paper)
+        rows = _rows(systems, system, factor, include_reference, one_a_paper)
         if len(rows) < fewest:
             message = f"no line is fitted: {len(rows)} of at least {fewest} rows"
-            found[system] = DirectDoubling(system, float(factor), rows, message=message)
+            results[system] = DirectDoubling(system, float(factor), rows, message=message)
             continue
         posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], prior or LinePrior())
         message = f"a line through {len(rows)} rows, the reference {'among' if include_reference else 'not among'} them"
         rate = posterior.sample(int(draws), seed)
-        found[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
-    return found
+        results[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
+    return results
 
 
 def rate_posterior(years, log_compute, prior):
-    """Posterior of minus the slope of a line, in closed form.
+    """Compute the posterior of minus the slope of a line, in closed form.
 
     Parameters
     ----------
@@ -223,23 +223,23 @@ def rate_posterior(years, log_compute, prior):
     return StudentT(float(-mean[1]), float(np.sqrt(squares / degrees * covariance[1, 1])), float(degrees))
 
 
-def _known(table):
+def _with_compute(table):
     require(table, COLUMNS, purpose="direct_doubling")
-    known = table[table["training_compute_flop"].notna() & (table["benchmark"] == BENCHMARK)]
-    known = known.assign(**positive_columns(known, ("year", "perplexity", "training_compute_flop"), purpose="this"))
-    return known[[name for name in COLUMNS if name != "benchmark"]]
+    rows = table[table["training_compute_flop"].notna() & (table["benchmark"] == BENCHMARK)]
+    rows = rows.assign(**positive_columns(rows, ("year", "perplexity", "training_compute_flop"), purpose="this"))
+    return rows[[name for name in COLUMNS if name != "benchmark"]]
 
 
-def _rows(known, system, factor, include_reference, one_a_paper):
+def _rows(systems, system, factor, include_reference, one_a_paper):
     if not (isinstance(factor, (int, float)) and 1 < factor < np.inf):
         raise InputError(f"the factor of perplexity for {system!r} must be a number above 1, not {factor!r}")
-    named = known[known["system"] == system]
+    named = systems[systems["system"] == system]
     if named.empty:
-        raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, known["system"]))
+        raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, systems["system"]))
     reference = named.iloc[0]
-    near = np.abs(np.log(known["perplexity"] / reference["perplexity"])) <= np.log(factor)
-    itself = known.index == reference.name
-    rows = known[near & ((known["year"] > reference["year"]) | (itself & include_reference))]
+    near = np.abs(np.log(systems["perplexity"] / reference["perplexity"])) <= np.log(factor)
+    itself = systems.index == reference.name
+    rows = systems[near & ((systems["year"] > reference["year"]) | (itself & include_reference))]
     if one_a_paper:
         rows = rows.sort_values("training_compute_flop").drop_duplicates("paper_id", keep="last")
     rows = rows.sort_values("year").reset_index(drop=True)

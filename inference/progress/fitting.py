@@ -52,7 +52,7 @@ def fit_all(
         Evaluations; the built-in ``lm_progress`` by default.
     specifications : sequence of int
     fitter : Fitter, optional
-        From `progress.new_fitter`, compiled before on its own table.
+        From `progress.new_fitter`, compiled before on another table.
     seed : int
     sampler : str, optional
     progress : bool

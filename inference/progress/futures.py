@@ -47,7 +47,7 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
     """
     law, rows, reference = fitter.of(law)
     year = rows["year"].to_numpy()
-    found = []
+    parts = []
     for cutoff in cutoffs:
         target = (year >= cutoff) & (year < cutoff + 1)
         past = rows[year < cutoff]
@@ -60,9 +60,9 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
         rowwise, _, mean = whole.left_out(without.draws, ahead)
         error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
         one = {"row": np.flatnonzero(target), "elpd": log_mean_exp(rowwise), "squared_error": error**2}
-        found.append(pd.DataFrame(one).assign(cutoff=cutoff, trained=len(past)))
+        parts.append(pd.DataFrame(one).assign(cutoff=cutoff, trained=len(past)))
     columns = ["cutoff", "trained", "row", "elpd", "squared_error"]
-    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
 def _future_of(shared, law):
@@ -93,7 +93,7 @@ def compare_futures(
     progress: bool = False,
     **settings: Any,
 ) -> tuple[pd.DataFrame, dict[Any, pd.DataFrame]]:
-    """Compare laws by how well they predict the year after each cutoff from what was known before it.
+    """Compare laws by how well they predict the year after each cutoff from what was published before it.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def compare_futures(
     Returns
     -------
     table : DataFrame
-        By law, best first: ``elpd`` summed over the cutoffs, ``elpd_diff`` from the best, its standard error ``dse``
-        (rows as if independent) and ``dse_by_paper``, ``p_worse`` (by the latter), ``mse`` in nats squared,
-        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`).
+        By law, best first: ``elpd`` summed over the cutoffs and ``elpd_diff`` from the best. Its standard errors are
+        ``dse`` (rows as if independent) and ``dse_by_paper``, which ``p_worse`` is by. ``mse`` in nats squared,
+        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`) follow.
     rows : dict of DataFrame
         From `future_rows`, of the cutoffs that every law can predict.
 
@@ -126,17 +126,20 @@ def compare_futures(
     """
     chosen = {name: as_law(law) for name, law in laws.items()}
     shared = fitter, {"cutoffs": cutoffs, "seed": seed, **settings}
-    made = mapped(_future_of, shared, list(chosen.values()))
-    rows = dict(zip(chosen, counted(made, "predicting the future", progress, total=len(chosen)), strict=True))
-    common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
-    rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
-    matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)
+    results = mapped(_future_of, shared, list(chosen.values()))
+    rows = dict(zip(chosen, counted(results, "predicting the future", progress, total=len(chosen)), strict=True))
+    common = set.intersection(*(set(predictions["cutoff"]) for predictions in rows.values()))
+    rows = {
+        name: predictions[predictions["cutoff"].isin(common)].reset_index(drop=True)
+        for name, predictions in rows.items()
+    }
+    matrix = np.stack([predictions["elpd"] for predictions in rows.values()], axis=1)
     first = next(iter(rows.values()))
     paper = fitter.of(next(iter(chosen.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
     entries = {
-        name: {"elpd": found["elpd"].sum(), "mse": found["squared_error"].mean()}
-        | {f"elpd_{cutoff:g}": x for cutoff, x in found.groupby("cutoff")["elpd"].sum().items()}
-        for name, found in rows.items()
+        name: {"elpd": predictions["elpd"].sum(), "mse": predictions["squared_error"].mean()}
+        | {f"elpd_{cutoff:g}": x for cutoff, x in predictions.groupby("cutoff")["elpd"].sum().items()}
+        for name, predictions in rows.items()
     }
     table = pd.DataFrame.from_dict(entries, orient="index")
     pointwise = pd.DataFrame(matrix, columns=table.index)

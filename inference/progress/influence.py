@@ -13,12 +13,12 @@ from .rate_at_rows import compute_equivalent_gain
 
 SHARE_SPREADS = (0.1, 0.5, 2.0)
 YEAR_SPREADS = (0.5, 1.0, 3.0)
-# What progress is asked for: at the evaluations' own sizes, and at the compute-optimal ones.
+# Where progress is measured: at the sizes of the evaluations, and at the compute-optimal ones.
 RATES = {"rows": compute_equivalent_gain, "optimum": first_rate}
 
 
 def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SPREADS, seed=1, **settings):
-    """Doubling times under other priors: how shares differ between benchmarks, and how wide the yearly falls may be.
+    """Compute doubling times under other priors: of the spread of shares between benchmarks, and of the yearly falls.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
         ``q97.5`` of the doubling time in months.
     """
     cells = [(share, factor) for share in share_spreads for factor in year_spreads]
-    found = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
-    return pd.DataFrame([row for rows in found for row in rows])
+    tables = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
+    return pd.DataFrame([row for rows in tables for row in rows])
 
 
 def _under_other_priors(shared, cell):
-    """Rows of `prior_grid` for one spread of shares and one factor."""
+    """Return rows of `prior_grid` for one spread of shares and one factor."""
     (fitter, law, options), (share, factor) = shared, cell
     priors = {
         "share": (JUDGED["share"].location, share),
@@ -57,7 +57,7 @@ def _under_other_priors(shared, cell):
 
 
 def paper_influence(fit, titles=None, *, rate=None):
-    """How the median doubling time moves when a paper is left out, by importance sampling.
+    """Compute how the median doubling time moves when a paper is left out, by importance sampling.
 
     Parameters
     ----------

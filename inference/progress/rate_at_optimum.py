@@ -36,7 +36,7 @@ SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
 
 
 def linear(draws, side, evaluate):
-    """Sum, over the columns of one predictor, of a slope times what is asked of its column: (chain, draw, point).
+    """Compute the sum, over the columns of one predictor, of slopes times values of columns: (chain, draw, point).
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class GrowthAt:
         return eta_n, raw["const_data"][..., level] - self._linear(1, "values", points)
 
     def _linear(self, side, method, points):
-        """`linear` of a column's values or yearly changes at one point, (chain, draw)."""
+        """Compute `linear` of a column's values or yearly changes at one point, (chain, draw)."""
         return linear(self.draws, side, lambda column: getattr(column, method)(points)[:1])[..., 0]
 
     def falls(self, log_parameters, log_tokens):
-        """Yearly falls of the two exponents at sizes of each draw."""
+        """Return yearly falls of the two exponents at sizes of each draw."""
         law, origin = self.draws.law, self.draws.reference
 
         def of(side, log_size, zero, name):
@@ -117,7 +117,7 @@ class GrowthAt:
         )
 
     def optimum(self, compute):
-        """Log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
+        """Return log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
         if self.single:
             half = 0.5 * log_slots(compute)
             return np.full_like(self.a, half), np.full_like(self.a, half)
@@ -138,18 +138,18 @@ class GrowthAt:
         return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
 
     def rate(self, compute=COMPUTE):
-        """Growth of effective compute in log units a year, (chain, draw); NaN in draws without an optimum."""
+        """Compute the growth of effective compute in log units a year, (chain, draw); NaN where there is no optimum."""
         fall_n, fall_d = self.falls(*self.optimum(compute))
         return fall_n / self.a if self.single else growth.yearly_rate(fall_n, fall_d, self.a, self.b)
 
     def years_to_double(self, compute=COMPUTE):
-        """Years of progress that save half of the compute by optimal scaling, appendix G of Ho et al. (2024)."""
+        """Return the years that save half of the compute by optimal scaling, appendix G of Ho et al. (2024)."""
         here, there = self.optimum(compute), self.optimum(2 * compute)
         return growth.years_to_match(*self.terms(*here), *self.falls(*here), sum(self.terms(*there)))
 
 
 def labels_of(fit):
-    """Where the growth rate of a specification differs: {label: (benchmark, transformer)}.
+    """Return where the growth rate of a specification differs: {label: (benchmark, transformer)}.
 
     Where exponents change with time (specifications 14 and 15) it depends on the optimal size, and so on the intercepts
     of the benchmark.
@@ -172,7 +172,7 @@ def check_place(compute, year):
 
 
 def growth_rates(fit: Fit, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
-    """Growth of effective compute at a budget and a date.
+    """Compute the growth of effective compute at a budget and a date.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def doubling_times(
     year: float = YEAR,
     probabilities: Sequence[float] = PROBABILITIES,
 ) -> DoublingTimes:
-    """Doubling time of effective compute, in closed form and by optimal scaling.
+    """Compute the doubling time of effective compute, in closed form and by optimal scaling.
 
     Parameters
     ----------
@@ -254,8 +254,8 @@ def doubling_times(
     -------
     DoublingTimes
         A DataFrame, which prints a short table.
-        One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
-        time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
+        One row a label. ``p_progress`` is the probability that the rate is positive. Quantiles ``q2.5`` ... are of the
+        doubling time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
         ``no_optimum`` counts draws without an optimum, which both leave out.
 
     Raises

@@ -1,8 +1,8 @@
-"""What a year of progress was worth in training compute at the evaluations' own sizes: the compute-equivalent gain.
+"""What a year of progress was worth in training compute at the sizes of the evaluations: the compute-equivalent gain.
 
 The rate at a compute-optimal size (`growth`) is of a size and a date that may lie far from every row. Here nothing is
-extrapolated: at each row the law says by how much the log reducible loss falls in a year and by how much per log unit
-of compute, parameters and tokens growing alike; the mean of the first over the mean of the second is a growth rate.
+extrapolated. At each row the law gives the yearly fall of the log reducible loss, and its fall per log unit of compute,
+parameters and tokens growing alike. The mean of the first over the mean of the second is a growth rate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPLIT_YEAR = 2019.0
 
 
 def row_slopes(draws, *, year=None):
-    """How the log reducible loss of each row changes: its yearly fall, and its fall per log unit of compute.
+    """Compute how the log reducible loss of each row changes: its yearly fall, and its fall per log unit of compute.
 
     With t the two terms at the row, f their yearly falls and a, b the exponents at its date, ``(t_N f_N + t_D f_D) /
     (t_N + t_D)`` and ``(t_N a + t_D b) / (2 (t_N + t_D))``, N and D growing alike. A specification of compute alone has
@@ -38,7 +38,7 @@ def row_slopes(draws, *, year=None):
     ----------
     draws : ProgressDraws
     year : float, optional
-        Date at which the pace is taken, instead of each row's own; sizes, terms and exponents stay those of the row.
+        Date at which the rate is taken, instead of the date of each row; sizes, terms and exponents stay the row's.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def row_slopes(draws, *, year=None):
 
 
 def compute_equivalent_gain(fit: Fit, *, rows: np.ndarray | None = None, year: float | None = None) -> xr.DataArray:
-    """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
+    """Compute the growth of effective compute at the sizes and dates of the evaluations, draw by draw.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def compute_equivalent_gain(fit: Fit, *, rows: np.ndarray | None = None, year: f
     rows : ndarray of bool, shape (row,), optional
         Rows of `fit.rows` that are averaged over; all by default.
     year : float, optional
-        Date at which the pace of progress is taken, instead of each row's own.
+        Date at which the rate of progress is taken, instead of the date of each row.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _gain(fall, slope, rows=None):
 
 
 def gains_by_group(fit):
-    """`compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019: a dict."""
+    """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019."""
     draws = of_kind(fit, "evaluations").draws
     slopes, table = row_slopes(draws), draws.rows
     late = (table["year"] >= SPLIT_YEAR).to_numpy()
@@ -123,7 +123,7 @@ def gains_by_group(fit):
 
 
 def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> DoublingTimes:
-    """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
+    """Compute the doubling time of the gain at the sizes of the evaluations: all rows, by benchmark and by date.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> D
     -------
     DoublingTimes
         A DataFrame, which prints a short table.
-        Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``; columns ``count``,
-        ``p_progress`` (probability that the rate is positive), quantiles of the doubling time in months (infinite is
-        "never") and ``not_positive`` (see `compute_equivalent_gain`).
+        Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``. The columns are ``count``,
+        ``p_progress`` (probability that the rate is positive) and quantiles of the doubling time in months (infinite
+        is "never"). ``not_positive`` is as in `compute_equivalent_gain`.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> D
 
 
 def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
-    """Give the table of `gain_times` for what `gains_by_group` found."""
-    found = {}
+    """Return the table of `gain_times` for the result of `gains_by_group`."""
+    entries = {}
     for name, gain in gains.items():
-        found[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
-        found[name]["not_positive"] = gain.attrs["not_positive"]
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})
+        entries[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
+        entries[name]["not_positive"] = gain.attrs["not_positive"]
+    return pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})

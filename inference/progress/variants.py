@@ -44,5 +44,5 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, **settin
 
 
 def coefficients(fit):
-    """Named scalars of a fit: dict of (chain, draw) arrays."""
+    """Return named scalars of a fit: dict of (chain, draw) arrays."""
     return flatten(fit["posterior"].to_dataset())

@@ -1,8 +1,8 @@
 """Choose a sampler, and make a law ready for it.
 
-nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
-three return the same groups. nutpie samples the compiled density of a law, NumPyro the same array code on JAX, and PyMC
-the law's PyMC model, as nutpie does where the density cannot be compiled.
+nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's sampler is there to check them. All three
+return the same groups. nutpie samples the compiled density of a law, and NumPyro the same array code on JAX. PyMC
+samples the law's PyMC model, as nutpie does where the density cannot be compiled.
 """
 
 import importlib.util

@@ -17,7 +17,7 @@ FIELDS = ("diverging", "accept_prob", "num_steps", "adapt_state.step_size", "pot
 
 
 def accelerator():
-    """Whether JAX is installed and sees a GPU or TPU."""
+    """Return whether JAX is installed and sees a GPU or TPU."""
     if not all(importlib.util.find_spec(name) for name in ("jax", "jaxlib", "numpyro")):
         return False
     with warnings.catch_warnings():
@@ -62,7 +62,7 @@ class JaxProgram(Program):
         z = np.asarray(run.get_samples(group_by_chain=True))
         stats = {name: np.asarray(x) for name, x in run.get_extra_fields(group_by_chain=True).items()}
         stats["lp"] = -stats.pop("potential_energy")
-        named = {ours: stats[theirs] for theirs, ours in STATISTICS.items() if theirs in stats}
+        named = {ours: stats[field] for field, ours in STATISTICS.items() if field in stats}
         sample_stats = xr.Dataset({name: (DRAWS, x) for name, x in named.items()}, draw_coordinates(*z.shape[:2]))
         return density.named(z), sample_stats
 
@@ -83,7 +83,7 @@ def potential(density):
 
 
 def _prepare_jax(workers):
-    """Keep compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
+    """Cache compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
     import jax
     from platformdirs import user_cache_path
 

@@ -72,7 +72,7 @@ def model_of(compiled, density):
     user, held = compiled.addresses(density)
     start = flat(density.start)[in_use(density)]
     n = len(start)
-    known = {
+    values = {
         "_n_dim": n,
         "dims": {"z": (COORDINATE,)},
         "_coords": {COORDINATE: pd.RangeIndex(n)},
@@ -86,7 +86,7 @@ def model_of(compiled, density):
         "shape_info": (["z"], [slice(0, n)], [(n,)]),
     }
     needed = [f.name for f in dataclasses.fields(of_nutpie) if f.default is dataclasses.MISSING]
-    return of_nutpie(**{name: known.get(name) for name in needed})
+    return of_nutpie(**{name: values.get(name) for name in needed})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +129,7 @@ def sample(compiled, settings, seed, progress, **options):
 
 
 def _arrays(trace):
-    """Coordinates (chain, draw, z) of what nutpie sampled after its warm-up, and statistics by name, (chain, draw)."""
+    """Return coordinates (chain, draw, z) of nutpie's draws after its warm-up, and statistics, (chain, draw)."""
     import pyarrow
 
     def column(batch, name):
@@ -137,11 +137,11 @@ def _arrays(trace):
         return (values.flatten() if hasattr(values, "flatten") else values).to_numpy(zero_copy_only=False)
 
     draws, stats = trace.get_arrow_trace()
-    kept = [~column(batch, "tuning").astype(bool) for batch in stats]
-    z = np.stack([column(x, "z").reshape(x.num_rows, -1)[own] for x, own in zip(draws, kept, strict=True)])
-    names = {theirs: ours for theirs, ours in STATISTICS.items() if theirs in stats[0].column_names}
-    found = {
-        ours: np.stack([column(x, theirs)[own] for x, own in zip(stats, kept, strict=True)])
-        for theirs, ours in names.items()
+    masks = [~column(batch, "tuning").astype(bool) for batch in stats]
+    z = np.stack([column(x, "z").reshape(x.num_rows, -1)[mask] for x, mask in zip(draws, masks, strict=True)])
+    names = {field: ours for field, ours in STATISTICS.items() if field in stats[0].column_names}
+    statistics = {
+        ours: np.stack([column(x, field)[mask] for x, mask in zip(stats, masks, strict=True)])
+        for field, ours in names.items()
     }
-    return z, found
+    return z, statistics

@@ -1,4 +1,4 @@
-"""What every sampler is asked for: something compiled, sampled again on changed data."""
+"""What every sampler provides: something compiled, sampled again on changed data."""
 
 import logging
 import time
@@ -30,7 +30,7 @@ STATISTICS = {
 @contextmanager
 def quiet():
     """Silence warnings about the samplers' installation; `diagnostics` alone reports on convergence."""
-    # Matplotlib, which nutpie imports, says on a new machine that it looks for fonts.
+    # Matplotlib, which nutpie imports, logs on a new machine that it looks for fonts.
     loggers = [logging.getLogger(name) for name in ("pymc", "matplotlib.font_manager")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -75,12 +75,12 @@ class Program:
         posterior, sample_stats : Dataset
             Sampled quantities and the sampler's statistics, dims (chain, draw).
         seconds : float
-            Wall time, compilation included for PyMC's own sampler and NumPyro.
+            Wall time, compilation included for PyMC's sampler and NumPyro.
         """
         start = time.perf_counter()
         with quiet():
-            found = self._sample(density, settings, int(seed), progress)
-        return *found, time.perf_counter() - start
+            result = self._sample(density, settings, int(seed), progress)
+        return *result, time.perf_counter() - start
 
     def _sample(self, density, settings, seed, progress):
         """Return the posterior and the statistics, as `sample` does."""

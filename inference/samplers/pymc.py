@@ -63,9 +63,9 @@ class ModelProgram(Program):
 
 
 def _statistics(stats):
-    """Per-draw statistics under ArviZ's names, whichever sampler made them."""
-    kept = {}
-    for theirs, ours in STATISTICS.items():
-        if theirs in stats and ours not in kept and stats[theirs].dims == ("chain", "draw"):
-            kept[ours] = stats[theirs].drop_attrs()
-    return xr.Dataset(kept)
+    """Return per-draw statistics under ArviZ's names, whichever sampler made them."""
+    statistics = {}
+    for field, ours in STATISTICS.items():
+        if field in stats and ours not in statistics and stats[field].dims == ("chain", "draw"):
+            statistics[ours] = stats[field].drop_attrs()
+    return xr.Dataset(statistics)

@@ -1,4 +1,4 @@
-"""Capabilities of models, draw by draw, and how well each benchmark is foretold."""
+"""Capabilities of models, draw by draw, and how well each benchmark is predicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS = (0.5, 0.9)
 
 
 def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
-    """Capabilities of the models of a fit of scores.
+    """Return capabilities of the models of a fit of scores.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.Dat
     >>> float(anchored.sel(model="LLaMA-65B").std().round(9))
     0.0
     """
-    found = of_kind(fit, "scores").draws.named()["capability"]
+    values = of_kind(fit, "scores").draws.named()["capability"]
     if anchors is None:
-        return found
-    models = found["model"].values.tolist()
-    by_model = {name: found.sel(model=name, drop=True) for name in anchors if name in models}
+        return values
+    models = values["model"].values.tolist()
+    by_model = {name: values.sel(model=name, drop=True) for name in anchors if name in models}
     origin, unit, low = between_anchors(anchors, by_model, models)
-    return (low + unit * (found - origin)).rename("capability")
+    return (low + unit * (values - origin)).rename("capability")
 
 
 def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
@@ -75,9 +75,9 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By benchmark, least ``p_uniform`` first: ``rows``; ``p_uniform``, the probability of LOO-PIT values so uneven,
-        of which 1 in 20 is below 0.05 if the law is true; and ``covers_50`` and ``covers_90``, the share of scores
-        within central intervals.
+        By benchmark, least ``p_uniform`` first. ``rows`` counts the scores. ``p_uniform`` is the probability of LOO-PIT
+        values so uneven; 1 in 20 of these is below 0.05 if the law is true. ``covers_50`` and ``covers_90`` are the
+        shares of scores within central intervals.
 
     Raises
     ------
@@ -96,9 +96,9 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     """
     draws = of_kind(fit, "scores").draws
     pit = pd.Series(loo_pit(fit), name="pit")
-    found = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
-    found.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
-    return found.rename_axis("benchmark").sort_values("p_uniform")
+    table = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
+    table.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
+    return table.rename_axis("benchmark").sort_values("p_uniform")
 
 
 def _p_uniform(pit):

@@ -26,7 +26,7 @@ CLUSTERS = ("model", "family")
 
 
 def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr.Dataset:
-    """Capability gained a year at fixed compute, and the fall of compute at fixed capability.
+    """Compute the capability gained a year at fixed compute, and the fall of compute at fixed capability.
 
     Capability is ``slope log(compute) + gain * date``, so that at fixed capability the logarithm of compute falls by
     gain/slope a year. Gain and slope are draws of one posterior: what differs between published rates is mostly the
@@ -35,7 +35,7 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     Parameters
     ----------
     fit : Fit
-        Of the law ``scores`` with a pace.
+        Of the law ``scores`` with a ``pace``.
     at : sequence of float, optional
         Dates, years with decimals, at which gains are given in place of periods. It makes all forms of the yearly gain
         comparable: ``at=(2023.5, 2025.5)`` gives the gain in mid-2023 and in mid-2025.
@@ -43,15 +43,15 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     Returns
     -------
     Dataset
-        Dims (chain, draw, period): ``gain`` (logits a year), ``rate`` (e-folds of compute a year) and ``factor``
-        (compute falls by so much a year, exp(rate)); and ``slope`` (chain, draw), logits an e-fold of compute, by
+        Dims (chain, draw, period). ``gain`` is in logits a year and ``rate`` in e-folds of compute a year. ``factor``,
+        exp(rate), is by how much compute falls a year. ``slope`` (chain, draw) is logits an e-fold of compute, by
         period too with ``slope_by_period``. Periods are the dates of `at`. By default they are ``all`` of a constant
         gain, ``before`` and ``after`` a break, and the same names for mid-2023 and mid-2025 of the other forms.
 
     Raises
     ------
     InputError
-        If the fit is of another law, or has no pace, or `at` holds no dates.
+        If the fit is of another law, or its ``pace`` is None, or `at` holds no dates.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     draws: Any = of_kind(fit, "scores").draws
     if draws.law.pace is None:
         raise InputError(
-            f"{fit.place} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
+            f"{fit.place} is a fit of scores without progress; fit the law with pace='linear' or pace='break'"
         )
     if at is not None and not (len(at) and np.isfinite(np.asarray(at, float)).all()):
         raise InputError(f"at must be years such as (2023.5, 2025.5), not {shown(at)}")
@@ -85,28 +85,28 @@ def summary(fit: Fit) -> pd.DataFrame:
     """Summarise `progress_at_fixed_compute` by period, with models and with families as the unit.
 
     The posterior takes models for independent given their compute and date. Where families differ more than their
-    models do, the infinitesimal jackknife with families left out as wholes is wider (see `robust_sd`); draws are then
+    models do, the infinitesimal jackknife with families left out as wholes is wider (see `robust_sd`). Draws are then
     spread about their mean until their sd is that one.
 
     Parameters
     ----------
     fit : Fit
-        Of the law ``scores`` with a pace.
+        Of the law ``scores`` with a ``pace``.
 
     Returns
     -------
     DataFrame
-        Indexed by ``period`` and ``unit``, ``model`` and, where the table has at least 10 families, ``family``:
-        quantiles ``q2.5``, ``q5``, ``q50``, ``q95`` and ``q97.5`` of the ``factor`` a year, of the ``gain`` in logits a
-        year, and of ``halving`` (months in which compute at fixed capability halves, infinite for never); and
-        ``p_progress``, the probability of a gain above 0. Where the gain may change also a ``period`` ``change``, whose
-        ``p_progress`` is the probability that progress is faster later, and whose gain and factor are the difference
-        and the ratio of both.
+        Indexed by ``period`` and ``unit``: ``model`` and, where the table has at least 10 families, ``family``. There
+        are quantiles ``q2.5``, ``q5``, ``q50``, ``q95`` and ``q97.5`` of three quantities: the ``factor`` a year, the
+        ``gain`` in logits a year, and ``halving``. The last is the months in which compute at fixed capability halves,
+        infinite for never. ``p_progress`` is the probability of a gain above 0. Where the gain may change there is also
+        a ``period`` ``change``. Its gain and factor are the difference and the ratio of both, and its ``p_progress``
+        the probability that progress is faster later.
 
     Raises
     ------
     InputError
-        If the fit is of another law, or has no pace.
+        If the fit is of another law, or its ``pace`` is None.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def summary(fit: Fit) -> pd.DataFrame:
     >>> bs.scores.summary(fit).index.get_level_values("unit").tolist()
     ['model']
     """
-    found = progress_at_fixed_compute(fit)
+    progress = progress_at_fixed_compute(fit)
     quantities = {
-        (period, name): found[name].sel(period=period, drop=True)
-        for period in found["period"].values.tolist()
+        (period, name): progress[name].sel(period=period, drop=True)
+        for period in progress["period"].values.tolist()
         for name in ("gain", "rate")
     }
-    if AFTER in found["period"].values:
+    if AFTER in progress["period"].values:
         for name in ("gain", "rate"):
             quantities["change", name] = quantities[AFTER, name] - quantities[BEFORE, name]
     sds = robust_sds(fit, quantities)
@@ -141,7 +141,7 @@ def summary(fit: Fit) -> pd.DataFrame:
 
 
 def _spread(values, ratio):
-    """Draws spread about their mean by a ratio, if it is above 1."""
+    """Return draws spread about their mean by a ratio, if it is above 1."""
     return values.mean() + max(1.0, ratio) * (values - values.mean())
 
 

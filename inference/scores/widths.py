@@ -10,17 +10,17 @@ DRAWS = 1000  # of computes and of coefficients
 
 
 def widths(fit, *, seed=1):
-    """Give the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
+    """Compute the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
 
-    The posterior has all of them at once. Scores, computes and models are told apart by the least-squares line of
-    capability on log compute and date, of the models whose compute is known: its slope and gain move as capabilities do
-    from draw to draw; as computes do within their errors; and by its own standard errors. Slope and gain alone are
-    draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
+    The posterior has all of them at once. Scores, computes and models are separated by the least-squares line of
+    capability on log compute and date, of the models whose compute is known. Its slope and gain vary as capabilities do
+    from draw to draw, as computes do within their errors, and by the standard errors of the line. Slope and gain alone
+    are draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
 
     Parameters
     ----------
     fit : Fit
-        Of the law ``scores`` with one pace.
+        Of the law ``scores`` with one ``pace``.
     seed : int
 
     Returns
@@ -30,18 +30,18 @@ def widths(fit, *, seed=1):
         ``models``; ``slope``; ``gain``.
     """
     draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(seed)
-    found, d = progress_at_fixed_compute(fit), draws.design
-    slope, gain = found["slope"].values.ravel(), found["gain"].values.ravel()
-    known = d["model_known"] > 0.5
-    capability = draws.capability[..., known].reshape(-1, known.sum())
-    compute, year = d["model_log_compute"][known], d["model_year"][known]
-    error = np.sqrt(d["model_compute_variance"][known])
+    progress, d = progress_at_fixed_compute(fit), draws.design
+    slope, gain = progress["slope"].values.ravel(), progress["gain"].values.ravel()
+    measured = d["model_known"] > 0.5
+    capability = draws.capability[..., measured].reshape(-1, measured.sum())
+    compute, year = d["model_log_compute"][measured], d["model_year"][measured]
+    error = np.sqrt(d["model_compute_variance"][measured])
     middle, columns = capability.mean(0), _columns(compute, year)
     of_models = rng.multivariate_normal(*_line(columns, middle), DRAWS)
     moved = compute + error * rng.standard_normal((DRAWS, len(compute)))
     lines = {
         "scores": np.linalg.lstsq(columns, capability.T)[0].T,
-        "computes": np.array([np.linalg.lstsq(_columns(each, year), middle)[0] for each in moved]),
+        "computes": np.array([np.linalg.lstsq(_columns(computes, year), middle)[0] for computes in moved]),
         "models": of_models,
     }
     summary = progress_summary(fit)
@@ -64,7 +64,7 @@ def _columns(compute, year):
 
 
 def _line(columns, capability):
-    """Coefficients of a least-squares line and their covariance."""
+    """Return coefficients of a least-squares line and their covariance."""
     coefficients, *_ = np.linalg.lstsq(columns, capability)
     residual = capability - columns @ coefficients
     variance = residual @ residual / (len(capability) - columns.shape[1])

@@ -37,9 +37,9 @@ def cumulative(right, wrong, precision, correct, total):
         parts = (np.maximum(right * precision, LEAST), np.maximum(wrong * precision, LEAST))
     parts = [np.broadcast_to(x, shape) for x in parts]
 
-    def density(j, own):
-        a, b = (x[..., own] for x in parts)
-        m = n[own]
+    def density(j, cells):
+        a, b = (x[..., cells] for x in parts)
+        m = n[cells]
         choose = special.gammaln(m + 1) - special.gammaln(j + 1) - special.gammaln(m - j + 1)
         if precision is None:
             return np.exp(choose + a * j + b * (m - j))
@@ -50,8 +50,8 @@ def cumulative(right, wrong, precision, correct, total):
     terms = np.where(upper, n - k, k).astype(int)
     lower_tail = np.zeros(shape)
     for j in range(terms.max(initial=0)):
-        own = np.flatnonzero(terms > j)
-        lower_tail[..., own] += density(np.where(upper[own], n[own] - j, j), own)
+        cells = np.flatnonzero(terms > j)
+        lower_tail[..., cells] += density(np.where(upper[cells], n[cells] - j, j), cells)
     return np.clip(np.where(upper, 1 - lower_tail - at, lower_tail), 0, 1), at
 
 
@@ -61,7 +61,7 @@ def between(below, at):
 
 
 def spread(right, wrong, precision, total):
-    """Give the standard deviation of the share of a cell's problems that are right, (..., cell)."""
+    """Return the standard deviation of the share of a cell's problems that are right, (..., cell)."""
     more = 1.0 if precision is None else (precision + total) / (precision + 1)
     return np.sqrt(right * wrong * more / total)
 

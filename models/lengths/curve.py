@@ -41,7 +41,7 @@ def logit_fall(log_length, log_half, steepness, shape):
 
 
 def natural(curve, log_train):
-    """Give the constants of curves that accuracies are made of.
+    """Return the constants of curves that accuracies are made of.
 
     Parameters
     ----------

@@ -54,10 +54,10 @@ def reference(counts, effects):
     Returns
     -------
     dict
-        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all); ``plain`` (architecture that
-        effects are relative to), ``arms`` (the first is what the others' effects are relative to); ``centres`` (mean of
-        log2 over runs); ``effects`` (labels of the coefficients besides the levels) and ``confounded``, those without a
-        coefficient because runs cannot tell them from others.
+        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all). ``plain`` is the architecture that
+        effects are relative to, and ``arms`` begins with the one that the others' effects are relative to. ``centres``
+        are means of log2 over runs. ``effects`` are labels of the coefficients other than the levels. ``confounded``
+        are those without a coefficient because runs cannot separate them from others.
     """
     runs = runs_of_counts(counts)
     effect_terms = terms(effects)
@@ -121,32 +121,32 @@ def log_train(runs):
     return np.log(runs["train_digits"].to_numpy(float))
 
 
-def _columns(term, runs, found):
+def _columns(term, runs, origin):
     """Return a term's columns by label: embeddings, architectures but the plain one, arms but the first, doublings."""
     product = {"": np.ones(len(runs))}
     for name in term:
         if name == "embedding":
-            factors = {level: (runs[name] == level).to_numpy(float) for level in found["embeddings"]}
+            factors = {level: (runs[name] == level).to_numpy(float) for level in origin["embeddings"]}
         elif name == "architecture":
-            others = [level for level in found["architectures"] if level != found["plain"]]
+            others = [level for level in origin["architectures"] if level != origin["plain"]]
             factors = {level: (runs[name] == level).to_numpy(float) for level in others}
         elif name == ARM:
-            factors = {level: (runs[name] == level).to_numpy(float) for level in found["arms"][1:]}
+            factors = {level: (runs[name] == level).to_numpy(float) for level in origin["arms"][1:]}
         else:
-            factors = {name: np.log2(runs[name].to_numpy(float)) - found["centres"][name]}
+            factors = {name: np.log2(runs[name].to_numpy(float)) - origin["centres"][name]}
         product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in factors.items()}
     return product
 
 
-def levels_matrix(runs, found):
+def levels_matrix(runs, origin):
     """Return indicators of the levels, (run, level)."""
-    if found["levels"] == ["all"]:
+    if origin["levels"] == ["all"]:
         return np.ones((len(runs), 1))
-    return (runs["embedding"].to_numpy(object)[:, None] == np.array(found["levels"], object)).astype(float)
+    return (runs["embedding"].to_numpy(object)[:, None] == np.array(origin["levels"], object)).astype(float)
 
 
-def effects_matrix(runs, found, effects):
-    """Return the columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
+def effects_matrix(runs, origin, effects):
+    """Return the columns of the coefficients in ``origin["effects"]``, (run, effect), for runs or conditions.
 
     Raises
     ------
@@ -154,9 +154,9 @@ def effects_matrix(runs, found, effects):
         If a condition has a level that no run had.
     """
     factors = {name for term in terms(effects) for name in term}
-    levels_of = {"embedding": found["embeddings"], "architecture": found["architectures"]}
+    levels_of = {"embedding": origin["embeddings"], "architecture": origin["architectures"]}
     if ARM in factors and ARM in runs:
-        levels_of[ARM] = found["arms"]
+        levels_of[ARM] = origin["arms"]
     for name, levels in levels_of.items():
         for level in runs[name]:
             if level not in levels:
@@ -167,20 +167,20 @@ def effects_matrix(runs, found, effects):
     columns = {}
     for term in terms(effects):
         if all(name in runs for name in term):
-            columns |= _columns(term, runs, found)
-    chosen = [columns[label] for label in found["effects"]]
+            columns |= _columns(term, runs, origin)
+    chosen = [columns[label] for label in origin["effects"]]
     return np.column_stack(chosen) if chosen else np.zeros((len(runs), 0))
 
 
 def alike(runs, effects):
-    """Find two runs of one condition and one seed, which cannot differ by chance: their names, or None.
+    """Return the names of two runs of one condition and seed, which cannot differ by chance, or None.
 
     Parameters
     ----------
     runs : DataFrame
         From `runs_of_counts`.
     effects : str
-        Arms tell runs apart where this formula names them.
+        Arms separate runs where this formula names them.
     """
     columns = condition_columns(runs, effects)
     if "seed" not in runs:

@@ -137,8 +137,8 @@ class LengthsDraws(Draws):
 
         The runs are those that have rows, in order of the reference.
 
-        ``attrs["integration_efficiency_min"]`` is that of importance sampling: the tenth percentile over draws, of the
-        run where it is least, as a number of points; None where runs of a condition do not differ.
+        ``attrs["integration_efficiency_min"]`` is that of importance sampling, as a number of points: the tenth
+        percentile over draws, of the run where it is least. It is None where runs of a condition do not differ.
         """
         at = self._at(rows)
         names = [self.reference["runs"][run] for run in at.present]
@@ -179,7 +179,7 @@ class LengthsDraws(Draws):
         counts = self.law.counts(right, wrong, precision, rows, rng)
         return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         below, at = cumulative(
@@ -188,7 +188,7 @@ class LengthsDraws(Draws):
         return self._array(between(below, at), "cell", np.arange(len(rows)))
 
     def relative_scatter(self, rows=None):
-        """Give the sd of the share of each cell's problems that are right, an ndarray (chain, draw, cell)."""
+        """Return the sd of the share of each cell's problems that are right, an ndarray (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         return spread(*self.law.probabilities(self.curve, rows, self.runs), rows["total"].to_numpy(float))
 

@@ -56,20 +56,22 @@ class Points:
         log_choose = draws.log_choose()
         self.felt, self.u, self.log_ratio = {}, {}, {}
         for run in range(len(log_train)) if runs is None else runs:
-            own_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
-            own = modes.of_run(groups, run)
-            size = max(1, CHUNK // max(1, len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
+            run_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
+            counts = modes.of_run(groups, run)
+            size = max(
+                1, CHUNK // max(1, len(counts["right_count"]), len(counts["wrong_count"]), len(counts["pair_run"]))
+            )
 
-            def of_counts(u, run=run, own=own, size=size):
+            def of_counts(u, run=run, counts=counts, size=size):
                 pieces = [
-                    modes.run_log_likelihood(piece, parts, log_train[run], own, law.shape)
+                    modes.run_log_likelihood(piece, parts, log_train[run], counts, law.shape)
                     for piece in np.array_split(u, max(1, len(u) // size))
                 ]
                 return np.concatenate(pieces)
 
-            felt = _felt(of_counts, _drawn(own_draws, TRIED, seed + run)[0])
-            u, log_q = _drawn(own_draws[:, felt], points, seed + run)
-            whole = np.tile(own_draws.mean(0), (points, 1))
+            felt = _felt(of_counts, _drawn(run_draws, TRIED, seed + run)[0])
+            u, log_q = _drawn(run_draws[:, felt], points, seed + run)
+            whole = np.tile(run_draws.mean(0), (points, 1))
             whole[:, felt] = u
             self.felt[run], self.u[run] = felt, u
             self.log_ratio[run] = of_counts(whole) + log_choose[run] - log_q

@@ -30,10 +30,11 @@ OPERANDS = ("weighted", "longest")
 class Lengths(Law):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
-    Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy that falls from
-    a plateau with an effective length; `lengths.curve` has the curve and its five parameters. Each parameter has a
-    value for each embedding, effects of architecture and the like (of the half-length, the steepness and the lapse),
-    and a normal deviation of each run, by which runs of several seeds are pooled. The precision has one value for all.
+    Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy. This falls
+    from a plateau with an effective length; `lengths.curve` has the curve and its five parameters. Each parameter has a
+    value for each embedding, and a normal deviation of each run, by which runs of several seeds are pooled. The
+    half-length, the steepness and the lapse also have effects of architecture and the like. The precision has one value
+    for all.
 
     ================== ================== ==============================================================================
     parameter          by embedding       effects; spread between runs
@@ -47,7 +48,7 @@ class Lengths(Law):
 
     `lengths.priors.FREE_PARAMETERS` states the reason for each prior. Effects are relative to the architecture
     ``standard`` (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs
-    cannot tell apart share a coefficient; `reference` names those. A run that was evaluated at several offsets of
+    cannot separate share a coefficient; `reference` names those. A run that was evaluated at several offsets of
     Abacus embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
 
     Parameters
@@ -63,9 +64,9 @@ class Lengths(Law):
     seeds : bool
         Let runs of one condition differ.
     effects : str
-        Formula in the columns embedding, architecture, arm, recurrences, layers, d_model, k_max and train_digits (the
-        last five by doubling; h goes with train_digits besides); ``a:b`` is an interaction and ``a*b`` both and their
-        interaction. A column that is the same in all runs, or not there, has no coefficient.
+        Formula in the columns embedding, architecture, arm, recurrences, layers, d_model, k_max and train_digits. The
+        last five are by doubling, and h also depends on train_digits. ``a:b`` is an interaction and ``a*b`` both and
+        their interaction. A column that is the same in all runs, or not there, has no coefficient.
     task : str, optional
         Which task's counts to fit, where a table has several.
     priors : mapping of str to str
@@ -254,9 +255,9 @@ class Lengths(Law):
     def density(self, rows, reference):
         """Return the `Density`; runs start where their counts and conditions put them.
 
-        A run's parameters u are sampled as ``z``, given what its counts and its condition imply: with counts that
-        put u at m with information i, and a condition that puts it at mu with spread s, u has mean
-        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is then nearly standard normal
+        A run's parameters u are sampled as ``z``, given what its counts and its condition imply. Its counts put u at m
+        with information i, and its condition puts it at mu with spread s. Then u has mean
+        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is nearly standard normal
         whatever the spread, from a run of many cells to one of none.
         """
         arrays = self.design_arrays(rows, reference)

@@ -81,9 +81,9 @@ def modes(groups, log_train, parts, priors, shape):
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _mode_of_run(own, log_train, parts, priors, shape):
+def _mode_of_run(counts, log_train, parts, priors, shape):
     """Return the mode and information of one run; a refit to the same counts of a run does not search again."""
-    own = {name: np.frombuffer(x, dtype) for name, x, dtype in own}
+    counts = {name: np.frombuffer(x, dtype) for name, x, dtype in counts}
     location, spread = (np.array(x) for x in priors)
     farthest = np.full(len(parts), FARTHEST)
     if "log_precision" in parts:
@@ -93,7 +93,7 @@ def _mode_of_run(own, log_train, parts, priors, shape):
 
     def cost(z):
         u = location + spread * z
-        return 0.5 * (z**2).sum(-1) - run_log_likelihood(u, parts, log_train, own, shape)
+        return 0.5 * (z**2).sum(-1) - run_log_likelihood(u, parts, log_train, counts, shape)
 
     def with_slope(z):
         around = SLOPE_STEP * np.eye(len(z))

@@ -41,7 +41,7 @@ def training_flop(rows):
 
 
 def compute_bins(compute):
-    """Give the bin of each run: levels of log10 C to 0.1 where at most 15, else up to 10 bins of equal counts."""
+    """Return the bin of each run: levels of log10 C to 0.1 where at most 15, else up to 10 bins of equal counts."""
     levels, codes = np.unique(np.round(np.log10(compute), 1), return_inverse=True)
     if len(levels) <= MOST_LEVELS:
         return codes

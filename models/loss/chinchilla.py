@@ -63,7 +63,7 @@ def optimum(compute, *, A, B, alpha, beta, **_):
 
 
 def returns(parameters, tokens, *, A, B, alpha, beta, **_):
-    """Give the returns to N and D, ``alpha A/N**alpha`` and ``beta B/D**beta``: equal where C is spent best."""
+    """Compute the returns to N and D, ``alpha A/N**alpha`` and ``beta B/D**beta``: equal where C is spent best."""
     return alpha * A * exp(-alpha * log(parameters)), beta * B * exp(-beta * log(tokens))
 
 
@@ -149,12 +149,12 @@ class Chinchilla(LossLaw):
     run_effects : bool
         Rows of one run, as the table's column ``run`` names it, share a random effect that is integrated out: readings
         of one curve are not independent. They are jointly normal, or multivariate Student-t with one mixing a run;
-        other noise, `skew` and `measurement_error` are refused. Log densities by row are given the other rows of the
-        run; `Fit.loo(by="run")` leaves runs out. A run has one size, so that large effects can stand for what size
-        does: where chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
+        other noise, `skew` and `measurement_error` are refused. Log densities by row are conditional on the other rows
+        of the run; `Fit.loo(by="run")` leaves runs out. A run has one size, so that large effects can stand for what
+        size does. If chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
     size_effects : bool
-        Rows of equal model size share a random effect, as rows of a run do with `run_effects`: a shape or learning rate
-        that suits a size less moves all its runs. A column ``size_group``, where a table has one, names the sizes
+        Rows of equal model size share a random effect, as rows of a run do with `run_effects`. For example, a learning
+        rate that suits a size less shifts all its runs. A column ``size_group``, where a table has one, names the sizes
         instead, such as sizes that differ by a few parameters. A prediction draws one new effect for each size, also
         for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a few
         percent, effects stand for what size does: fit a wider law, such as `Coupled`.

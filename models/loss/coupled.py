@@ -66,7 +66,7 @@ def optimum(compute, *, A, B, alpha, beta, kappa, **_):
 
 
 def returns(parameters, tokens, *, A, B, alpha, beta, kappa, **_):
-    """Give the returns to N and D but for a common factor: alpha and beta times the terms of `log_terms`."""
+    """Compute the returns to N and D but for a common factor: alpha and beta times the terms of `log_terms`."""
     u, v = log_terms(parameters, tokens, A=A, B=B, alpha=alpha, beta=beta, kappa=kappa)
     return alpha * exp(u), beta * exp(v)
 

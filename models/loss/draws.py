@@ -59,7 +59,7 @@ class LossDraws(Draws):
         return {name: x.values[..., None] for name, x in self.sampled.items()}
 
     def _origin(self, rows):
-        """Give the reference of the quantities at the rows."""
+        """Return the reference of the quantities at the rows."""
         return self.reference
 
     def _mean_on_scale(self, rows):
@@ -76,13 +76,13 @@ class LossDraws(Draws):
         mean = self._mean_on_scale(rows)
         return mean.copy(data=self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values)
 
-    def _given(self, residual, rows, given):
+    def _conditional(self, residual, rows, conditioning):
         """Return residuals and the arguments of their noise, with effects given ``"others"`` or ``"earlier"`` rows."""
         arguments = self.noise_arguments(rows)
         if not self.law.effects_of:
             return residual, *arguments
         return effects.conditional(
-            residual, self._values(rows)[self.law.residuals.effect_sd], self.law.groups(rows), given, *arguments
+            residual, self._values(rows)[self.law.residuals.effect_sd], self.law.groups(rows), conditioning, *arguments
         )
 
     def blocks(self, rows=None):
@@ -104,12 +104,12 @@ class LossDraws(Draws):
     def log_likelihood(self, rows=None, *, seed=0):
         """Return the log density of each observed loss on the residuals' scale: the dims of the draws and ``run``.
 
-        Where rows share effects, each is given the others of its run or size, which is what leave-one-out needs: their
-        sum is not the density of all, which `total_log_likelihood` gives.
+        Where rows share effects, each is conditional on the others of its run or size, which is what leave-one-out
+        needs. Their sum is not the density of all, which `total_log_likelihood` returns.
         """
         law, rows = self.law, self.rows if rows is None else rows
         observed = self._observed(rows)
-        residual, *arguments = self._given(observed.values, rows, "others")
+        residual, *arguments = self._conditional(observed.values, rows, "others")
         halfwidth = law.halfwidth(rows)
         if halfwidth is None:
             values = law.residuals.logp(residual, *arguments)
@@ -144,35 +144,35 @@ class LossDraws(Draws):
         density, dim = (self._by_effect, self._effect_id) if self.law.effects_of else (self.log_likelihood, "run")
         return sum(density(rows.iloc[block]).sum(dim) for block in self.blocks(rows))
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of a loss of at most each one observed: the dims of the draws and ``run``.
 
         Parameters
         ----------
         rows : DataFrame, optional
-        given : {"earlier", "others"}
-            Which rows of its run or size a row is given where these share an effect. Given the rows before it in the
-            table, probabilities are independent and uniform if the law is true; given all others, they are those of
-            leave-one-out, each uniform but dependent on each other.
+        conditioning : {"earlier", "others"}
+            Which rows of its run or size a row is conditional on where these share an effect. Given the rows before it
+            in the table, probabilities are independent and uniform if the law is true. Given all others, they are those
+            of leave-one-out, each uniform but dependent on each other.
         """
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
-        residual, *arguments = self._given(observed.values, rows, given)
+        residual, *arguments = self._conditional(observed.values, rows, conditioning)
         return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
 
     def relative_scatter(self, rows=None):
         """Return the residuals' scale as a share of the mean loss, an ndarray of the draws' dims and ``run``."""
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
-        _, sigma, *_ = self._given(observed.values, rows, "earlier")
+        _, sigma, *_ = self._conditional(observed.values, rows, "earlier")
         shares = sigma if self.law.scale.startswith("log_") else sigma / self.mean(rows).transpose(..., "run").values
         return np.broadcast_to(shares, observed.shape)
 
     def standardised(self, values):
         """Divide what is on the scale of the residuals, (..., run), by sigma.
 
-        Where rows share effects it is what the earlier rows of its run or size do not predict that is divided, by the
-        scatter that is left under normal noise: this makes normal residuals independent and standard.
+        Where rows share effects, the part that the earlier rows of its run or size do not predict is divided. The
+        divisor is the scatter that is left under normal noise: this makes normal residuals independent and standard.
         """
         sigma = self.noise_arguments(self.rows)[0]
         if not self.law.effects_of:

@@ -53,8 +53,8 @@ NEWTON_STEPS = 60
 def nonembedding(total_parameters, gamma, delta=PROPORTIONAL):
     """Invert `total`: N_x at N_T, by Newton's method on logarithms.
 
-    The logarithm of N_T is convex and rising in that of N_x, so steps from N_x = N_T go down to the root without
-    passing it. 60 are more than any N_T above 1 needs.
+    The logarithm of N_T is convex and rising in that of N_x, so steps from N_x = N_T descend to the root without
+    passing it. No N_T above 1 needs all 60 steps.
     """
     log_total = log(total_parameters)
     log_n = log_total + 0 * (gamma + delta)
@@ -129,8 +129,8 @@ BISECTIONS = 60
 def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
     """Find the size of least loss on ``6 N_T D = C`` in one family, for a law that may count N_x and N_E apart.
 
-    A grid over all sizes finds the cell of the global minimum, bisection of the derivative of the loss the minimum
-    within it: a weight of embedding parameters above 1 allows several local minima.
+    A grid over all sizes finds the cell of the global minimum, and bisection of the derivative of the loss the minimum
+    within it. A grid is needed since a weight of embedding parameters above 1 allows several local minima.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class FrontierPlanner(Planner):
 class Frontier(LossLaw):
     """A power law with a floor in compute, ``loss = E + A/C**gamma``.
 
-    It suits runs that are each the best at their budget: along such a frontier the Chinchilla law is of this form, with
+    It suits runs that are each the best at their budget. Along such a frontier the Chinchilla law is of this form, with
     ``gamma = alpha beta/(alpha+beta)`` (Hoffmann et al. 2022, section 3.3). Sampled are, with C0 the geometric mean of
     C:
 

@@ -25,10 +25,10 @@ TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the sprea
 class Grouped(Law):
     """A law of the loss whose quantities may differ by group of rows, such as corpora; a column names the groups.
 
-    A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the
-    scale on which q has no bounds, the logarithm of what is positive or the log-odds of a share, they are normal about
-    that of the typical value. Every other quantity of the law and of its noise is separate in each group, with the
-    prior that the law gives it and nothing learned from other groups. Sampled are
+    A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population. These are
+    normal about the typical value on the scale on which q has no bounds: the logarithm of what is positive, or the
+    log-odds of a share. Every other quantity of the law and of its noise is separate in each group. It has the prior of
+    the law, and nothing of it is learned from other groups. Sampled are
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why
@@ -41,16 +41,16 @@ class Grouped(Law):
     any other         that of the law          of each group, or shared
     ================= ======================== ==================================================================
 
-    Derived, draw by draw and by group: what the law derives. Exponents are pooled by default; E, A, B and sigma are
-    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. From
-    two or three groups a spread is barely more than its prior: a prediction for a new group depends on that prior.
-    Chains sample the groups' values themselves. Where each group has tens of rows, these mix better than their
-    distances from the typical value in spreads.
+    Derived, draw by draw and by group: what the law derives. Exponents are pooled by default. E, A, B and sigma are
+    not: they depend on a text, its tokeniser and a recipe, and a few of them barely inform the next. From two or three
+    groups a spread is barely more than its prior: a prediction for a new group depends on that prior. Chains sample the
+    groups' values themselves. Where each group has tens of rows, these mix better than their distances from the typical
+    value in spreads.
 
-    Quantities that are defined at the centre of the runs (a loss at N0, D0; shares of it; sigma where it depends on the
-    sizes) are defined at each group's own centre. Where one of these is shared or pooled it is the whole table's, for
-    all of them, so that a law with everything shared is the law of the table without groups, and one with nothing
-    shared or pooled is the law fitted to each group alone.
+    Some quantities are defined at the centre of the runs: a loss at N0 and D0, shares of it, and sigma where it depends
+    on the sizes. These are defined at the centre of each group. Where one of them is shared or pooled, all are defined
+    at the centre of the whole table. So a law with everything shared is the law of the table without groups. One
+    with nothing shared or pooled is the law fitted to each group alone.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Grouped(Law):
             check_population(name, self.law.prior_of[name])
 
     @classmethod
-    def _made(cls, options, make):
+    def _from_options(cls, options, make):
         """Make the law of its `options`, that of the groups by `make` of a name and options."""
         inner = options.get("law")
         if not (isinstance(inner, dict) and isinstance(inner.get("name"), str) and "by" in options):
@@ -170,8 +170,8 @@ class Grouped(Law):
         Raises
         ------
         InputError
-            As the law does, and if the column is missing or empty in a row, names fewer than two groups or one of fewer
-            rows than the mean has quantities by group, or a run is of two groups.
+            As the law does, and if the column is missing or empty in a row, names fewer than two groups, or a run is of
+            two groups. Also if a group has fewer rows than the mean has quantities by group.
         """
         grouping.check_column(table, self.by)
         table = self.law.rows(self._sized(table))
@@ -305,7 +305,7 @@ class Grouped(Law):
         return ", ".join([self.law.label, f"by {self.by}", *texts, *priors])
 
 
-def _names(given, option):
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"{option} is a sequence of names of quantities, not {shown(given)}")
-    return tuple(given)
+def _names(names, option):
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{option} is a sequence of names of quantities, not {shown(names)}")
+    return tuple(names)

@@ -27,21 +27,21 @@ class OfGroups(Coordinates):
 
     pooled: tuple = ()
 
-    def values(self, z, known=None):
+    def values(self, z, parents=None):
         """Return the value and log prior density of each quantity; see `Coordinates.values`."""
         values, densities = super().values(z)
         for name, column in zip(self.priors, z.T, strict=True):
             if name in self.pooled:
-                densities[name] = populations.logp(name, self.priors[name], column, known)
+                densities[name] = populations.logp(name, self.priors[name], column, parents)
         return values, densities
 
-    def variables(self, known):
+    def variables(self, parents):
         """Register the quantities in the PyMC model of the context; see `Coordinates.variables`."""
         variables = {}
         for name, prior in self.priors.items():
             if name in self.pooled:
                 kind = getattr(pymc(), populations.DISTRIBUTIONS[prior.support])
-                variables[name] = kind(name, *populations.about(name, prior, known), dims=GROUP)
+                variables[name] = kind(name, *populations.about(name, prior, parents), dims=GROUP)
             else:
                 variables[name] = prior.variable(name, dims=GROUP)
         return variables

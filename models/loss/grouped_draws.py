@@ -23,7 +23,7 @@ class GroupedDraws(LossDraws):
         return self.sampled.merge(xr.Dataset(self.law.derived(values, self.reference)))
 
     @property
-    def _own(self):
+    def _of_law(self):
         """Return the quantities of the law of the groups: scalars where shared, else by group."""
         return {name: self.sampled[name] for name in self.law.law.prior_of}
 
@@ -40,7 +40,7 @@ class GroupedDraws(LossDraws):
             raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")
         place = names.index(str(group))
         sampled = xr.Dataset(
-            {n: x.isel({GROUP: place}, drop=True) if GROUP in x.dims else x for n, x in self._own.items()}
+            {n: x.isel({GROUP: place}, drop=True) if GROUP in x.dims else x for n, x in self._of_law.items()}
         )
         reference = {name: x[place] for name, x in self.reference.items() if name != GROUPS}
         rows = self.rows[self.law.codes(self.rows, self.reference) == place].reset_index(drop=True)
@@ -66,7 +66,7 @@ class GroupedDraws(LossDraws):
             shared = codes[np.unique(self.law.groups(rows).codes, return_index=True)[1]]
         return {
             name: x.values[..., shared if name in OF_EFFECTS else codes] if GROUP in x.dims else x.values[..., None]
-            for name, x in self._own.items()
+            for name, x in self._of_law.items()
         }
 
     def _origin(self, rows):

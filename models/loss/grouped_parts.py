@@ -35,7 +35,7 @@ class GroupedTests(Tests):
         return {name: codes for name, codes in codes_by_column.items() if name != self.law.by}
 
     def wider_laws(self, rows):
-        """Give those of the law, of the same groups."""
+        """Return those of the law, of the same groups."""
         return [replace(self.law, law=other) for other in self.law.law.tests.wider_laws(rows)]
 
     def repeated_size(self, rows):
@@ -52,7 +52,7 @@ class GroupedGrouping(Grouping):
     clusters = property(lambda self: (*self.law.law.grouping.clusters, self.law.by))
 
     def along(self, rows, by):
-        """Give numbers along which rows may be cut; see the law's."""
+        """Return numbers along which rows may be cut; see the law's."""
         return self.law.law.grouping.along(rows, by)
 
     def together(self, rows, simulated):

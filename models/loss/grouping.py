@@ -33,14 +33,14 @@ def check_column(table, by):
     filled(table, by, purpose=PURPOSE)
 
 
-def check_groups(table, by, own):
+def check_groups(table, by, quantities):
     """Refuse a table of one group, or with a group of fewer rows than quantities by group.
 
     Parameters
     ----------
     table : DataFrame
     by : str
-    own : sequence of str
+    quantities : sequence of str
         Names of those quantities.
 
     Raises
@@ -54,11 +54,12 @@ def check_groups(table, by, own):
             f"{place}: column {by!r} is {quoted(names[0])} in every row; groups need at least two values: fit the law "
             "without them"
         )
-    if (counts < len(own)).any():
+    if (counts < len(quantities)).any():
         few = int(np.argmin(counts))
         raise InputError(
-            f"{place}: group {quoted(names[few])} of column {by!r} has {counts[few]} rows, fewer than the {len(own)} "
-            f"quantities of each group ({', '.join(own)}); leave it out, or share or pool some of them"
+            f"{place}: group {quoted(names[few])} of column {by!r} has {counts[few]} rows, fewer than the "
+            f"{len(quantities)} quantities of each group ({', '.join(quantities)}); leave it out, or share or pool "
+            "some of them"
         )
 
 

@@ -44,7 +44,7 @@ def loss(parameters_nonembedding, tokens, *, Nc, Dc, aN, aD):
 
 
 def returns(parameters, tokens, *, Nc, Dc, aN, aD):
-    """Say what log N and log D take off the loss: ``-dL/dlog N`` and ``-dL/dlog D``, in nats per token."""
+    """Compute what log N and log D take off the loss: ``-dL/dlog N`` and ``-dL/dlog D``, in nats per token."""
     by_size = exp((aN / aD) * (log(Nc) - log(parameters)))
     by_tokens = exp(log(Dc) - log(tokens))
     shortage = by_size + by_tokens

@@ -52,7 +52,7 @@ class LossLaw(Simulates, Law):
 
     Both are written in the functions of `arrays`, so that they run on every array library. Where it has an optimum,
     ``optimal_sizes(constants, compute, *, gamma)`` gives compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as
-    in `embeddings.embedding_constant`; or a `plan`, in which the optimum is searched for.
+    in `embeddings.embedding_constant`. Or it has a `plan`, in which the optimum is searched for.
 
     Raises
     ------
@@ -238,9 +238,9 @@ class LossLaw(Simulates, Law):
         Raises
         ------
         InputError
-            If a column is missing or a size is no positive number, all runs have one size, there are fewer rows than
-            sampled quantities or, with `run_effects` or `size_effects`, a row is of no run or no run or size has two
-            rows.
+            If a column is missing, a size is no positive number, all runs have one size, or there are fewer rows than
+            sampled quantities. With `run_effects` or `size_effects` also if a row is of no run, or no run or size has
+            two rows.
         """
         place = table.attrs.get("source", "the table")
         require(table, self.needed, purpose=f"the {self.name} law")

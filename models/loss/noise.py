@@ -105,8 +105,8 @@ class Noise:
     threshold : float
         Threshold of the Huber density in units of its scale sigma.
     measurement_error : bool
-        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``: its variance is added
-        under normal noise, its density is convolved numerically under the others, and sigma is training scatter alone.
+        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``. Its variance is added
+        under normal noise, and its density is convolved numerically under the others. sigma is training scatter alone.
     sizes : tuple of str
         Columns of sizes that the scatter depends on: log sigma is linear in their logarithms, each slope sampled.
     skew : bool
@@ -211,7 +211,7 @@ class Noise:
         return {"rho": between / (between + values[self.scale_name] ** 2)}
 
     def centre(self, columns):
-        """Give what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.
+        """Return what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.
 
         Beyond the fitted range the runs do not inform sigma; see `arguments`. The smallest and the largest run are
         those of the least and the greatest product of the sizes.
@@ -241,9 +241,9 @@ class Noise:
     def arguments(self, values, reference=None, columns=None, *, fitted=False):
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
 
-        Outside the fitted range of a size, sigma has its value at the end of the range, but is at least the sigma at
-        the centre of the runs. A scatter that falls with size would otherwise predict the next size almost exactly,
-        which no run supports.
+        Outside the fitted range of a size, sigma has its value at the end of the range. Where the value at the centre
+        of the runs is larger, it has that. A scatter that falls with size would otherwise predict the next size almost
+        exactly, which no run supports.
 
         Parameters
         ----------

@@ -31,9 +31,9 @@ class OffsetsPlanner(Planner):
 class Offsets(Chinchilla):
     """The Chinchilla law of shifted sizes, ``loss = E + A/(N + n0)**alpha + B/(D + d0)**beta``.
 
-    Small models may be worth more than their parameters (n0 > 0), and the first tokens of a run, seen while the
-    rate of learning is raised, may count for nothing (d0 < 0). Sampled are the quantities of `Chinchilla`, whose
-    options it has, centred at the shifted sizes, and
+    Small models may be worth more than their parameters (n0 > 0). The first tokens of a run, seen while the rate of
+    learning is raised, may count for nothing (d0 < 0). Sampled are the quantities of `Chinchilla`, whose options it
+    has, centred at the shifted sizes, and
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why

@@ -120,7 +120,7 @@ class LossGrouping(Grouping):
         return self.law.effect_column
 
     def along(self, rows, by):
-        """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
+        """Return numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
         if by == "compute" and not {"compute", "training_flop"} & set(rows) and training_flop(rows) is not None:
             rows = rows.assign(training_flop=training_flop(rows))
         return super().along(rows, by)

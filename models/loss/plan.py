@@ -37,7 +37,7 @@ class Plan:
     constants: Any
 
     def size(self, parameters):
-        """Give what is searched over, at N parameters: N itself."""
+        """Return what is searched over, at N parameters: N itself."""
         return parameters
 
     def model(self, size):
@@ -116,7 +116,7 @@ class Spending:
         raise NotImplementedError
 
     def value(self, model, tokens):
-        """Give what is to be least."""
+        """Return what is to be least."""
         raise NotImplementedError
 
     def objective(self, log_size):

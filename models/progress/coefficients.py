@@ -25,15 +25,15 @@ NAMES |= {step: f"year_change_{knot}" for step, knot in zip(STEPS, KNOTS, strict
 def named_coefficients(law, reference, c, d):
     """Return the coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
 
-    ``alpha_`` and ``beta_`` stand for the terms of parameters and of data: ``const``, ``year`` (yearly fall),
-    ``year_change`` (its change at the cutoff), ``param`` or ``data`` (the exponent, at the year ``Yc`` of the reference
-    where it changes), ``param_rate`` or ``data_rate`` (its yearly change there), ``compute`` (specification 18);
-    ``shared_year`` where one coefficient serves both.
+    ``alpha_`` and ``beta_`` stand for the terms of parameters and of data. Names end in ``const``, ``year`` (yearly
+    fall), ``year_change`` (its change at the cutoff), and ``param`` or ``data`` (the exponent, at the year ``Yc`` if
+    it changes). Others end in ``param_rate`` or ``data_rate`` (its yearly change there), or in
+    ``compute`` (specification 18). ``shared_year`` is one coefficient that serves both.
     """
     out = {}
 
-    def put(name, found):
-        dims, values, *labels = found
+    def put(name, entry):
+        dims, values, *labels = entry
         coords = {dims[-1]: labels[0]} if labels else {}
         out[name] = xr.DataArray(values, dims=dims, coords=coords)
 

@@ -29,7 +29,7 @@ SWITCHES = {
 
 
 def reference(law, rows):
-    """Say what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
+    """Return what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
     origin = law.origin(rows)
     points = law.points_of(rows, origin)
     level = _level(law, rows)

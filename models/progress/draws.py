@@ -65,27 +65,27 @@ class ProgressDraws(Draws):
         densities = self._at(rows).rowwise()
         return self._array(densities, "evaluation", evaluation=np.arange(densities.shape[-1])).rename(self.law.scale)
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observed loss; under paper effects given its paper's other rows."""
         at = self._at(rows)
-        residual, scatter = at._given(given)
+        residual, scatter = at._conditional(conditioning)
         z = residual / scatter
         values = special.stdtr(at.c["nu"], z) if self.law.noise == "student_t" else special.ndtr(z)
         return self._array(values, "evaluation")
 
-    def _given(self, given):
+    def _conditional(self, conditioning):
         """Return residuals and scatter; under paper effects given a paper's ``"others"`` or ``"earlier"`` rows."""
         residual, scatter = family.residuals(self.c, self.design), family.scatter(self.c, self.design)
         if not self.law.paper_effects:
             return residual, scatter
         papers = family.papers(self.design)
-        residual, scatter, *_ = effects.conditional(residual, self.c["paper_sd"], papers, given, scatter)
+        residual, scatter, *_ = effects.conditional(residual, self.c["paper_sd"], papers, conditioning, scatter)
         return residual, scatter
 
     def relative_scatter(self, rows=None):
         """Return the scatter of each residual as a share of the mean loss, an ndarray (chain, draw, evaluation)."""
         at = self._at(rows)
-        residual, scatter = at._given("earlier")
+        residual, scatter = at._conditional("earlier")
         shares = scatter if self.law.scale == "log_loss" else scatter / family.mean(at.c, at.design)
         return np.broadcast_to(shares, residual.shape)
 
@@ -174,7 +174,7 @@ class ProgressDraws(Draws):
             rowwise = at.rowwise()
             return rowwise, rowwise.sum(-1), family.mean(at.c, at.design)
         at, remaining = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
-        rowwise = family.conditional_log_likelihood(at.c, at.design, given=~left)[..., left]
+        rowwise = family.conditional_log_likelihood(at.c, at.design, conditioning=~left)[..., left]
         return rowwise, at.by_paper().sum(-1) - remaining.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
 
     @property

@@ -132,7 +132,7 @@ def _averaged(weights, values):
 
 
 def coefficients(z, d):
-    """Say what the coordinates z mean under a design.
+    """Compute what the coordinates z mean under a design.
 
     Parameters
     ----------
@@ -143,9 +143,10 @@ def coefficients(z, d):
     Returns
     -------
     dict
-        ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` (..., level); ``alpha`` and ``beta`` (..., size
-        slot); ``drift_parameters`` and ``drift_data`` (..., drift slot); ``vocabulary``, ``log_factor``, ``sigma``,
-        ``nu`` and ``paper_sd`` (..., 1); ``log_scatter`` (..., benchmark), or 0.0 where the graph has none.
+        ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` have shape (..., level). ``alpha`` and ``beta``
+        have shape (..., size slot), and ``drift_parameters`` and ``drift_data`` (..., drift slot). ``vocabulary``,
+        ``log_factor``, ``sigma``, ``nu`` and ``paper_sd`` have shape (..., 1). ``log_scatter`` has shape
+        (..., benchmark), or is 0.0 where the graph has none.
     """
     part = {name: z[..., s] for name, s in SLICES.items()}
     judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in SLICES.items()}
@@ -251,12 +252,12 @@ def papers(d):
     return effects.Groups(d["paper"], d["paper_rows"])
 
 
-def conditional_log_likelihood(c, d, given="others"):
+def conditional_log_likelihood(c, d, conditioning="others"):
     """Return the log density of each row given others of its paper, (..., row), under normal noise with paper effects.
 
     Given all others, it is what leave-one-out needs; see `effects.conditional`. NumPy arrays.
     """
-    return normal_logp(*effects.conditional(residuals(c, d), c["paper_sd"], papers(d), given, scatter(c, d)))
+    return normal_logp(*effects.conditional(residuals(c, d), c["paper_sd"], papers(d), conditioning, scatter(c, d)))
 
 
 def paper_log_likelihood(c, d):
@@ -297,8 +298,8 @@ def log_prior(z, c, d):
     """Return the log prior density of z, (...): standard normal, or the paper's penalty as a Laplace density.
 
     The penalty ``delta sum |theta|`` on a mean squared error over n rows is, given sigma, a Laplace density of scale
-    ``2 sigma**2/(n delta)``; its normaliser depends on sigma and is included, and so is the Jacobian of the
-    coefficients in z. Coordinates that stand for no coefficient (sigma, nu, slots that are off) keep their standard
+    ``2 sigma**2/(n delta)``. Its normaliser depends on sigma and is included, and so is the Jacobian of the
+    coefficients in z. Coordinates that stand for no coefficient (sigma, nu, slots that are off) retain their standard
     normal prior.
     """
     if _absent(d["penalty"]):

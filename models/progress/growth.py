@@ -147,17 +147,17 @@ def shapley(value, moves):
 
     values = {}
 
-    def of(made):
-        if made not in values:
-            values[made] = value(made)
-        return values[made]
+    def of(flags):
+        if flags not in values:
+            values[flags] = value(flags)
+        return values[flags]
 
     orders = list(permutations(range(moves)))
     gains = [0.0] * moves
     for order in orders:
-        made = [False] * moves
+        flags = [False] * moves
         for move in order:
-            before = of(tuple(made))
-            made[move] = True
-            gains[move] = gains[move] + (of(tuple(made)) - before) / len(orders)
+            before = of(tuple(flags))
+            flags[move] = True
+            gains[move] = gains[move] + (of(tuple(flags)) - before) / len(orders)
     return gains

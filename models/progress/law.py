@@ -60,7 +60,7 @@ class Progress(Law):
     cutoff_form : {"hinge", "jump"}
         A continuous change, or the paper's, whose years still count from Y0 so that the law jumps.
     pace : {"constant", "random_walk"}
-        Whether the yearly fall is one number or a random walk, which takes a step at each of the years
+        Whether the yearly fall is one number or a random walk. This takes a step at each of the years
         `specifications.KNOTS`, the same for all benchmarks; the size of its steps is estimated.
     data : {None, "dataset", "tokens_seen", "diminishing", "repeated"}
         What D is; None as the specification states. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
@@ -197,11 +197,11 @@ class Progress(Law):
             If a column that the law needs is missing, there are too few rows, or a benchmark of the specification has
             none.
         """
-        rows = self.kept(table)
+        rows = self.selected(table)
         self._check(rows)
         return rows
 
-    def kept(self, table):
+    def selected(self, table):
         """Return the rows of a table that the options leave in, however few.
 
         Raises

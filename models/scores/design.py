@@ -68,13 +68,13 @@ def trend(year, log_compute, error):
     return [*line.tolist(), max(float(variance), 0.0)]
 
 
-def _origins(law, rows, found):
+def _origins(law, rows, entries):
     """Return the mean capability, at the priors' medians, of models with scores on each benchmark, as plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
-    steps = np.zeros(len(found["half_years"])) if law.pace == "random_walk" else ()
-    mean, _ = expected(medians, law.pace, _of_models(law, found), steps=steps)
-    of_model = dict(zip(found["models"], mean.tolist(), strict=True))
-    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[found["benchmarks"]].tolist()
+    steps = np.zeros(len(entries["half_years"])) if law.pace == "random_walk" else ()
+    mean, _ = expected(medians, law.pace, _of_models(law, entries), steps=steps)
+    of_model = dict(zip(entries["models"], mean.tolist(), strict=True))
+    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[entries["benchmarks"]].tolist()
 
 
 def versions(rows):
@@ -106,11 +106,11 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
-        ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they
-        are then told apart again; ``inner_...``, ``low_...`` and ``high_...``, rows of scores between the ends, at 0
-        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested``
-        marks the rows whose model has several.
+        ``model_...`` is by model. ``benchmark_origin`` is where difficulties are counted from. ``benchmark_whole`` and
+        ``whole_benchmarks`` average benchmarks, and ``item_benchmark`` and ``item_whole`` separate them again.
+        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. With effects of
+        families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
+        model has several.
     """
     count = len(reference["benchmarks"])
     data = {
@@ -197,12 +197,12 @@ def of_versions(rows, reference):
     return places, nested.astype(float)
 
 
-def _places(rows, column, own, names):
-    places = pd.Index(names).get_indexer(own)
+def _places(rows, column, values, names):
+    places = pd.Index(names).get_indexer(values)
     if (places < 0).any():
         row = int(np.argmax(places < 0))
         raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {rows.index[row] + 1} "
-            "is none of those fitted; fit a table that has it"
+            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(values.iloc[row])} in row "
+            f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
         )
     return places

@@ -94,7 +94,7 @@ class ScoresDraws(Draws):
     def of_unseen(self, rows, rng):
         """Return draws of unfitted models on the same benchmarks: capabilities by compute and date.
 
-        Families that were fitted keep their effects. Each model is taken for one version.
+        Families that were fitted have their fitted effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
         same = ("benchmarks", "origins", "break_span", "half_years", "compute_trend")
@@ -124,10 +124,10 @@ class ScoresDraws(Draws):
     def named(self):
         """Return the free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
 
-        With family effects also ``family_effect``, with those of versions ``version_effect``, all in logits but for
-        slopes, log spreads and noise, the sd of a score near 1/2; with ceilings ``ceiling`` by benchmark; with a pace
-        ``rate`` by period, e-folds a year by which compute at fixed capability falls. A sampled break has
-        ``break_date``, a year with decimals, and a random walk ``yearly_gains`` by half-year.
+        With family effects there is also ``family_effect``, and with those of versions ``version_effect``. All are in
+        logits but for slopes, log spreads and noise, the sd of a score near 1/2. With ceilings there is ``ceiling`` by
+        benchmark. With a `pace` there is ``rate`` by period, e-folds a year by which compute at fixed capability falls.
+        A sampled break has ``break_date``, a year with decimals, and a random walk ``yearly_gains`` by half-year.
         """
         variables = {name: self._array(x) for name, x in self.values.items()}
         variables["capability"] = self._array(self.capability, "model", model=self.reference["models"])
@@ -237,7 +237,7 @@ class ScoresDraws(Draws):
         most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
         return np.array_split(np.arange(count), max(1, -(-count // most)))
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observed score; one at an end is uniform in its interval."""
         at = self._at(rows)
         eta, log_noise = at._logits()
@@ -248,7 +248,7 @@ class ScoresDraws(Draws):
         return self._array(np.where(low | high, placed, probability), "row")
 
     def relative_scatter(self, rows=None):
-        """Give the standard deviation of each score, an ndarray (chain, draw, row)."""
+        """Return the standard deviation of each score, an ndarray (chain, draw, row)."""
         return NOISES[self.law.noise].sd(*self._at(rows)._logits())
 
     def replicate(self, rng, rows=None):

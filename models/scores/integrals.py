@@ -20,8 +20,8 @@ class Nodes:
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
     ``integral of p(y | c) p(c) dc``, p(c) about what compute and date predict. The integrand is smooth and falls off on
     either side, where a sum at even steps is all but exact. Where versions of a model have effects, p(y | c) is the
-    product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
-    or about c where sd is far smaller than their spread.
+    product over versions of ``integral of p(y' | v) N(v; c, sd) dv``. Its nodes are about the draws of the version, or
+    about c where sd is far smaller than their spread.
 
     Parameters
     ----------

@@ -127,8 +127,8 @@ def expected(values, pace, d, families=None, steps=()):
 
     Notes
     -----
-    With F the stated compute over 1e24 FLOP, of variance v about the true one in logarithms, and t the date less
-    2024.5, the mean is ``centre + slope log F + gain t + change max(t - break, 0)`` and the variance
+    F is the stated compute over 1e24 FLOP, of variance v about the true one in logarithms, and t the date minus 2024.5.
+    Then the mean is ``centre + slope log F + gain t + change max(t - break, 0)`` and the variance
     ``sd**2 + slope**2 v``: the true compute is integrated out, its prior flat. Where compute is not known the mean is
     ``centre' + gain' t`` and the variance ``sd'**2``. A model of one version has that of versions added.
 

@@ -33,9 +33,9 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 class Scores(Law):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
-    Model m scores on benchmark b about ``sigmoid(slope_b (capability_m - difficulty_b))``, as item response theory has
-    it for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025), here with every score's scatter: a beta
-    whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
+    Model m scores on benchmark b about ``sigmoid(slope_b (capability_m - difficulty_b))``, which is item response
+    theory for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025). Here every score also scatters: as a
+    beta whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
     difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a `pace`,
@@ -74,9 +74,9 @@ class Scores(Law):
     pace : {None, "linear", "break", "sampled_break", "acceleration", "random_walk"}
         None gives all models one normal distribution of capability. The others let capability depend on compute and
         date, and differ in the yearly gain at fixed compute. It is constant (``linear``), or changes at `break_year`
-        (``break``), or at a date that is sampled between the 10th and the 90th percentile of the dates of models of
-        known compute (``sampled_break``). It changes by the same amount each year (``acceleration``), or by a normal
-        step at the start of each half-year (``random_walk``).
+        (``break``) or at a sampled date (``sampled_break``). That date lies between the 10th and the 90th percentile of
+        the dates of models of known compute. Or the gain changes by the same amount each year (``acceleration``), or by
+        a normal step at the start of each half-year (``random_walk``).
     break_year : float
         Date of the break of ``pace="break"``. The default is 2024-05-13, the change of the frontier that Ho et al.
         (2025) find.
@@ -94,14 +94,14 @@ class Scores(Law):
     ceilings : bool
         Each benchmark has a highest mean score below 1, since some of its labels are wrong.
     compute_errors : tuple of float
-        Standard errors of computes in decades: Confident, Likely, Speculative. Should these mean within 3x, 10x and 30x
-        in nine of ten cases, they are (0.29, 0.61, 0.9).
+        Standard errors of computes in decades: Confident, Likely, Speculative. If these mean within 3x, 10x and 30x
+        in nine of ten cases, use ``(0.29, 0.61, 0.9)``.
     compute_prior : {"flat", "normal"}
         What is known of a true compute before the stated one. ``flat`` integrates over true computes that lie about
         the stated one (errors of Berkson's kind), which does not correct the attenuation of the slope. ``normal`` lets
         true log computes be normal about a trend in the date, estimated from the stated ones (classical errors), and
         corrects it. Of `eci_scores` the stated computes then have a mean reliability of 0.96, so the slope changes by
-        4% or so; 0.81 if errors are as large as Confident, Likely and Speculative may mean.
+        4% or so. It is 0.81 if errors are as large as Confident, Likely and Speculative may mean.
     speculative : bool
         Take Speculative computes for known ones.
     priors : mapping of str to str
@@ -203,8 +203,8 @@ class Scores(Law):
         Raises
         ------
         InputError
-            If a column is missing, there are fewer than three models or two benchmarks, or, with a `pace`, a model has
-            no date or fewer than five have a known compute.
+            If a column is missing, or there are fewer than three models or two benchmarks. With a `pace` also if a
+            model has no date, or fewer than five have a known compute.
         """
         require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
         place = table.attrs.get("source", "the table")

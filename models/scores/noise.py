@@ -42,7 +42,7 @@ class Beta:
         """Return the log probability of a score of at most `END`.
 
         The incomplete beta by its hypergeometric series, equation 8.17.8 of the NIST Digital Library of Mathematical
-        Functions, whose terms are positive and fall from where ``n > END / (4 noise**2)``: of noise from 0.01 on, the
+        Functions. Its terms are positive and fall from where ``n > END / (4 noise**2)``. Of noise from 0.01 on, the
         first 32 leave out less than a millionth.
         """
         precision, a, b = _shapes(eta, log_noise)
@@ -66,7 +66,7 @@ class Beta:
 
     @staticmethod
     def sd(eta, log_noise):
-        """Give the standard deviation of scores; arrays of NumPy."""
+        """Return the standard deviation of scores; arrays of NumPy."""
         precision, a, b = _shapes(eta, log_noise)
         return np.sqrt(a * b / (1 + precision)) / precision
 
@@ -104,7 +104,7 @@ class LogitT4:
 
     @staticmethod
     def sd(eta, log_noise):
-        """Give the standard deviation of scores, to first order; arrays of NumPy."""
+        """Return the standard deviation of scores, to first order; arrays of NumPy."""
         slope = special.expit(eta) * special.expit(-eta)
         return np.sqrt(2) * 4 * np.exp(log_noise) * slope
 

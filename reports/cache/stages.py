@@ -13,7 +13,7 @@ from ...inference.progress_messages import lasting
 from . import store
 
 EVERY = 60.0  # seconds between two lines
-IGNORED = ("verdict", "created", "seconds")  # entries of a record of a fit that nothing in a report follows from
+IGNORED = ("verdict", "created", "seconds")  # entries of the record of a fit that nothing in a report depends on
 
 
 class Stages:
@@ -141,17 +141,17 @@ class Stages:
     def time_left(self):
         """Return how long the remaining stages took when they were last made, "" unless all of them ever were."""
         times, left = store.times(), set(self._names) - self._done
-        known = [times[name] for name in left if name in times]
-        return f"about {lasting(sum(known))} left" if left and len(known) == len(left) else ""
+        durations = [times[name] for name in left if name in times]
+        return f"about {lasting(sum(durations))} left" if left and len(durations) == len(left) else ""
 
 
 def digest(fit):
     """Return the digest of a fit: of its record and its draws, not of when it was made."""
     record = {name: entry for name, entry in fit.record.items() if name not in IGNORED}
-    found = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
+    content = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
     for name, draws in sorted(fit["posterior"].data_vars.items()):
-        found.update(name.encode() + draws.values.tobytes())
-    return found.hexdigest()
+        content.update(name.encode() + draws.values.tobytes())
+    return content.hexdigest()
 
 
 def warn_again(messages, level=3):
@@ -182,8 +182,8 @@ def _made(key, name, make, fits):
 def _contents(value):
     """List what a dict or list holds, and what dicts and lists within it hold, between brackets."""
     if isinstance(value, dict):
-        return ["{", *(x for key, each in value.items() for x in (key, *_contents(each))), "}"]
-    return ["[", *(x for each in value for x in _contents(each)), "]"] if isinstance(value, list) else [value]
+        return ["{", *(x for key, entry in value.items() for x in (key, *_contents(entry))), "}"]
+    return ["[", *(x for entry in value for x in _contents(entry)), "]"] if isinstance(value, list) else [value]
 
 
 def _same(one, other):

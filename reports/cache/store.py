@@ -1,7 +1,7 @@
 """Results on disk, in the user's cache: a report that was stopped resumes from them.
 
-The name of a result is its key, a digest of all that it follows from: the stage, its tables, seed and options, versions
-of libraries, and the modules that its code reaches by import. Nothing in a report's own folder is read back.
+The name of a result is its key, a digest of everything that it depends on. These are the stage, its tables, seed and
+options, versions of libraries, and the modules that its code imports. The folder of a report is never read.
 """
 
 import ast

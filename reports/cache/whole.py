@@ -1,4 +1,4 @@
-"""A whole report: written again where nothing has changed, else its pages are first made in parallel."""
+"""A whole report: written again if nothing has changed; otherwise its pages are first made in parallel."""
 
 import json
 import pickle
@@ -28,8 +28,8 @@ def restore(out, key):
     Returns
     -------
     dict
-        The content of results.json; None where the report was not saved under this key, where stages that it lacked
-        have been made since, or where its folder holds other posteriors.
+        The content of results.json. It is None if the report was not saved under this key, if stages that it lacked
+        have been made since, or if its folder holds other posteriors.
     """
     report = store.get(key)
     if report is None or any(store.has(name) != there for name, there in report["stages"].items()):
@@ -72,10 +72,10 @@ def parts(names):
 
 
 def make_ahead(names, out, written, preview, shown, **choice):
-    """Make the stages of pages in parallel, where `parallel` says so, save them and write their posteriors.
+    """Make the stages of pages in parallel if there are processes for it, save them and write their posteriors.
 
-    The names of the posteriors are added to `written`; the bar of `shown`, which are `Stages`, shows what runs, and
-    `preview` is called with the parts of the report that are there, when another is.
+    The names of the posteriors are added to `written`. The bar of `shown`, which are `Stages`, shows what runs.
+    `preview` is called with the parts of the report that are ready, each time that another is.
 
     Returns
     -------
@@ -91,9 +91,9 @@ def make_ahead(names, out, written, preview, shown, **choice):
             watch = executor.submit(_watch, folder, shown, preview, over)
             try:
                 shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
-                for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
+                for posteriors, stage_keys in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
                     written.update(posteriors)
-                    keys.update(made)
+                    keys.update(stage_keys)
             finally:
                 over.set()
         watch.result()
@@ -127,7 +127,7 @@ def _make(shared, names):
 
 
 def _watch(folder, shown, preview, over):
-    """Show which stages begin and end, and preview the parts that are there, until the work is over."""
+    """Show which stages begin and end, and preview the parts that are ready, until the work is over."""
     seen, previewed, journal = 0, set(), folder / JOURNAL
     while not over.wait(INTERVAL):
         lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []

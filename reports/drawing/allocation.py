@@ -12,7 +12,7 @@ AT = "C %{x:.2~e} FLOP"
 
 
 def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
-    """Compute-optimal N and D against compute with 50% and 95% bands, and the published laws' optimum.
+    """Plot compute-optimal N and D against compute with 50% and 95% bands, and the optimum of published laws.
 
     `published` maps a source to its constants; `backdrop`, a name and a fit, adds the 95% band of that fit.
     """
@@ -43,7 +43,8 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
             **axis({"parameters": "Optimal parameters N*", "tokens": "Optimal tokens D*"}[name], type="log"), **first
         )
         drawn.update_xaxes(**axis(COMPUTE, type="log"), **first)
-    drawn.update_layout(figure(height=430).layout)
+    caption = "Compute-optimal parameters and tokens, by training compute: median, 50% and 95% bands"
+    drawn.update_layout(figure(height=430, caption=caption).layout)
     drawn.update_layout(legend=LEGEND)
     drawn.update_xaxes(dtick=2, showgrid=True, gridcolor="#eef0f3")
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
@@ -51,7 +52,7 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
 
 
 def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
-    """Tokens per parameter at the optimum against compute."""
+    """Plot tokens per parameter at the optimum against compute."""
     ratio = fit.allocate(budgets)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     traces = median_and_bands(budgets, ratio, BLUE, (AT, ".3~r", "tokens a parameter"))
     for source, constants in published.items():
@@ -70,12 +71,13 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
             "type": "log",
             "tickvals": [m * 10**k for k in range(-4, 7) for m in (1, 3)],
         },
+        caption="Compute-optimal tokens per parameter, by training compute, compared with the rule of 20",
     ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)
 
 
 def optimal_loss(fit, *, budgets=BUDGETS):
-    """Mean loss at the optimum against compute, with the posterior of E."""
+    """Plot the mean loss at the optimum against compute, with the posterior of E."""
     loss = fit.allocate(budgets)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     floor = np.quantile(fit["posterior"]["E"], [0.025, 0.5, 0.975])
     drawn = figure(
@@ -84,6 +86,7 @@ def optimal_loss(fit, *, budgets=BUDGETS):
         *median_and_bands(budgets, loss, BLUE, (AT, ".3f", "nats/token")),
         x={"title": COMPUTE, "type": "log"},
         y={"title": "Loss at the optimum (nats/token)"},
+        caption="Loss of the best model for a budget, and the irreducible loss E that no budget reaches",
     ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)
 

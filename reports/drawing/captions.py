@@ -1,4 +1,4 @@
-"""What a figure shows, in words: its caption, its text alternative, and what it says of the point under the pointer."""
+"""What a figure shows, in words: its caption, its text alternative, and the text of the point under the pointer."""
 
 import html
 import re
@@ -10,17 +10,17 @@ LOWERED = re.compile(r"</?su[bp]>")
 
 
 def caption(drawn):
-    """Say what is drawn against what.
+    """Return the caption of a figure: the one that it has, or what is drawn against what.
 
     Parameters
     ----------
     drawn : plotly Figure
-        Its ``layout.meta["caption"]``, if it has one, is taken as it is.
+        Its ``layout.meta["caption"]``, if it has one, is returned unchanged.
 
     Returns
     -------
     str
-        Text, in which ``<sub>`` and ``<sup>`` may stand.
+        Text, which may contain ``<sub>`` and ``<sup>``.
     """
     if drawn.layout.meta and "caption" in drawn.layout.meta:
         return drawn.layout.meta["caption"]
@@ -36,20 +36,20 @@ def caption(drawn):
 
 
 def alternative(drawn):
-    """Say what a figure shows, for those who do not see it: its caption, the rows and what is named in its legend."""
+    """Return what a figure shows, for readers who do not see it: its caption, rows and the names in its legend."""
     rows = [_plain(label) for axis in drawn.select_yaxes() for label in axis.ticktext or ()]
     names = [_plain(trace.name) for trace in drawn.data if trace.name and trace.showlegend is not False]
     shown = dict.fromkeys(name for name in names if name)
-    said = [f"Graph: {caption(drawn)}."]
+    sentences = [f"Graph: {caption(drawn)}."]
     if rows and any(re.search("[a-z]", label, re.IGNORECASE) for label in rows):
-        said.append(f"Rows: {', '.join(rows)}.")
+        sentences.append(f"Rows: {', '.join(rows)}.")
     if shown:
-        said.append(f"Shown: {', '.join(shown)}.")
-    return LOWERED.sub("", _plain(" ".join(said)))
+        sentences.append(f"Shown: {', '.join(shown)}.")
+    return LOWERED.sub("", _plain(" ".join(sentences)))
 
 
 def named(drawn):
-    """Give each trace that has no words of its own those of its axes.
+    """Give each trace without a hover text that of its axes.
 
     Parameters
     ----------
@@ -66,15 +66,15 @@ def named(drawn):
     for trace in drawn.data:
         if trace.type in POINTS and trace.hovertemplate is None and trace.hoverinfo != "skip":
             axes = ((letter, drawn.layout[_axis(trace, letter)]) for letter in "xy")
-            said = [_said_of(letter, axis) for letter, axis in axes if axis.showticklabels is not False]
-            trace.hovertemplate = "<br>".join(said) + f"<extra>{trace.name or ''}</extra>"
+            lines = [_hover_line(letter, axis) for letter, axis in axes if axis.showticklabels is not False]
+            trace.hovertemplate = "<br>".join(lines) + f"<extra>{trace.name or ''}</extra>"
 
 
 def _axis(trace, letter):
     return f"{letter}axis{(trace[f'{letter}axis'] or letter)[1:]}"
 
 
-def _said_of(letter, axis):
+def _hover_line(letter, axis):
     title = axis.title.text or ""
     name, _, unit = title.partition(" (")
     unit = unit.rstrip(")")
@@ -93,7 +93,7 @@ def _plain(text):
 
 
 def _lowered(text):
-    """Start in lower case, where the first word is not a symbol or a name."""
+    """Return text that starts in lower case, if the first word is no symbol or name."""
     return text[0].lower() + text[1:] if re.match(r"[A-Z][a-z]+\b", text) else text
 
 

@@ -16,7 +16,7 @@ NEAR = 1e-9  # shares of rows this near an edge of the band are on it
 
 
 def predictive_check(fit):
-    """Observed over predicted median loss against compute, with the posterior predictive intervals of single runs."""
+    """Plot observed over predicted median loss against compute, with predictive intervals of single runs."""
     import plotly.graph_objects as go
 
     runs = fit.rows.sort_values("training_flop")
@@ -44,47 +44,50 @@ def predictive_check(fit):
     return figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
-        y={"title": "Observed less predicted median (%)", "range": [-widest, widest]},
+        y={"title": "Observed minus predicted median (%)", "range": [-widest, widest]},
+        caption="Which runs the law misses: observed loss minus the predicted median, with 95% predictive intervals",
     ).update_layout(legend=LEGEND)
 
 
 def loo_pit(fit, of=None):
-    """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band.
+    """Plot the distribution of leave-one-out PIT values minus the uniform, with a simultaneous band.
 
-    `of` is what to call the fit, where a page has several.
+    `of` names the fit, if a page has several.
     """
     values = law_tests.loo_pit(fit)
-    drawn = _departures({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
+    drawn = _deviations({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
     whose = f" of {of}" if of else ""
-    said = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {departure(values * RANKS)}"
-    return drawn.update_layout(meta={"caption": said})
+    caption = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {deviation(values * RANKS)}"
+    return drawn.update_layout(meta={"caption": caption})
 
 
 def simulated_ranks(calibrated, names):
-    """Ranks of truths among the draws of fits to simulated tables: distribution minus the uniform, with a band.
+    """Plot the ranks of truths among draws of fits to simulated tables: distribution minus the uniform, with a band.
 
     Parameters
     ----------
     calibrated : mapping of str to array_like
         Ranks from 0 to 99 by quantity.
     names : mapping of str to str
-        Quantities and what to call them.
+        Labels by quantity.
     """
     ranks = {label: np.asarray(calibrated[name]) for name, label in names.items()}
-    drawn = _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
-    off = {label: departure(values) for label, values in ranks.items() if departure(values) != WITHIN}
-    said = "; ".join(f"that of {label} {words}" for label, words in off.items()) or "every line stays inside the band"
-    return drawn.update_layout(meta={"caption": f"Ranks of the truth, their distribution minus the uniform: {said}"})
+    drawn = _deviations(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+    outside = {label: deviation(values) for label, values in ranks.items() if deviation(values) != WITHIN}
+    places = (
+        "; ".join(f"that of {label} {words}" for label, words in outside.items()) or "every line stays inside the band"
+    )
+    return drawn.update_layout(meta={"caption": f"Ranks of the truth, their distribution minus the uniform: {places}"})
 
 
-def departure(ranks):
-    """Say where ranks from 0 to 100 leave the simultaneous band of uniform ones, and how probably by chance.
+def deviation(ranks):
+    """Return in words where ranks from 0 to 100 leave the simultaneous band of uniform ones, with a p-value.
 
     Examples
     --------
-    >>> departure(np.arange(100))
+    >>> deviation(np.arange(100))
     'the line stays inside the band'
-    >>> departure(np.full(100, 40))
+    >>> deviation(np.full(100, 40))
     'the line leaves the band between 0.07 and 0.93 (p < 1e-16)'
     """
     ranks = np.asarray(ranks)
@@ -102,8 +105,8 @@ def departure(ranks):
     return f"the line leaves the band {where} ({p_value(p)})"
 
 
-def _departures(ranks, what, title):
-    """Distributions minus the uniform of ranks from 0 to 100, by label, with a band that holds 95% of uniform ones."""
+def _deviations(ranks, what, title):
+    """Plot distributions of ranks from 0 to 100 minus the uniform, by label, with a band of 95% of uniform ones."""
     places = np.arange(1, RANKS) / RANKS
     low, high = uniform_band(len(next(iter(ranks.values()))))
     return figure(
@@ -120,7 +123,7 @@ def _departures(ranks, what, title):
 
 
 def pareto_k(results):
-    """Pareto k of each observation under each fit."""
+    """Plot Pareto k of each observation under each fit."""
     import plotly.graph_objects as go
 
     colours = [colour for colour, _ in SERIES]
@@ -141,6 +144,7 @@ def pareto_k(results):
         x={"title": "Run (row of the table)"},
         y={"title": "Pareto k after moment matching", "range": [-0.4, top]},
         height=340,
+        caption="Where leave-one-out is not reliable: runs whose Pareto k is above the dashed limit",
     ).update_layout(legend=LEGEND)
     rows = max(result.n_data_points for result in results.values())
     return drawn.add_trace(
@@ -149,7 +153,7 @@ def pareto_k(results):
 
 
 def pairs(fit, names):
-    """Joint posterior of pairs of quantities."""
+    """Plot the joint posterior of pairs of quantities."""
     import plotly.graph_objects as go
 
     posterior = fit["posterior"].to_dataset()[list(names)].stack(sample=DRAWS).isel(sample=slice(None, None, 4))
@@ -167,7 +171,7 @@ def pairs(fit, names):
 
 
 def ranks(fit, names):
-    """Rank histograms of each chain: flat where the chains explored the same distribution."""
+    """Plot rank histograms of each chain, which are flat if the chains explored the same distribution."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
     from scipy.stats import rankdata
@@ -193,8 +197,10 @@ def ranks(fit, names):
                 hovertemplate=f"{name}, chain {chain}<br>%{{y:.2f}} of uniform<extra></extra>",
             )
             drawn.add_trace(bars, row=1, col=column)
-    said = "Ranks of the draws of each chain among those of all, over their mean: near 1 where chains agree"
-    drawn.update_layout(figure(height=280, caption=said).layout)
+    caption = (
+        "Do the chains agree? Ranks of the draws of each chain among all draws, over their mean: near 1 if they do"
+    )
+    drawn.update_layout(figure(height=280, caption=caption).layout)
     drawn.update_layout(legend={"orientation": "h", "y": -0.35}, margin={"t": 40})
     drawn.update_xaxes(title={"text": "Rank (%)", "standoff": 4})
     drawn.update_yaxes(range=[0, 2], showticklabels=False)

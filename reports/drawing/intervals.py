@@ -1,4 +1,4 @@
-"""Medians with intervals one under the other: what several pages draw of an exponent by study, scheme or corpus."""
+"""Medians with intervals, one under the other: an exponent by study, scheme or corpus."""
 
 from .style import line
 
@@ -6,7 +6,7 @@ LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 
 
 def intervals(summaries, places, colour, label, *, symbol="circle", text=None, **options):
-    """Medians and 95% intervals at heights, one colour and marker.
+    """Return traces of medians and 95% intervals at some heights, in one colour and marker.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
     symbol : str
         Of the medians.
     text : sequence of str, optional
-        What each is, for its hover.
+        Names of the rows, for the hover text.
     **options
         Of the trace of medians, such as ``showlegend``.
 
@@ -41,7 +41,7 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
         marker={"color": colour, "size": 9, "symbol": symbol},
         name=label,
         legendgroup=group,
-        customdata=[[q[LOW], q[HIGH], said] for q, said in zip(summaries, text or [""] * len(places), strict=True)],
+        customdata=[[q[LOW], q[HIGH], row] for q, row in zip(summaries, text or [""] * len(places), strict=True)],
         hovertemplate="%{customdata[2]}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>"
         + label
         + "</extra>",
@@ -51,7 +51,7 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
 
 
 def spanned(traces):
-    """Range of an axis that holds every interval, with a little beyond."""
+    """Return the range of an axis that holds every interval, with a small margin."""
     ends = [x for trace in traces for x in trace.x if x is not None]
     beyond = 0.04 * (max(ends) - min(ends))
     return [min(ends) - beyond, max(ends) + beyond]

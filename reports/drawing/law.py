@@ -10,7 +10,7 @@ from .style import BLUE, GREY, LEGEND, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHE
 
 
 def data(runs):
-    """Loss of each run against its parameters, coloured by compute."""
+    """Plot the loss of each run against its parameters, coloured by compute."""
     import plotly.graph_objects as go
 
     decades = np.log10(runs["training_flop"])
@@ -37,11 +37,12 @@ def data(runs):
         ),
         x={"title": PARAMETERS, "type": "log"},
         y={"title": LOSS},
+        caption="Loss of the runs by parameters; larger training compute C is darker",
     )
 
 
 def posterior_and_published(fit, published, names):
-    """Posterior density of each quantity with published estimates and intervals marked.
+    """Plot the posterior density of each quantity with published estimates and intervals marked.
 
     `published` is a table with the columns quantity (a name of `names`), estimate, low, high and source.
     """
@@ -97,8 +98,10 @@ def posterior_and_published(fit, published, names):
         ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
         margin = 0.04 * (ends[1] - ends[0])
         drawn.update_xaxes(title={"text": label, "standoff": 4}, range=[ends[0] - margin, ends[1] + margin], **place)
-    said = "Posterior of the law's constants, published estimates and their 95% intervals"
-    styled = figure(height=270 * rows, caption=said)
+    caption = (
+        "Posterior of the law's constants; vertical lines are published estimates, thick segments their 95% intervals"
+    )
+    styled = figure(height=270 * rows, caption=caption)
     drawn.update_layout(styled.layout)
     drawn.update_layout(legend=LEGEND, margin={"l": 20})
     drawn.update_xaxes(showgrid=False)
@@ -112,7 +115,7 @@ def _grid(values, points, margin):
 
 
 def loss_surface(fit):
-    """Iso-loss lines of the posterior median loss over (N, D), with iso-FLOP lines, the runs and the optimal path."""
+    """Plot iso-loss lines of the posterior median over (N, D), with iso-FLOP lines, the runs and the optimal path."""
     import plotly.graph_objects as go
 
     runs, law = fit.rows, fit.law
@@ -174,7 +177,7 @@ def loss_surface(fit):
         x={"title": PARAMETERS, "type": "log", "range": np.log10([n[0], n[-1]])},
         y={"title": TOKENS, "type": "log", "range": np.log10([d[0], d[-1]])},
         height=560,
-        caption="Posterior median loss by parameters and tokens, with iso-FLOP lines, the runs and the optima",
+        caption="Where the loss is equal: median loss by parameters and tokens, iso-FLOP lines, runs and optima",
     ).update_layout(legend=LEGEND)
 
 

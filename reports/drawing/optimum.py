@@ -1,4 +1,4 @@
-"""Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
+"""The recommended optimum: that of the law that predicts best, of the laws of N and D alone."""
 
 from ...inference.comparison.differences import is_apart
 from ..laws import DEFAULT, PLANNED
@@ -8,22 +8,22 @@ NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 
 def planned(document):
-    """Laws that give an optimum, the one that predicts runs left out best first."""
+    """Return the laws that give an optimum, the one that predicts runs left out best first."""
     return sorted(PLANNED, key=lambda name: -document["laws"][name]["elpd_loo"])
 
 
 def preferred(document):
-    """Name the law whose optimum is quoted: the coupled one, which predicts runs beyond the fitted ones best.
+    """Return the law whose optimum is quoted: the coupled one, which predicts runs beyond the fitted ones best.
 
-    Another is where it predicts runs left out better by more than two standard errors. A mixture of laws never is: it
-    hides which law an interval is of, and beyond the runs it predicts worse.
+    Another law is quoted if it predicts runs left out better by more than two standard errors. A mixture of laws is
+    never quoted: it hides the law of an interval, and beyond the runs it predicts worse.
     """
     best = planned(document)[0]
     return best if _apart(document, DEFAULT, best) else DEFAULT
 
 
 def rivals(document):
-    """Laws whose prediction of runs left out is within two standard errors of the preferred one's."""
+    """Return the laws whose prediction of runs left out is within two standard errors of the preferred one."""
     return [
         name
         for name in planned(document)
@@ -32,7 +32,7 @@ def rivals(document):
 
 
 def _apart(document, name, best):
-    """Whether a law predicts worse than the best by more than two standard errors."""
+    """Return whether a law predicts worse than the best by more than two standard errors."""
     one = document["comparison"]["models"][name]
     return name != best and is_apart(one["elpd_diff"], one["dse"])
 
@@ -43,18 +43,18 @@ def at_budget(document, compute, law):
 
 
 def budgets(document, law):
-    """Entries of a law's optimum at every budget, the least first."""
+    """Return the entries of a law's optimum at every budget, in ascending order."""
     return sorted((a for a in document["allocation"] if a["law"] == law), key=lambda a: a["compute"])
 
 
 def largest_run(document):
-    """Compute of the largest run fitted, in FLOP, from how far the greatest budget lies beyond it."""
+    """Return the compute of the largest run fitted, in FLOP, from the extrapolation of the largest budget."""
     last = budgets(document, preferred(document))[-1]
     return last["compute"] / 10 ** last["extrapolation"]
 
 
 def behind(document, law):
-    """Say how much worse a law predicts than the preferred one."""
+    """Return in words how much worse a law predicts than the preferred one."""
     scores = document["comparison"]["models"]
     best = preferred(document)
     difference = scores[best]["elpd"] - scores[law]["elpd"]

@@ -1,4 +1,4 @@
-"""The figure of a rollout: what was observed against what was predicted of it, drawn to a file."""
+"""The figure of a rollout: observed against predicted values, drawn to a file."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ RANGE = 10.0  # greatest over least value from which an axis is logarithmic
 
 
 def figure(rows):
-    """Observed less predicted median with central 50% and 90% predictive intervals, a panel for each cutoff.
+    """Draw observed values minus predicted medians with 50% and 90% predictive intervals, a panel for each cutoff.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _panel(panel, rows, cutoff):
     panel.axhline(0, color=GREY, linewidth=0.8)
     panel.axvline(cutoff, color=GREY, linestyle=":", linewidth=1.2)
     panel.set_ylabel(
-        "Observed against\npredicted median (%)" if relative else f"Observed less\nmedian ({rows.attrs['scale']})"
+        "Observed against\npredicted median (%)" if relative else f"Observed minus\nmedian ({rows.attrs['scale']})"
     )
     panel.set_title(f"{rows.attrs['law']}: fitted below {cutoff:g}", loc="left", fontsize=10)
     panel.legend(fontsize=8, frameon=False, ncols=4, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1)
@@ -70,6 +70,6 @@ def draw(rows, path):
     ----------
     rows : Dataset
     path : Path
-        Its ending says the format.
+        Its ending sets the format.
     """
     write(figure(rows), path)

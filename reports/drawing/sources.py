@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Source:
-    """A paper; one of `arxiv` and `doi` says where it is."""
+    """A paper, with its address as `arxiv` or `doi`."""
 
     key: str
     authors: str
@@ -17,12 +17,12 @@ class Source:
 
     @property
     def label(self):
-        """How its address is called."""
+        """The address as text."""
         return f"arXiv:{self.arxiv}" if self.arxiv else f"doi:{self.doi}"
 
     @property
     def address(self):
-        """Where it is."""
+        """The address as a URL."""
         return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else f"https://doi.org/{self.doi}"
 
     @property
@@ -67,7 +67,7 @@ SOURCES = (
 
 
 def software(version, year):
-    """How to cite the package, as a sentence and as BibTeX."""
+    """Return how to cite the package, as a sentence and as BibTeX."""
     title = "bayescaling: Bayesian scaling laws of neural networks"
     bibtex = f"@software{{bayescaling,\n  title = {{{{{title}}}}},\n  version = {{{version}}},\n  year = {{{year}}}\n}}"
     return f"{title}, version {version} ({year}).", bibtex

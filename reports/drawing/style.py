@@ -9,13 +9,13 @@ SERIES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (RED, "dashdot"), (
 FONT = {"family": style.FONTS, "size": 13, "color": INK}
 SIZES = [[0, "#dbe9f6"], [0.5, "#5b9bd0"], [1, "#0b2f57"]]
 PUBLISHED = {source: (look.colour, look.dash) for source, look in style.PUBLISHED.items()}
-OTHER = (style.OTHER.colour, style.OTHER.dash)  # a source without a look of its own
+OTHER = (style.OTHER.colour, style.OTHER.dash)  # a source without a look in `PUBLISHED`
 LOSS = "Loss (nats/token)"
 COMPUTE = "Training compute C = 6ND (FLOP)"
 PARAMETERS = "Parameters N"
 TOKENS = "Training tokens D"
 BASIS_LABELS = {"total": "all parameters", "nonembedding": "without embeddings"}
-# Above the panels, growing upwards: however many rows it takes, it never lies on the data.
+# Above the panels, growing upwards, so that it never covers the data, however many rows it takes.
 LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal"}
 OVER_TITLES = LEGEND | {"y": 1.08}  # where panels have titles
 POWER = {"exponentformat": "power", "showexponent": "all", "dtick": 1}
@@ -30,7 +30,7 @@ def faded(colour, alpha):
 def figure(*traces, x=None, y=None, height=420, caption=None, **layout):
     """Make a figure with the shared look; `x` and `y` are axis options, their ``title`` a string with its unit.
 
-    Its `caption` says what is drawn, where its axes do not.
+    The `caption` states what to see, where the titles of the axes do not.
     """
     import plotly.graph_objects as go
 
@@ -53,7 +53,7 @@ def figure(*traces, x=None, y=None, height=420, caption=None, **layout):
 
 
 def axis(title=None, **options):
-    """Axis options with a title; logarithmic axes show decades as powers of ten."""
+    """Return axis options with a title; logarithmic axes show decades as powers of ten."""
     powers = POWER if options.get("type") == "log" else {}
     return {"title": {"text": title, "standoff": 8}} | powers | options if title else powers | options
 
@@ -77,21 +77,21 @@ def line(x, y, colour, name, **options):
     return go.Scatter(x=x, y=y, mode="lines", line=style, name=name, **options)
 
 
-def median_and_bands(x, quantiles, colour, said, *, name="median"):
-    """Draw a median with its 50% and 95% bands, whose hover says the interval too.
+def median_and_bands(x, quantiles, colour, hover_format, *, name="median"):
+    """Draw a median with its 50% and 95% bands, whose hover text includes the interval.
 
     Parameters
     ----------
     x : array_like, shape (point,)
     quantiles : array_like, shape (5, point)
-        At 2.5, 25, 50, 75 and 97.5%.
+        The ends of the central 95% and 50%, and the median, in ascending order.
     colour : str
-    said : tuple of str
-        What the hover says before the numbers, the format of d3 of a number, and its unit.
+    hover_format : tuple of str
+        The text before the numbers, the format of a number (of d3), and its unit.
     name : str
         Of the median in the legend.
     """
-    before, form, unit = said
+    before, form, unit = hover_format
     ends = [[low, high] for low, high in zip(quantiles[0], quantiles[4], strict=True)]
     low, high = (f"%{{customdata[{i}]:{form}}}" for i in (0, 1))
     hover = f"{before}<br>%{{y:{form}}} [{low}, {high}] {unit}<extra>{name}, 95%</extra>"

@@ -22,9 +22,8 @@ SUBSCRIPT = re.compile(r"\b([A-Z])_([A-Za-z])(?![A-Za-z_])")
 class Table:
     """A table to show.
 
-    Cells and headers are HTML; `numeric` are the places of columns that hold numbers alone, `fits` names of the fits
-    that rows are of, some of several, `of` names the fit that the whole table is of, and `recommended` is the place of
-    the row to use.
+    Cells and headers are HTML. `numeric` are the places of columns that hold only numbers. `fits` names the fit, or
+    fits, of each row; `of` names the fit of the whole table. `recommended` is the place of the row to use.
     """
 
     header: tuple
@@ -38,12 +37,12 @@ class Table:
 
 
 def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None, fits=None, recommended=None):
-    """Make a table to show of a data frame.
+    """Return a data frame as a table to show.
 
     Parameters
     ----------
     frame : DataFrame
-        Its text is shown as it is, whatever it holds.
+        Its text is shown unchanged, whatever it holds.
     title, note : str, optional
         A note is HTML.
     decimals : dict of str to int, optional
@@ -53,8 +52,8 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     rowname : str, optional
         The column that heads each row, the first by default.
     fits : str or sequence, optional
-        Name of the fit that the table is of, or of each row, its first cell by default; a tuple where a row is of
-        several. What is no fit of the report has no mark.
+        Name of the fit of the whole table, or of each row, by default its first cell; a tuple if a row has several
+        fits. A name that is no fit of the report gets no mark.
     recommended : int, optional
         Place of the row to use.
 
@@ -102,59 +101,59 @@ COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 
 
 
 def comparison(table, *, note=None, weights=False, title=None):
-    """Write what `compare` returns of laws as a table, below it the sentence to quote and what flags mean."""
+    """Return the result of `compare` on laws as a table, with the sentence to quote and the meaning of flags."""
     flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
     held = {"weight": weights, "flags": bool(flags)}
     shown = {name: column for name, column in COMPARISON.items() if held.get(name, True)}
     table = table.assign(p_worse=[None if pd.isna(p) else probability(p) for p in table["p_worse"]])
     frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
     decimals = {title: digits for title, digits in shown.values() if digits}
-    said = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
+    sentences = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
     return html(
         frame.reset_index(names="fit"),
         decimals=decimals,
         integers=["bulk ESS"],
         rowname="fit",
-        note=" ".join([*said, note or ""]),
+        note=" ".join([*sentences, note or ""]),
         title=title,
     )
 
 
 def of_rows(header, rows, note=None, **more):
-    """Write rows of text as a table, each headed by its first cell; `more` as for `html`."""
+    """Return rows of text as a table, each headed by its first cell; `more` as for `html`."""
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
 
 
 def tests_of_law(entry, title=None, fits=None):
-    """Write the tests of a law, of its entry of results.json, as a table; `fits` names the fit."""
+    """Return the tests of a law, from its entry of results.json, as a table; `fits` names the fit."""
     rows = [
         {
             "test": in_words(test),
-            "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
-            "df": str(found["df"]),
-            "p": p_value(found["p"], ""),
-            "size": "–" if found["size"] is None else f"{found['size']:.2%}",
-            "worst": _worst(found),
-            "of": found["what"],
+            "statistic": "–" if result["statistic"] is None else f"{result['statistic']:.3g}",
+            "df": str(result["df"]),
+            "p": p_value(result["p"], ""),
+            "size": "–" if result["size"] is None else f"{result['size']:.2%}",
+            "worst": _worst(result),
+            "what is tested": result["what"],
         }
-        for test, found in entry["misfit"].items()
+        for test, result in entry["misfit"].items()
     ]
     note = (
-        "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
-        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}. Worst: the same "
+        "Posterior means over draws. The data are used twice, which makes p too high. A law with a p below 0.01 is "
+        f"rejected. Size: the mean misfit over rows, as a share of {entry['verdict']['share_of']}. Worst: the same "
         "mean over the rows of the bin or group where it is largest."
     )
     return html(pd.DataFrame(rows), rowname="test", note=note, title=title, fits=fits)
 
 
-def _worst(found):
-    """Write the bin or group in which a test sees most; fits that an earlier version judged have none."""
-    size = found.get("worst_size")
-    return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
+def _worst(result):
+    """Return the size of a misfit in its worst bin or group; fits checked by an earlier version have none."""
+    size = result.get("worst_size")
+    return "–" if size is None else f"{size:.2%} in {result['worst_where']}"
 
 
 def allocated(entries, *, note, title=None, fits=None):
-    """Write what is compute-optimal at several budgets, of entries of results.json of a fit that `fits` names."""
+    """Return the compute-optimal sizes at several budgets as a table, from entries of results.json."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
         | {
@@ -171,11 +170,11 @@ def allocated(entries, *, note, title=None, fits=None):
 
 
 def interval(q, form="{:.4g}"):
-    """Median and 95% interval of a `intervals.summary` in words."""
+    """Return the median and 95% interval of an `intervals.summary` in words."""
     low, middle, high = (form.format(q[k]) if q[k] is not None else "never" for k in ("q2.5", "q50", "q97.5"))
     return f"{middle} [{low}, {high}]"
 
 
 def si_interval(q):
-    """`interval` with sizes in short form: 70B."""
+    """Return `interval` with sizes in short form: 70B."""
     return sizes(q)

@@ -1,4 +1,4 @@
-"""What checks of a fit say, each in a sentence with a mark: whether there is something to see to."""
+"""Results of the checks of a fit, each a sentence with a mark of whether something needs attention."""
 
 from html import escape
 
@@ -7,13 +7,13 @@ from ...inference.checks.chains import PARETO_K_LIMIT
 from ...inference.words import in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
-SAMPLING = {True: "converged", False: "not to be trusted"}
+SAMPLING = {True: "converged", False: "did not converge"}
 FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
 LINE = 0.05  # of a band that holds 95% of calibrated models
 
 
 def marked(fine, text):
-    """Put the mark of a check before what it says.
+    """Return the result of a check with its mark in front.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def marked(fine, text):
 
 
 def marks(fit):
-    """Return the two marks of a fit, which stand wherever one of its numbers does: sampling, then fit of the law.
+    """Return the two marks of a fit, which follow each of its numbers: sampling, then fit of the law.
 
     Parameters
     ----------
     fit : dict
-        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``: whether its rows
-        do not reject the law, None where that was not tested.
+        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``. The last is True
+        if the rows do not reject the law, None if that was not tested.
 
     Returns
     -------
@@ -73,38 +73,38 @@ def laws_of(document):
     of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
     entries = {
         **document.get("laws", {}),
-        **{f"since, {name}": each for name, each in document.get("since", {}).get("laws", {}).items()},
-        **{f"corpora, {name}": each for name, each in of_corpora.get("laws", {}).items()},
-        **{f"small models, {scheme}": each["law"] for scheme, each in small.get("schemes", {}).items()},
+        **{f"since, {name}": entry for name, entry in document.get("since", {}).get("laws", {}).items()},
+        **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
+        **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
         "lengths": document.get("lengths", {}),
         "lengths, equal cost": document.get("equal_cost", {}),
     }
-    fine = {name: each["verdict"]["verdict"] == "fits" for name, each in entries.items() if "verdict" in each}
-    for k, each in document.get("progress", {}).items():
-        for noise, tests in each.get("misfit", {}).items():
+    fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
+    for k, entry in document.get("progress", {}).items():
+        for noise, tests in entry.get("misfit", {}).items():
             name = f"progress-{k}" if noise == "rows independent" else f"progress-{k}, {noise}"
             fine[name] = all(test["fits"] for test in tests.values())
     return fine
 
 
 def of_law(name, entry):
-    """Say whether a law fits its rows, of its entry of results.json."""
-    said = escape(in_words(entry["verdict"]["sentence"]))
-    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {said}.")
+    """Return whether a law fits its rows, from its entry of results.json, as a sentence with a mark."""
+    sentence = escape(in_words(entry["verdict"]["sentence"]))
+    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {sentence}.")
 
 
 def of_pit(name, entry):
-    """Say whether leave-one-out predictions are calibrated, of the tests of a law."""
+    """Return whether leave-one-out predictions are calibrated, from the tests of a law; None if not tested."""
     test = entry["misfit"].get("loo_pit")
     if test is None:
         return None
     p, fine = test["p"], test["p"] >= LINE
-    said = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
-    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {said} ({escape(p_value(p))}).")
+    outcome = "stays inside its band" if fine else "leaves its band: the noise differs from that of the law"
+    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {outcome} ({escape(p_value(p))}).")
 
 
 def of_pareto(name, entry):
-    """Say how many rows leave-one-out was not reliable for."""
+    """Return at how many rows leave-one-out is not reliable, as a sentence with a mark."""
     count = entry["k_above_0.7"]
     return marked(
         count == 0,
@@ -114,12 +114,12 @@ def of_pareto(name, entry):
 
 
 def of_fit(name, entry):
-    """Return what the checks of a fitted law say: of the law, of its PIT values where tested, of Pareto k."""
+    """Return the sentences of the checks of a fitted law: its tests, its PIT values if tested, and Pareto k."""
     return [*filter(None, (check(name, entry) for check in (of_law, of_pit, of_pareto)))]
 
 
 def of_calibration(name, entry, labels):
-    """Say whether intervals cover, of an entry of a calibration."""
+    """Return whether intervals cover, from an entry of a calibration, as a sentence with a mark."""
     off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
-    said = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
-    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {said}.")
+    outcome = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
+    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {outcome}.")

@@ -21,11 +21,11 @@ class Page:
     folder : str
         The subpackage of ``bayescaling.reports``.
     tables : tuple of str
-        Built-in tables that its results follow from.
+        Built-in tables that its results depend on.
     after : tuple of str
-        Pages whose posteriors its analysis takes, where they are made too.
+        Pages whose posteriors its analysis takes, if they are in the report.
     lastly : tuple of str
-        Those whose posteriors nothing but its last stages take.
+        Pages whose posteriors only its last stages take.
     """
 
     name: str
@@ -73,32 +73,32 @@ class Page:
         return self._package().analyse(part, published, earlier, **options)
 
     def taken(self, names):
-        """Those of some pages whose posteriors this one takes, and whose these take."""
-        own = {*self.after, *self.lastly} & set(names)
-        return own.union(*(PAGES[name].taken(names) for name in own))
+        """Return those of some pages whose posteriors this page takes, directly or through them."""
+        pages = {*self.after, *self.lastly} & set(names)
+        return pages.union(*(PAGES[name].taken(names) for name in pages))
 
-    def drawn(self, stage, found, published, names):
+    def drawn(self, stage, findings, published, names):
         """Return `sections`, made now or read from the cache, in a report of the pages named."""
         taken = sorted(self.taken(names))
-        return stage(self.drawing, lambda: self.sections(found, published), taken=taken)
+        return stage(self.drawing, lambda: self.sections(findings, published), taken=taken)
 
-    def sections(self, found, published):
-        """Sections of the page, in order.
+    def sections(self, findings, published):
+        """Return the sections of the page, in order.
 
         Parameters
         ----------
-        found : Findings
+        findings : Findings
             What `analyse` returned.
         published : DataFrame
 
         Returns
         -------
         list of dict
-            ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
-            figures or tables of `drawing.tables`); ``role``: "answer", "moves" and "checks", one each, in this order,
-            then "details", which are folded.
+            ``title``; ``text`` and ``points`` (paragraphs and list items, HTML), both optional; ``blocks`` (Plotly
+            figures or tables of `drawing.tables`). The ``role`` is "answer", "moves" and "checks", once each in this
+            order, then "details", which are folded.
         """
-        return self._package().sections(found, published)
+        return self._package().sections(findings, published)
 
     def _package(self):
         return importlib.import_module(f".{self.folder}", __package__)
@@ -108,7 +108,7 @@ PAGES = {
     page.name: page
     for page in (
         Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
-        Page("corpora", "Do exponents hang on the text?", "corpora", ("overtraining_runs",)),
+        Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
         Page(
             "embeddings",
             "Do embeddings explain Kaplan against Chinchilla?",

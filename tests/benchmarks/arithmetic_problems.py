@@ -1,4 +1,4 @@
-"""Arithmetic problems made a second, and the time to judge a model by one pass against decoding token by token.
+"""Measure problems drawn per second, and the time to evaluate a model by one pass against decoding token by token.
 
     python tests/benchmarks/arithmetic_problems.py                                     # small, on a CPU
     python tests/benchmarks/arithmetic_problems.py --grid 100 --d-model 1024 --layers 16 --problems 1 --sample 6 \\
@@ -7,11 +7,11 @@
         --batch-tokens 524288 --json FILE                                               # the same on a GPU, whole
 
 "Slots" are places of the widest batch, padding included, as if every batch were of one shape; "tokens" are those that
-problems fill. Buckets make fewer slots for the same problems, so both are given by problems a second too. Decoding
-reads the whole prefix again for every token, as models keep no cache; of a large grid it is timed on a sample of
-batches, evenly from the longest to the shortest, and scaled to all of them, which is said; with --scaled the one pass
-is timed on the same sample and scaled alike. Both judge the same problems in the same run, and every disagreement is
-counted. Nothing is claimed of a device that this has not run on.
+problems fill. Buckets make fewer slots for the same problems, so problems per second are printed too. Decoding
+reads the whole prefix again for every token, since models have no cache. Of a large grid it is timed on a sample of
+batches, evenly from the longest to the shortest, and scaled to all of them. The output states this. With --scaled the
+one pass is timed on the same sample and scaled alike. Both evaluate the same problems in the same run, and every
+disagreement is counted. Figures hold for the device on which this was run.
 """
 
 import argparse
@@ -35,20 +35,20 @@ ON_GPU = (
 
 
 def seconds(call, device, repeats):
-    """Median time of a call of a step, after one to warm up."""
+    """Return the median seconds of a step, after one to warm up."""
     call(0)
     synchronise(device)
-    found = []
+    durations = []
     for step in range(1, repeats + 1):
         start = time.perf_counter()
         call(step)
         synchronise(device)
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations)
 
 
 def problems(device, options):
-    """Print and give the problems of every task made a second."""
+    """Print and return the problems of every task drawn per second."""
     print(f"\n{options.count:,} problems a batch")
     heads = f"{'width':>6}{'slots/s':>11}{'tokens/s':>11}{'problems/s':>12}{'in buckets':>12}{'filled':>8}{'then':>7}"
     print(f"{'':22}{heads}")
@@ -79,7 +79,7 @@ def problems(device, options):
 
 
 def judging(device, options):
-    """Print and give the time to judge a model on a grid of additions, by one pass and by decoding."""
+    """Print and return the seconds to evaluate a model on a grid of additions, by one pass and by decoding."""
     task = TASKS["addition"](min(20, options.grid))
     configuration = Configuration(
         task.vocabulary_size, options.d_model, options.d_model // 64 or 1, options.layers, injection="every-layer"
@@ -94,11 +94,11 @@ def judging(device, options):
         whole = timed(lambda: evaluate(model, task, cells, count=options.problems, **shared), device)
     multiple = MULTIPLE if device.type == "cuda" else 1
     sizes = [options.problems] * len(cells)
-    made = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
-    chosen = np.unique(np.linspace(0, len(made) - 1, min(options.sample, len(made))).round().astype(int))
+    batches = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
+    chosen = np.unique(np.linspace(0, len(batches) - 1, min(options.sample, len(batches))).round().astype(int))
     decoding, passing, asked, differing, answered = [], [], 0, 0, 0
     for index in chosen:
-        batch = type(made[index][1])(*(part.to(device) for part in made[index][1]))
+        batch = type(batches[index][1])(*(part.to(device) for part in batches[index][1]))
         taken, judged = timed(lambda batch=batch: right(model, batch), device)
         passing.append(taken)
         taken, decoded = timed(lambda batch=batch: greedy(model, batch), device)
@@ -115,13 +115,13 @@ def judging(device, options):
         "seconds_decoding": decoded,
         "one_pass_scaled": whole is None,
         "sampled_batches": len(chosen),
-        "batches": len(made),
+        "batches": len(batches),
         "times_as_long_by_batch": [slow / fast for slow, fast in zip(decoding, passing, strict=True)],
         "compared": asked,
         "disagreements": differing,
         "right_of_compared": answered,
     }
-    part = "" if len(chosen) == len(made) else f", scaled from {len(chosen)} of {len(made)} batches"
+    part = "" if len(chosen) == len(batches) else f", scaled from {len(chosen)} of {len(batches)} batches"
     print(
         f"\n{options.grid} x {options.grid} cells of {options.problems} sums, {configuration.parameters:,} weights:"
         f" one pass {passed:.3g} s{part * (whole is None)}, decoding {decoded:.3g} s{part},"
@@ -132,16 +132,16 @@ def judging(device, options):
 
 
 def timed(call, device):
-    """Seconds that a call took, and what it gave."""
+    """Return the seconds that a call took, and its result."""
     synchronise(device)
     start = time.perf_counter()
-    found = call()
+    result = call()
     synchronise(device)
-    return time.perf_counter() - start, found
+    return time.perf_counter() - start, result
 
 
 def scaled(seconds, chosen):
-    """Seconds of all batches, from those of a sample between the first and the last."""
+    """Return the seconds of all batches, from those of a sample between the first and the last."""
     if len(seconds) == 1:
         return seconds[0]
     return float(np.trapezoid(seconds, chosen) + (seconds[0] + seconds[-1]) / 2)

@@ -5,9 +5,10 @@
     python tests/benchmarks/arithmetic_training.py --preset addition --updates 10 --compile no yes --json FILE
     python tests/benchmarks/arithmetic_training.py --preset addition-unmasked --batch 16 --microbatch 16 --updates 2
 
-For each embedding and architecture of the preset, one full batch an update as the package trains it: problems made on
-the device, the loss, its gradients and AdamW. Figures are medians over blocks of updates. "Arithmetic" counts the FLOP
-of matrix products alone, by the recurrences that were drawn, padding included. On GPUs this has not been run.
+For each embedding and architecture of the preset, an update takes one full batch as the package trains it. It draws
+problems on the device, then computes the loss, its gradients and AdamW. Figures are medians over blocks of updates.
+"Arithmetic" counts the FLOP of matrix products alone, by the recurrences that were drawn, padding included. On GPUs
+this has not been run.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def measure(run, device, precision, compiled, options):
     for step in range(max(0, first - 2), first):
         step_with(optimisation.rate(step), *work.batch(step))
     synchronise(device)
-    ready, found = time.perf_counter() - start, []
+    ready, speeds = time.perf_counter() - start, []
     for block in range(options.blocks):
         here = first + block * options.updates
         start = time.perf_counter()
@@ -46,8 +47,8 @@ def measure(run, device, precision, compiled, options):
         synchronise(device)
         seconds, last = time.perf_counter() - start, here + options.updates
         counted = (run.plan.seen, run.tokens_done, run.flop_done)
-        found.append([(of(last) - of(here)) / seconds for of in counted])
-    return ready, *(statistics.median(values) for values in zip(*found, strict=True))
+        speeds.append([(of(last) - of(here)) / seconds for of in counted])
+    return ready, *(statistics.median(values) for values in zip(*speeds, strict=True))
 
 
 def main():

@@ -2,17 +2,16 @@
 
     python tests/benchmarks/chinchilla.py [--cap SECONDS] [--json FILE]
 
-Every contender runs in a process of its own on the built-in 245 runs, 4 chains x (1000 + 1000), Student-t noise on log
-loss:
+Every contender runs in a separate process on the built-in 245 runs, with Student-t noise on log loss. Each has 4 chains
+of 1000 tuning steps and 1000 draws:
 
-nutpie      the default of bayescaling.fit
-numpyro     the same model with NumPyro; its sampling is timed on a second run of the compiled program
-pymc        the same model and parameterisation with PyMC's default sampler
-textbook    PyMC's default sampler on (E, A, B, alpha, beta) as they are printed
+- nutpie: the default of bayescaling.fit;
+- numpyro: the same model with NumPyro, whose sampling is timed on a second run of the compiled program;
+- pymc: the same model and parameterisation with PyMC's default sampler;
+- textbook: PyMC's default sampler on (E, A, B, alpha, beta) as printed.
 
 "sampling" excludes compilation; "cold" is the whole process, imports included. A contender that reaches the cap is
-killed, and a ratio against it is a lower bound: the default's ESS per second over what the contender would need to beat
-it, one effective sample for every draw in the capped time.
+killed, and a ratio against it is a lower bound. It assumes one effective sample for every draw in the capped time.
 """
 
 import argparse
@@ -74,7 +73,7 @@ def run_numpyro_warm():
 
 
 def run_pymc(model, names):
-    """Sample with PyMC's defaults; its own figure for the time of sampling."""
+    """Sample with PyMC's defaults; the time of sampling is PyMC's figure."""
     import pymc as pm
 
     with model:

@@ -1,4 +1,4 @@
-"""Leave-one-out of specification 7 by a refit for every row, beside importance sampling.
+"""Compare leave-one-out of specification 7 by a refit for every row with importance sampling.
 
     python tests/benchmarks/exact_loo.py [--rows N] [--draws N]
 
@@ -32,10 +32,10 @@ def main():
     result = fit.loo(high_k="none")
     start = time.perf_counter()
     rows = np.arange(options.rows or len(fitter.table))
-    found = exact_loo(fit, rows, draws=options.draws, progress=True)
+    exact = exact_loo(fit, rows, draws=options.draws, progress=True)
     seconds = time.perf_counter() - start
-    psis, elpd = result.elpd_i.values[rows], found["elpd"].values[rows]
-    exact_error = float(np.sqrt((found["elpd_se"].values[rows] ** 2).sum()))
+    psis, elpd = result.elpd_i.values[rows], exact["elpd"].values[rows]
+    exact_error = float(np.sqrt((exact["elpd_se"].values[rows] ** 2).sum()))
     print(f"exact elpd {elpd.sum():.2f} (Monte-Carlo error {exact_error:.3f}), {len(rows)} refits in {seconds:.0f} s")
     print(f"PSIS elpd {psis.sum():.2f} (Monte-Carlo error {psis_error(fit, result):.3f})")
     print(f"difference {psis.sum() - elpd.sum():+.3f}, largest of a row {np.abs(psis - elpd).max():.3f}")

@@ -1,4 +1,4 @@
-"""How often the verdict on a law cries wolf: tables drawn from a law, fitted with it and judged.
+"""Measure how often the check rejects a true law: tables are drawn from a law, fitted with it and checked.
 
 python tests/benchmarks/false_alarms.py --tables 200 --law chinchilla
 """
@@ -23,7 +23,7 @@ LAWS = {
 
 
 def replicated(fit, rng):
-    """Rows with observations that a random draw of a fit foretells."""
+    """Return rows with observations that a random draw of a fit predicts."""
     draws = fit.draws
     z = draws.real_line()
     chain, draw = (int(rng.integers(z.sizes[name])) for name in DRAWS)
@@ -45,9 +45,9 @@ def main():
     fit, rng = bs.fit(law, table, seed=asked.seed), np.random.default_rng(asked.seed)
     fitter, verdicts, tests = Fitter(law, law.rows(table)), Counter(), Counter()
     for i in range(asked.tables):
-        found = fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT).check()
-        verdicts[found["verdict"]] += 1
-        tests.update(found["rejected_by"])
+        check = fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT).check()
+        verdicts[check["verdict"]] += 1
+        tests.update(check["rejected_by"])
         if (i + 1) % 20 == 0:
             print(i + 1, dict(verdicts), dict(tests), flush=True)
     alarms = asked.tables - verdicts["fits"]

@@ -3,9 +3,9 @@
     python tests/benchmarks/large_tables.py [--rows 245 10000 100000] [--draws 1000]
 
 Tables are simulated from the default law at published constants, sizes and tokens log-uniform. Each is read, fitted,
-judged (leave-one-out, robust sds, sensitivity, tests of misfit) and saved by the command line in a process of its own.
-Prints seconds, those of sampling among them, peak resident memory and the size of the file, and their ratios to those
-of the first table in the same run.
+checked (leave-one-out, robust sds, sensitivity, tests of misfit) and saved by the command line in a separate process.
+The benchmark prints total seconds, seconds of sampling, peak resident memory and the size of the file. It also prints
+their ratios to those of the first table in the same run.
 """
 
 import argparse
@@ -39,11 +39,11 @@ def measured(command):
     """Seconds and peak resident bytes of a process."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sys.stderr, text=True)
-    said = process.stdout.read()
+    printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command[:4]}... ended with status {status}")
-    return time.perf_counter() - start, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), said
+    return time.perf_counter() - start, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), printed
 
 
 def main():
@@ -58,15 +58,15 @@ def main():
         for rows in options.rows:
             simulated(rows).to_csv(table, index=False)
             command = [sys.executable, "-m", "bayescaling.commands.cli", "fit", "chinchilla", "--data", str(table)]
-            seconds, peak, said = measured([*command, "--draws", str(options.draws), "--out", str(out), "--json"])
-            found = seconds, peak, out.stat().st_size
-            first = first or found
+            seconds, peak, printed = measured([*command, "--draws", str(options.draws), "--out", str(out), "--json"])
+            measures = seconds, peak, out.stat().st_size
+            first = first or measures
             sampling = bs.open(out).record["seconds"]["sample"]
-            ratios = ", ".join(f"{x / y:.2g}" for x, y in zip(found, first, strict=True))
-            alpha = json.loads(said)["parameters"]["alpha"]
+            ratios = ", ".join(f"{x / y:.2g}" for x, y in zip(measures, first, strict=True))
+            alpha = json.loads(printed)["parameters"]["alpha"]
             print(
                 f"{rows:7,} rows: {seconds:.1f} s, {sampling:.1f} of them sampling; peak {peak / 1e9:.2f} GB; file "
-                f"{found[2] / 1e6:.2f} MB; times the first: {ratios}; "
+                f"{measures[2] / 1e6:.2f} MB; times the first: {ratios}; "
                 f"alpha {alpha['mean']:.4f} ({alpha['sd']:.4f}), truth {TRUTH['alpha']}",
                 flush=True,
             )

@@ -1,10 +1,12 @@
 """How often intervals of 50% lengths cover the truth, in counts simulated from the law of lengths.
 
-``python tests/benchmarks/lengths_coverage.py [--simulations 100] [--truth prior]`` prints, for each fitted run, for the
-median run of a condition and for a run with a new seed, the share of simulations whose 50%, 80% and 95% equal-tailed
-intervals cover the truth. With ``--truth prior`` coefficients and spreads are drawn from the prior in each simulation,
-where coverage is nominal on average (simulation-based calibration) if the sampling is right; with ``--truth fixed``
-they are the same in all, and the prior of the spreads makes the intervals of conditions wider than they need be.
+``python tests/benchmarks/lengths_coverage.py [--simulations 100] [--truth prior]`` prints the share of simulations
+whose 50%, 80% and 95% equal-tailed intervals cover the truth. It does so for each fitted run, for the median run of a
+condition and for a run with a new seed.
+
+With ``--truth prior`` coefficients and spreads are drawn from the prior in each simulation. If the sampling is right,
+coverage is then nominal on average (simulation-based calibration). With ``--truth fixed`` they are the same in all, and
+the prior of the spreads makes the intervals of conditions wider than necessary.
 """
 
 import argparse
@@ -54,7 +56,7 @@ def truth(law, kind, seeds, rng):
 
 
 def simulated(fitter, table, kind, seeds, seed):
-    """Fit one simulation; give where the truth lies among the draws, by kind of length."""
+    """Fit one simulation; return where the truth lies among the draws, by kind of length."""
     rng = np.random.default_rng([11, seed])
     typical, runs, new = truth(fitter.law, kind, seeds, rng)
     counts = table.assign(correct=fitter.law.simulate(runs, table, rng))
@@ -62,11 +64,11 @@ def simulated(fitter, table, kind, seeds, seed):
     assert list(conditions_of(fit).index) == list(EMBEDDINGS)
     ranks = {}
     for seeds_of, curve in (("typical", typical), ("runs", runs), ("new", new)):
-        found = bs.lengths.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
+        drawn = bs.lengths.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
         true = lengths.length_at(curve, np.log(TRAIN), 0.5, fitter.law.shape)
         # Draws equal to the truth, both being none, take a random place.
-        ties = rng.random(len(true)) * (found == true).mean((0, 1))
-        ranks[seeds_of] = (found < true).mean((0, 1)) + ties
+        ties = rng.random(len(true)) * (drawn == true).mean((0, 1))
+        ranks[seeds_of] = (drawn < true).mean((0, 1)) + ties
     return ranks, fit.diagnostics
 
 
@@ -80,22 +82,22 @@ def main():
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     table = design(options.seeds)
     fitter = bs.Fitter(bs.laws.Lengths(), table)
-    start, found, divergences, r_hats = time.perf_counter(), [], 0, []
+    start, simulations, divergences, r_hats = time.perf_counter(), [], 0, []
     for s in range(options.simulations):
         ranks, diagnostics = simulated(fitter, table, options.truth, options.seeds, s)
-        found.append(ranks)
+        simulations.append(ranks)
         divergences += diagnostics["divergences"]
         r_hats.append(diagnostics["r_hat_max"])
     seconds = (time.perf_counter() - start) / options.simulations
     print(f"{options.simulations} simulations, truth {options.truth}, {options.seeds} seeds, {seconds:.1f} s each")
     print(f"{divergences} divergences, median r_hat {np.median(r_hats):.4f}, largest {np.max(r_hats):.4f}")
     for kind in ("runs", "typical", "new"):
-        ranks = np.concatenate([r[kind] for r in found])
+        ranks = np.concatenate([r[kind] for r in simulations])
         shares = [float((np.abs(ranks - 0.5) <= level / 2).mean()) for level in LEVELS]
-        said = ", ".join(
+        coverage = ", ".join(
             f"{level:.0%} interval covers {share:.3f}" for level, share in zip(LEVELS, shares, strict=True)
         )
-        print(f"{kind:8} {said}; mean rank {ranks.mean():.3f}, {len(ranks)} lengths", flush=True)
+        print(f"{kind:8} {coverage}; mean rank {ranks.mean():.3f}, {len(ranks)} lengths", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """How often intervals cover the truth under the right noise and the wrong one, at the sizes of Chinchilla's runs.
 
 ``python tests/benchmarks/noise_coverage.py [--simulations 200]`` simulates tables under each noise, at the posterior
-mean of its fit to the runs, fits each table under every noise, and prints for the exponent of the optimal size and for
-N* at 1e24 FLOP the share of 50% and 90% intervals that hold the truth: of the posterior, and of its draws spread to the
-robust standard deviation.
+mean of its fit to the runs, and fits each table under every noise. It prints the share of 50% and 90% intervals that
+hold the truth, for the exponent of the optimal size and for N* at 1e24 FLOP. Intervals are of the posterior, and of its
+draws spread to the robust standard deviation.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LEVELS = {"50%": (0.25, 0.75), "90%": (0.05, 0.95)}
 
 
 def quantities(law, constants):
-    """What is asked, from the constants of a law."""
+    """Return the quantities whose intervals are checked, from the constants of a law."""
     size = law.optimal_sizes(constants, BUDGET, gamma=1.0)[1]
     return {"exponent": constants["exponent_parameters"], "N* at 1e24": size}
 
@@ -38,12 +38,12 @@ def main():
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     runs = bs.load("chinchilla_runs")
     fitters = {name: bs.Fitter(law, runs) for name, law in NOISES.items()}
-    for made in options.made:
-        law = NOISES[made]
-        posterior = fitters[made].fit(seed=options.seed)["posterior"]
+    for source in options.made:
+        law = NOISES[source]
+        posterior = fitters[source].fit(seed=options.seed)["posterior"]
         values = {name: float(posterior[name].mean()) for name in law.prior_of}
-        reference = fitters[made].reference
-        known = {name: float(x) for name, x in quantities(law, law.constants(values, reference)).items()}
+        reference = fitters[source].reference
+        truth = {name: float(x) for name, x in quantities(law, law.constants(values, reference)).items()}
         held = {}
         for s in range(options.simulations):
             loss = law.simulate(values, runs, np.random.default_rng([options.seed, s]), reference)
@@ -53,9 +53,9 @@ def main():
                     for kind, x in (("posterior", draws), ("robust", fit.robust(draws))):
                         for level, ends in LEVELS.items():
                             low, high = np.quantile(x, ends)
-                            held.setdefault((fitted, name, kind, level), []).append(low <= known[name] <= high)
+                            held.setdefault((fitted, name, kind, level), []).append(low <= truth[name] <= high)
         for (fitted, name, kind, level), inside in held.items():
-            print(f"made {made}; fitted {fitted}; {name}; {kind} {level}: {np.mean(inside):.3f}", flush=True)
+            print(f"made {source}; fitted {fitted}; {name}; {kind} {level}: {np.mean(inside):.3f}", flush=True)
 
 
 if __name__ == "__main__":

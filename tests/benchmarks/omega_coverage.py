@@ -28,13 +28,13 @@ LEVELS = (0.05, 0.25, 0.75, 0.95)
 def covered(fitter, runs, omega, simulations, seed):
     """Quantiles of omega in each simulation, (simulation, 4)."""
     values = TRUTH | {"nu_minus_one": 2.1, "omega": omega}
-    found = []
+    quantiles = []
     for s in range(simulations):
         rng = np.random.default_rng([seed, s, int(10 * omega)])
         loss = fitter.law.simulate(values, runs, rng, fitter.reference)
         fit = fitter.fit(runs.assign(loss=loss), seed=s, draws=500, tune=500)
-        found.append(np.quantile(fit["posterior"]["omega"], LEVELS))
-    return np.array(found)
+        quantiles.append(np.quantile(fit["posterior"]["omega"], LEVELS))
+    return np.array(quantiles)
 
 
 def main():

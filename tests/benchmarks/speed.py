@@ -2,11 +2,15 @@
 
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT] [--keep FOLDER]
 
-Parts, all where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the
-second), ``report`` (with an empty cache and again with nothing changed), ``samplers`` (least effective draws a CPU
-second of Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run),
-``growth`` (microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats,
-each in a process of its own; those of one machine mean little on another, ratios of one run more.
+Without ``--only`` all parts are measured:
+
+- ``commands``: help, a refusal, `fit` and `compare progress`, in the first process and in the second;
+- ``report``: with an empty cache, and again with nothing changed;
+- ``samplers``: least effective draws per CPU second of Chinchilla's law on the built-in runs under several samplers, as
+  ratios to the default in the same run;
+- ``growth``: microseconds of a density with its gradient, against rows and benchmarks.
+
+Seconds are medians over repeats, each in a separate process. Compare ratios of one run: seconds differ by machine.
 """
 
 import argparse
@@ -39,7 +43,7 @@ SAMPLERS = {
 
 
 def clocked(command, cache, status=0):
-    """Wall seconds of a command with a cache of its own."""
+    """Return the wall seconds of a command with a separate cache."""
     start = time.perf_counter()
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -50,14 +54,14 @@ def clocked(command, cache, status=0):
 
 def median(command, repeats, *, cold=True, status=0):
     """Median seconds of a command, with an empty cache each time or one that an earlier run filled."""
-    found = []
+    durations = []
     with tempfile.TemporaryDirectory() as shared:
         if not cold:
             clocked(command, shared, status)
         for _ in range(repeats):
-            with tempfile.TemporaryDirectory() as own:
-                found.append(clocked(command, own if cold else shared, status))
-    return statistics.median(found)
+            with tempfile.TemporaryDirectory() as fresh:
+                durations.append(clocked(command, fresh if cold else shared, status))
+    return statistics.median(durations)
 
 
 def commands(repeats):
@@ -77,12 +81,12 @@ def reports(repeats, timed, keep=None):
 
     Each is timed in a folder and with a cache that the one before left. The last report stays in the folder `keep`.
     """
-    found = []
+    durations = []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
             command = [*CLI, "report", "--out", keep or out, "--processes", str(CORES)]
-            found.append([clocked([*command, *words], cache) for words in timed.values()])
-    return [(name, statistics.median(each)) for name, each in zip(timed, zip(*found, strict=True), strict=True)]
+            durations.append([clocked([*command, *words], cache) for words in timed.values()])
+    return [(name, statistics.median(column)) for name, column in zip(timed, zip(*durations, strict=True), strict=True)]
 
 
 def sample(which):
@@ -154,8 +158,8 @@ def growth():
 
     rows = []
     for count in ROWS:
-        found = density(bs.laws.Chinchilla(), simulated(count))
-        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{found:.0f}", f"{found / count:.3f}"))
+        seconds = density(bs.laws.Chinchilla(), simulated(count))
+        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{seconds:.0f}", f"{seconds / count:.3f}"))
     evaluations = bs.load("lm_progress")
     for count in BENCHMARKS:
         copies = [
@@ -163,11 +167,11 @@ def growth():
             for i in range(-(-count // evaluations["benchmark"].nunique()))
         ]
         table = pd.concat(copies, ignore_index=True)
-        kept = sorted(table["benchmark"].unique())[:count]
-        table = table[table["benchmark"].isin(kept)].reset_index(drop=True)
-        found = density(bs.laws.Progress(7), table)
-        rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{found:.0f}",
-                     f"{found / len(table):.3f} a row"))  # fmt: skip
+        benchmarks = sorted(table["benchmark"].unique())[:count]
+        table = table[table["benchmark"].isin(benchmarks)].reset_index(drop=True)
+        seconds = density(bs.laws.Progress(7), table)
+        rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{seconds:.0f}",
+                     f"{seconds / len(table):.3f} a row"))  # fmt: skip
     return rows
 
 
@@ -179,7 +183,7 @@ def table(header, rows):
 
 
 def main():
-    """Measure, and write what was found."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--repeats", type=int, default=3)
@@ -192,14 +196,14 @@ def main():
         sample(options.sample)
         return
     machine = f"{CORES} cores ({platform.machine()}), Python {platform.python_version()}"
-    said = [
+    parts = [
         f"# How fast is it?\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()
     ]
 
     def of_reports(timed):
         return table(["seconds, medians", "a process a core"], reports(options.repeats, timed, options.keep))
 
-    made = {
+    writers = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
         "report": lambda: of_reports({"`report`, empty cache": [], "`report`, nothing changed": []}),
         "samplers": lambda: table(
@@ -209,10 +213,10 @@ def main():
         "growth": lambda: table(["density and gradient of", "how many", "microseconds", "for each"], growth()),
     }
     for part in options.only:
-        said.append(made[part]())
-        print(said[-1], flush=True)
+        parts.append(writers[part]())
+        print(parts[-1], flush=True)
     if options.out:
-        Path(options.out).write_text("\n\n".join(said) + "\n", encoding="utf-8")
+        Path(options.out).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -48,10 +48,10 @@ def main():
     options = parser.parse_args()
     for name in ("scheme-4", "demo"):
         runs = design(name, options.seeds)
-        found = bs.calibrate(
+        calibration = bs.calibrate(
             bs.laws.Chinchilla(), runs, truth=TRUTH, simulations=options.simulations, seed=options.seed
         )
-        table = found.table()
+        table = calibration.table()
         print(f"{name}: {len(runs)} runs, {table.attrs['simulations']} simulations, "
               f"{table.attrs['not_converged']} with warnings")  # fmt: skip
         print(table.round(3).to_string(), flush=True)

@@ -6,8 +6,8 @@
 
 All train the same model on as many tokens, in one process after another's warm-up; figures are medians over blocks of
 updates. "Memory" is the traffic of the logits if they were written, read, overwritten with their gradients and read
-twice, at the measured or published bandwidth: a route that moves less can exceed it. "Arithmetic" counts the FLOP of
-matrix products alone. Nothing is claimed of a device on which this has not been run.
+twice. It is taken at the measured or published bandwidth, so a route with less traffic can exceed it. "Arithmetic"
+counts the FLOP of matrix products alone. Figures hold for the device on which this was run.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def ours(run, device, precision, route, compiled, graph):
 
 def contenders(run, path, device, precision, routes):
     """Names of the contenders, and what makes their update."""
-    found = {
+    loops = {
         "eager loop": lambda: baseline(run, path, device, precision, compiled=False),
         "compiled loop": lambda: baseline(run, path, device, precision, compiled=True),
     }
@@ -97,10 +97,10 @@ def contenders(run, path, device, precision, routes):
         for compiled in (False, True):
             for graph in (False, True) if device.type == "cuda" and compiled else (False,):
                 words = [route, *["compiled"] * compiled, *["graph"] * graph]
-                found["ours " + " ".join(words)] = functools.partial(
+                loops["ours " + " ".join(words)] = functools.partial(
                     ours, run, device, precision, route, compiled, graph
                 )
-    return found
+    return loops
 
 
 def seconds_an_update(make, device, updates, blocks):

@@ -21,7 +21,7 @@ def with_value(column, value, row=1):
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         (with_value("correct", 11), "11 of 10 problems"),
         (with_value("correct", -1), "found -1, which is not a finite number of at least 0"),
@@ -38,10 +38,10 @@ def with_value(column, value, row=1):
         (with_value("run", None), "found nothing (a blank)"),
     ],
 )
-def test_tables_that_cannot_be_used_are_refused_in_one_line(table, said):
+def test_tables_that_cannot_be_used_are_refused_in_one_line(table, message):
     with pytest.raises(bs.InputError) as refused:
         bs.read(table, "counts")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

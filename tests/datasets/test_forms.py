@@ -1,4 +1,4 @@
-"""Files of the forms that people bring, made up: read at the first try, or at the second by what the refusal states."""
+"""Made-up files of users' forms: each is read at the first try, or at the second as the error message proposes."""
 
 import json
 import warnings

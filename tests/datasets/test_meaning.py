@@ -1,4 +1,4 @@
-"""Tables as people bring them: read right at the first try, or refused in one message that names the second."""
+"""Tables as users bring them: each is read correctly, or refused in one message that names the option to use."""
 
 import shlex
 from pathlib import Path

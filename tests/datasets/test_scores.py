@@ -42,8 +42,8 @@ def test_names_and_scores_are_enough():
 def test_columns_of_other_names_are_recognised(tmp_path):
     names = {"model": "Model name", "benchmark": "Task", "score": "Accuracy (%)", "date": "Release Date"}
     names |= {"training_compute_flop": "Training compute (FLOP)", "family": "Model Family"}
-    theirs = WHOLE.assign(score=100 * WHOLE["score"], model=["007", "007", "7", "7"]).rename(columns=names)
-    theirs.to_csv(tmp_path / "theirs.csv", index=False)
+    renamed = WHOLE.assign(score=100 * WHOLE["score"], model=["007", "007", "7", "7"]).rename(columns=names)
+    renamed.to_csv(tmp_path / "theirs.csv", index=False)
     with pytest.warns(TableNote, match="scores are read as percent"):
         table = read(tmp_path / "theirs.csv", "scores")
     ours = read(WHOLE.assign(model=["007", "007", "7", "7"]), "scores")
@@ -51,25 +51,25 @@ def test_columns_of_other_names_are_recognised(tmp_path):
 
 
 def test_messages_and_conditions_name_the_columns_of_the_file():
-    theirs = WHOLE.rename(columns={"benchmark": "Task", "score": "Accuracy", "date": "Release date"})
+    renamed = WHOLE.rename(columns={"benchmark": "Task", "score": "Accuracy", "date": "Release date"})
     for name in ("Task", "benchmark"):
         with pytest.warns(TableNote, match="2 of 4 rows left out"):
-            assert len(read(theirs, "scores", where=f"{name} == 'quiz'")) == 2
-    assert theirs.attrs == {}
-    theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = -0.5, "soon"
+            assert len(read(renamed, "scores", where=f"{name} == 'quiz'")) == 2
+    assert renamed.attrs == {}
+    renamed.loc[1, "Accuracy"], renamed.loc[2, "Release date"] = -0.5, "soon"
     with pytest.raises(InputError, match=r'column "Accuracy": found -0.5.*column "Release date": found "soon"'):
-        read(theirs, "scores")
-    theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = 0.5, "2025-01-02"
+        read(renamed, "scores")
+    renamed.loc[1, "Accuracy"], renamed.loc[2, "Release date"] = 0.5, "2025-01-02"
     with pytest.raises(InputError, match=r'column "Release date": found "2025-01-01.*where model "b" had'):
-        read(theirs, "scores")
+        read(renamed, "scores")
 
 
 def test_a_unit_that_is_given_is_believed_before_the_header():
     table = WHOLE.rename(columns={"score": "score_pct"})
     assert read(table, "scores", unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
     with pytest.warns(TableNote, match="percent"):
-        found = read(table, "scores", unit={"score": "percent"})["score"]
-    assert found.tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
+        scores = read(table, "scores", unit={"score": "percent"})["score"]
+    assert scores.tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
     with pytest.raises(
         InputError, match=r'column "score_pct" states percent but holds nothing above 1; give.*score=share'
     ):
@@ -78,9 +78,9 @@ def test_a_unit_that_is_given_is_believed_before_the_header():
 
 def test_a_column_chosen_for_another_part_leaves_its_own_to_one_of_a_common_name():
     table = WHOLE[["model", "benchmark", "score"]].rename(columns={"benchmark": "LLM"})
-    found = read(table, "scores", columns={"benchmark": "model"})
-    assert found["benchmark"].tolist() == WHOLE["model"].tolist()
-    assert found["model"].tolist() == WHOLE["benchmark"].tolist()
+    swapped = read(table, "scores", columns={"benchmark": "model"})
+    assert swapped["benchmark"].tolist() == WHOLE["model"].tolist()
+    assert swapped["model"].tolist() == WHOLE["benchmark"].tolist()
 
 
 def test_a_compute_that_may_be_of_answering_is_not_taken_for_that_of_training():
@@ -110,7 +110,7 @@ def test_names_are_text_as_they_are_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         (changed(1, "score", 90), 'row 1 .*column "score": found 90, which is above 1; give shares .*score=percent'),
         (changed(1, "score", -0.1), "found -0.1, which is not a number from 0 to 1"),
@@ -129,8 +129,8 @@ def test_names_are_text_as_they_are_written(tmp_path):
         (WHOLE.drop(columns="score"), '"score" are needed and not there'),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_line(table, said):
-    with pytest.raises(InputError, match=said) as error:
+def test_what_cannot_be_used_is_refused_in_one_line(table, message):
+    with pytest.raises(InputError, match=message) as error:
         read(table, "scores")
     assert len(str(error.value).splitlines()) == 1
 
@@ -148,11 +148,11 @@ def test_a_score_above_100_percent_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("unit", "said"),
+    ("unit", "message"),
     [({"loss": "bits"}, '"loss" has none in a table of scores'), ({"score": "persent"}, 'did you mean "percent"')],
 )
-def test_other_units_are_refused(unit, said):
-    with pytest.raises(InputError, match=said):
+def test_other_units_are_refused(unit, message):
+    with pytest.raises(InputError, match=message):
         read(WHOLE, "scores", unit=unit)
 
 
@@ -176,17 +176,17 @@ def test_the_scores_of_the_index_are_all_there():
     assert not table.duplicated(["model", "benchmark"]).any()
     assert (table["score"] <= 0.005).sum() == 62
     assert (table["score"] >= 0.995).sum() == 5
-    known = models.dropna(subset=["training_compute_flop"])
-    assert known["compute_confidence"].value_counts().to_dict() == {"Confident": 53, "Likely": 18, "Speculative": 8}
-    assert str(known["date"].max().date()) == "2025-12-22"
+    stated = models.dropna(subset=["training_compute_flop"])
+    assert stated["compute_confidence"].value_counts().to_dict() == {"Confident": 53, "Likely": 18, "Speculative": 8}
+    assert str(stated["date"].max().date()) == "2025-12-22"
 
 
 def test_sources_of_scores_are_those_that_the_note_counts():
     sources, note = load("eci_scores")["score_source"], bs.notes("eci_scores")
-    own, named = (sources == "Epoch evaluations").sum(), sources.nunique() - 1
-    others, none = sources.notna().sum() - own, sources.isna().sum()
-    assert (own, others, named, none) == (691, 1224, 70, 334)
-    for count in (f"{own} scores are", f"{others:,} are from {named} other names", f"For {none} the file names none"):
+    epoch, named = (sources == "Epoch evaluations").sum(), sources.nunique() - 1
+    others, none = sources.notna().sum() - epoch, sources.isna().sum()
+    assert (epoch, others, named, none) == (691, 1224, 70, 334)
+    for count in (f"{epoch} scores are", f"{others:,} are from {named} other names", f"For {none} the file names none"):
         assert count in " ".join(note.split())
 
 

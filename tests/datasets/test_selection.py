@@ -17,11 +17,11 @@ RUNS = pd.DataFrame(
 )
 
 
-def kept(**options):
-    """Rows that are kept, by their losses, and the notes on them."""
-    with pytest.warns(bs.errors.TableNote) as said:
+def selected(**options):
+    """Return the selected rows by their losses, the notes on them, and the record of reading."""
+    with pytest.warns(bs.errors.TableNote) as notes:
         table = bs.read(RUNS, **options)
-    return table["loss"].tolist(), [str(note.message) for note in said], table.attrs["reading"]
+    return table["loss"].tolist(), [str(note.message) for note in notes], table.attrs["reading"]
 
 
 def refused(table=RUNS, **options):
@@ -48,14 +48,14 @@ def refused(table=RUNS, **options):
     ],
 )
 def test_where_keeps_the_rows_for_which_it_holds(expression, losses):
-    found, said, record = kept(where=expression)
-    assert found == losses
-    assert said == [f"the table: where {expression}: {5 - len(losses)} of 5 rows left out"]
+    selection, notes, record = selected(where=expression)
+    assert selection == losses
+    assert notes == [f"the table: where {expression}: {5 - len(losses)} of 5 rows left out"]
     assert record == [{"option": "where", "value": expression, "rows_before": 5, "rows_left_out": 5 - len(losses)}]
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "expected"),
     [
         ("run.str > 0", "attribute access (.str)"),
         ("abs(loss) > 1", "a call"),
@@ -80,9 +80,9 @@ def test_where_keeps_the_rows_for_which_it_holds(expression, losses):
         ("(" * 500 + "loss > 1" + ")" * 500, "cannot be read"),
     ],
 )
-def test_where_refuses_anything_but_comparisons(expression, said):
+def test_where_refuses_anything_but_comparisons(expression, expected):
     message = refused(where=expression)
-    assert said in message
+    assert expected in message
     assert "where" in message
     assert "holds for none" in message or '"learning rate"' in message
 
@@ -102,16 +102,16 @@ def test_rows_left_out_are_not_looked_at():
 
 
 def test_best_of_keeps_the_least_loss_of_each():
-    found, said, record = kept(best_of="parameters,tokens")
-    assert found == [4.0, 3.5, 3.4]
-    assert said == ["the table: best_of parameters, tokens: 2 of 5 rows left out"]
+    selection, notes, record = selected(best_of="parameters,tokens")
+    assert selection == [4.0, 3.5, 3.4]
+    assert notes == ["the table: best_of parameters, tokens: 2 of 5 rows left out"]
     assert record[0]["value"] == ["parameters", "tokens"]
 
 
 def test_last_of_keeps_the_row_of_most_tokens():
-    found, said, _ = kept(last_of="run")
-    assert found == [3.5, 3.4, 3.51]
-    assert said == ["the table: last_of run: 2 of 5 rows left out"]
+    selection, notes, _ = selected(last_of="run")
+    assert selection == [3.5, 3.4, 3.51]
+    assert notes == ["the table: last_of run: 2 of 5 rows left out"]
 
 
 def test_of_equal_tokens_the_last_row_is_kept():
@@ -121,7 +121,7 @@ def test_of_equal_tokens_the_last_row_is_kept():
 
 
 def test_rows_of_highest_loss_are_left_out():
-    assert kept(drop_highest=2)[0] == [3.5, 3.4, 3.51]
+    assert selected(drop_highest=2)[0] == [3.5, 3.4, 3.51]
     assert "leaves none" in refused(drop_highest=5)
     assert "drop_highest" in refused(drop_highest=-1)
 
@@ -146,10 +146,10 @@ def test_rows_that_lack_a_needed_value_are_left_out():
 
 
 def test_options_work_together_in_one_order():
-    found, said, record = kept(where="experiment == 'x'", last_of="run", drop_highest=1)
-    assert found == [3.4]
+    selection, notes, record = selected(where="experiment == 'x'", last_of="run", drop_highest=1)
+    assert selection == [3.4]
     assert [entry["option"] for entry in record] == ["where", "last_of", "drop_highest"]
-    assert len(said) == 3
+    assert len(notes) == 3
 
 
 def test_a_column_to_choose_by_that_is_not_there():
@@ -195,9 +195,9 @@ def test_losses_of_one_size_far_apart_are_told_with_what_varies():
     table = RUNS.assign(loss=[4.0, 3.5, 3.4, 4.4, 3.51])
     with pytest.warns(
         bs.errors.TableWarning, match=r"1 size comes .* 10% .*parameters 1e\+06, tokens 1e\+07.*experiment"
-    ) as said:
+    ) as notes:
         bs.read(table)
-    assert '"run"' in str(said[0].message) and "--best-of parameters,tokens" in str(said[0].message)
+    assert '"run"' in str(notes[0].message) and "--best-of parameters,tokens" in str(notes[0].message)
     told = table.assign(unique_tokens=[1e7, 1e7, 1e7, 5e6, 1e7])
     assert len(bs.read(told, needed="unique_tokens")) == 5
 
@@ -210,18 +210,18 @@ def test_the_record_of_a_table_outlives_a_second_reading():
 
 
 def test_rows_are_chosen_by_the_names_that_the_file_gives_its_columns():
-    found, said, _ = kept(last_of="N")
-    assert found == [3.4, 3.51] and said[0].endswith("last_of N: 3 of 5 rows left out")
-    assert kept(last_of="parameters")[0] == kept(last_of="N")[0]
-    assert kept(best_of="N,D")[0] == kept(best_of="parameters,tokens")[0] == [4.0, 3.5, 3.4]
-    assert kept(where="loss > 3.45", best_of="N")[0] == [3.5]
+    selection, notes, _ = selected(last_of="N")
+    assert selection == [3.4, 3.51] and notes[0].endswith("last_of N: 3 of 5 rows left out")
+    assert selected(last_of="parameters")[0] == selected(last_of="N")[0]
+    assert selected(best_of="N,D")[0] == selected(best_of="parameters,tokens")[0] == [4.0, 3.5, 3.4]
+    assert selected(where="loss > 3.45", best_of="N")[0] == [3.5]
     assert "there is no column" in refused(last_of="n_params")
 
 
 def test_a_column_of_runs_can_be_named():
     table = RUNS.rename(columns={"run": "model"})
-    found = bs.read(table, columns={"run": "model"})
-    assert found["run"].tolist() == RUNS["run"].tolist() and "model" not in found
+    runs = bs.read(table, columns={"run": "model"})
+    assert runs["run"].tolist() == RUNS["run"].tolist() and "model" not in runs
     with pytest.warns(bs.errors.TableNote, match="last_of model: 2 of 5"):
         assert bs.read(table, columns={"run": "model"}, last_of="model")["loss"].tolist() == [3.5, 3.4, 3.51]
     both = bs.read(table.assign(run="one"), columns={"run": "model"})

@@ -79,7 +79,7 @@ def test_a_header_says_the_unit_of_the_loss(header, factor):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"unit": {"loss": "bit"}}, "choose one of nats, bits, bits-per-byte"),
         ({"unit": {"loss": 1e9}}, "choose one of nats"),
@@ -94,8 +94,8 @@ def test_a_header_says_the_unit_of_the_loss(header, factor):
         ({"unit": 1e9}, "mapping"),
     ],
 )
-def test_units_that_cannot_be(options, said):
-    assert said in refused(ROW, **options)
+def test_units_that_cannot_be(options, message):
+    assert message in refused(ROW, **options)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_a_compute_that_is_not_6nd_says_what_may_be_the_matter():
 def test_a_blank_size_is_filled_in_from_the_two_others():
     table = pd.DataFrame({"N": [7e9, None], "D": [1e12, 2e12], "C": [None, 8.4e22], "loss": [2.0, 1.9]})
     with pytest.warns(bs.errors.TableNote, match=r"1 cells of training_flop .* C = 6ND"):
-        found = bs.read(table)
-    assert found["parameters"].tolist() == pytest.approx([7e9, 7e9])
-    assert found["training_flop"].tolist() == [4.2e22, 8.4e22]
+        runs = bs.read(table)
+    assert runs["parameters"].tolist() == pytest.approx([7e9, 7e9])
+    assert runs["training_flop"].tolist() == [4.2e22, 8.4e22]
     assert bs.read(table.assign(N=7e9, C=["?", 8.4e22]))["training_flop"].tolist() == [4.2e22, 8.4e22]
     assert refused(table.assign(D=[None, 2e12])).count("found nothing") == 2
 
@@ -157,28 +157,28 @@ def test_faults_of_a_file_are_reported_together_up_to_600_characters():
     message = refused({"N": cells, "D": [1e10] * 13, "loss": [*[2.0] * 12, "x"]})
     assert message.startswith("the table: 14 cells cannot be used: (1) row 0")
     assert len(message) <= 600 and " more; " in message
-    assert all(said in message for said in ['"7 b."', "plain number", "found 0", "nothing (a blank or NaN)", "as 1000"])
+    assert all(part in message for part in ['"7 b."', "plain number", "found 0", "nothing (a blank or NaN)", "as 1000"])
     assert message.count("such rows can be left out") == 1
     assert "training_flop" not in message
 
 
 def test_bad_cells_of_columns_that_are_not_needed_are_kept():
     table = pd.DataFrame(ROW | {"width": ["wide"], "vocab": [-1.0], "unique_tokens": [None], "note": [{"a": 1}]})
-    found = bs.read(table)
-    assert found["d_model"].tolist() == ["wide"]
-    assert found["vocabulary"].tolist() == [-1]
-    assert found["unique_tokens"].isna().all()
-    assert found["note"].tolist() == [{"a": 1}]
+    runs = bs.read(table)
+    assert runs["d_model"].tolist() == ["wide"]
+    assert runs["vocabulary"].tolist() == [-1]
+    assert runs["unique_tokens"].isna().all()
+    assert runs["note"].tolist() == [{"a": 1}]
     assert '"wide"' in refused(table, needed=("d_model",))
 
 
 def test_a_law_refuses_what_reading_let_pass():
     sizes = np.geomspace(1e7, 1e10, 20)
     table = pd.DataFrame({"N": sizes, "D": 20 * sizes[::-1], "loss": np.linspace(4, 2, 20), "U": 1e8})
-    found = bs.read(table.assign(U=[1e8] * 19 + [None]), columns={"unique_tokens": "U"})
+    runs = bs.read(table.assign(U=[1e8] * 19 + [None]), columns={"unique_tokens": "U"})
     with pytest.raises(bs.InputError, match=r"'unique_tokens' is nan in row 19"):
-        bs.laws.DataConstrained().rows(found)
-    assert len(bs.laws.Chinchilla().rows(found)) == 20
+        bs.laws.DataConstrained().rows(runs)
+    assert len(bs.laws.Chinchilla().rows(runs)) == 20
 
 
 def test_steps_are_no_tokens():
@@ -192,7 +192,7 @@ def test_steps_are_no_tokens():
     assert len(bs.read(table, columns={"tokens": "step"}, unit={"tokens": 1})) == 6
     with pytest.warns(bs.errors.TableNote, match="in units of 500000"):
         assert bs.read(table, columns={"tokens": "step"}, unit={"tokens": 5e5})["tokens"].max() == 1.2e10
-    # Runs on little data stand beside others.
+    # Runs on little data are in one table with others.
     with pytest.warns(bs.errors.TableWarning, match="tokens a parameter, as strange in 3 of 6 rows"):
         assert len(bs.read(table.assign(D=[2000.0, 1e9] * 3).drop(columns="step"))) == 6
 

@@ -65,7 +65,7 @@ def test_an_interval_with_no_finite_end_is_written_in_words(write, text):
     assert write(NONE) == text
     finite = {"q2.5": 1.0, "q50": 2.0, "q97.5": 3.0}
     assert re.fullmatch(r"2\S* \[1\S*, 3\S*\]", write(finite))
-    # One end that is finite still tells something.
+    # One finite end is still informative.
     assert "[" in write(NONE | {"q97.5": 3.0}) or write is plain
 
 

@@ -1,7 +1,7 @@
 """In every process that has this folder on its PYTHONPATH: note what is flushed to disk and what is renamed, in order.
 
-Each is done as ever, and then told in a line of JSON of the file that FLUSHED names: of a rename, whether all that it
-moves was flushed after it was last written, and where it went; of a folder that is flushed, its path.
+Each operation runs as usual, and then adds a line of JSON to the file that FLUSHED names. The line of a rename has the
+new path, and whether every file was flushed after it was last written. The line of a flushed folder has its path.
 """
 
 import json
@@ -11,8 +11,8 @@ fsync, replace, rename = os.fsync, os.replace, os.rename
 flushed = set()
 
 
-def state(found):
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def state(status):
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def tell(**what):
@@ -23,21 +23,21 @@ def tell(**what):
 
 def noted_fsync(descriptor):
     fsync(descriptor)
-    found = os.fstat(descriptor)
-    flushed.add(state(found))
-    tell(flushed=found.st_ino, process=os.getpid())
+    status = os.fstat(descriptor)
+    flushed.add(state(status))
+    tell(flushed=status.st_ino, process=os.getpid())
 
 
 def noted(move):
     def moved(source, target, **options):
         parts = [source]
         parts += [os.path.join(folder, name) for folder, *names in os.walk(source) for name in (*names[0], *names[1])]
-        found = {part: os.stat(part) for part in map(str, parts)}
+        states = {part: os.stat(part) for part in map(str, parts)}
         move(source, target, **options)
         tell(
             renamed=os.path.abspath(target),
-            files=[each.st_ino for each in found.values()],
-            unflushed=[part for part, each in found.items() if state(each) not in flushed],
+            files=[status.st_ino for status in states.values()],
+            unflushed=[part for part, status in states.items() if state(status) not in flushed],
             folder=os.stat(os.path.dirname(os.path.abspath(target))).st_ino,
             process=os.getpid(),
         )

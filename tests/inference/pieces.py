@@ -1,4 +1,4 @@
-"""Pieces of work that worker processes import by name."""
+"""Tasks that worker processes import by name."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ if __name__ == "__main__":
 
 
 def threads_of_algebra(shared, item):
-    import scipy.linalg  # noqa: F401, brings a library of its own
+    import scipy.linalg  # noqa: F401, loads a further library of linear algebra
     from threadpoolctl import threadpool_info
 
-    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

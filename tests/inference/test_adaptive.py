@@ -28,67 +28,67 @@ class Chains:
         places = {"chain": range(settings.chains), "draw": range(settings.draws)}
         return (
             xr.Dataset({"x": (("chain", "draw"), x)}, places),
-            xr.Dataset({name: (("chain", "draw"), each) for name, each in stats.items()}, places),
+            xr.Dataset({name: (("chain", "draw"), values) for name, values in stats.items()}, places),
         )
 
 
 def enough(chains, **settings):
-    drawn, posterior, stats, asked, found = sample_enough(chains, lambda x: (x, x), EFFORT, **settings)
+    drawn, posterior, stats, asked, diagnostics = sample_enough(chains, lambda x: (x, x), EFFORT, **settings)
     assert drawn.sizes == posterior.sizes == {"chain": 4, "draw": asked.draws}
     assert stats.sizes == {"chain": 4, "draw": asked.draws}
-    assert found["divergences"] == int(stats["diverging"].sum())
-    return posterior, asked, found
+    assert diagnostics["divergences"] == int(stats["diverging"].sum())
+    return posterior, asked, diagnostics
 
 
 def test_chains_that_are_long_enough_run_once():
     chains = Chains()
-    _, _, found = enough(chains)
-    assert chains.ran == [(1000, 0.8, 0)] and "thinned_by" not in found
+    _, _, diagnostics = enough(chains)
+    assert chains.ran == [(1000, 0.8, 0)] and "thinned_by" not in diagnostics
 
 
 def test_chains_that_are_too_short_are_continued_with_what_they_drew():
     chains = Chains(0.95)  # 4,000 draws are worth about 100
-    posterior, _, found = enough(chains)
-    stride, (first, *more) = found["thinned_by"], chains.ran
+    posterior, _, diagnostics = enough(chains)
+    stride, (first, *more) = diagnostics["thinned_by"], chains.ran
     assert [piece for *_, piece in chains.ran] == list(range(len(chains.ran)))
     assert first[0] + sum(draws for draws, *_ in more) == 1000 * stride
     first_piece = Chains(0.95)(type("S", (), {"draws": 1000, "chains": 4, "target_accept": 0.8}), 0)[0]["x"].values
-    kept = first_piece[:, ::stride]
-    assert (posterior["x"].values[:, : kept.shape[1]] == kept).all()
-    assert found["ess_bulk_min"] >= 1000
+    every_stride = first_piece[:, ::stride]
+    assert (posterior["x"].values[:, : every_stride.shape[1]] == every_stride).all()
+    assert diagnostics["ess_bulk_min"] >= 1000
     assert float(posterior["x"].std()) == pytest.approx(1, abs=0.1)
 
 
 def test_chains_far_apart_are_begun_anew():
     chains = Chains(apart=5.0, early=1)
-    posterior, _, found = enough(chains)
-    assert chains.ran == [(1000, 0.8, 0), (1000 * found["thinned_by"], 0.8, 0)]
-    assert found["r_hat_max"] < 1.01
+    posterior, _, diagnostics = enough(chains)
+    assert chains.ran == [(1000, 0.8, 0), (1000 * diagnostics["thinned_by"], 0.8, 0)]
+    assert diagnostics["r_hat_max"] < 1.01
     assert float(posterior["x"].std()) == pytest.approx(1, abs=0.1)
 
 
 def test_after_a_divergence_chains_are_begun_anew_with_smaller_steps_unless_steps_were_asked_for():
     chains = Chains(diverges_at=(0.8,))
-    _, asked, found = enough(chains)
+    _, asked, diagnostics = enough(chains)
     assert chains.ran == [(1000, 0.8, 0), (1000, 0.99, 0)]
-    assert asked.target_accept == 0.99 and found["divergences"] == 0
+    assert asked.target_accept == 0.99 and diagnostics["divergences"] == 0
     chains = Chains(diverges_at=(0.8, 0.99))
-    _, asked, found = enough(chains)
-    assert [target for _, target, _ in chains.ran] == [0.8, 0.99, 0.998] and found["divergences"] == 0
+    _, asked, diagnostics = enough(chains)
+    assert [target for _, target, _ in chains.ran] == [0.8, 0.99, 0.998] and diagnostics["divergences"] == 0
     chains = Chains(diverges_at=(0.8, 0.99, 0.998))
-    _, asked, found = enough(chains)
-    assert asked.target_accept == 0.998 and found["divergences"] == 1
+    _, asked, diagnostics = enough(chains)
+    assert asked.target_accept == 0.998 and diagnostics["divergences"] == 1
     chains = Chains(diverges_at=(0.8,))
-    _, _, found = enough(chains, target_accept=0.8)
-    assert chains.ran == [(1000, 0.8, 0)] and found["divergences"] == 1
+    _, _, diagnostics = enough(chains, target_accept=0.8)
+    assert chains.ran == [(1000, 0.8, 0)] and diagnostics["divergences"] == 1
 
 
 def test_a_draw_that_is_kept_diverged_where_any_of_those_it_stands_for_did():
     diverging = np.zeros((2, 12), bool)
     diverging[0, 5] = diverging[1, 9] = diverging[1, 10] = True
     stats = xr.Dataset({"diverging": (("chain", "draw"), diverging), "lp": (("chain", "draw"), np.ones((2, 12)))})
-    kept = thinned(stats.assign_coords(chain=[0, 1], draw=np.arange(12)), 4)
-    assert kept["diverging"].dtype == bool
-    assert kept["diverging"].values.tolist() == [[False, True, False], [False, False, True]]
-    assert kept["draw"].values.tolist() == [0, 1, 2]
-    assert kept["lp"].sizes == {"chain": 2, "draw": 3}
+    longer = thinned(stats.assign_coords(chain=[0, 1], draw=np.arange(12)), 4)
+    assert longer["diverging"].dtype == bool
+    assert longer["diverging"].values.tolist() == [[False, True, False], [False, False, True]]
+    assert longer["draw"].values.tolist() == [0, 1, 2]
+    assert longer["lp"].sizes == {"chain": 2, "draw": 3}

@@ -19,7 +19,7 @@ def pair(fitter):
     """One fit with its log densities and one without, the draws the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return tuple(fitter.fit(**SHORT, log_likelihood=kept) for kept in (True, False))
+        return tuple(fitter.fit(**SHORT, log_likelihood=stored) for stored in (True, False))
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def fits(fitter):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Rows a few at a time: 37 of 1,000 draws, and 9 draws of a fit's 245 rows."""
+    """Set small blocks: 37 rows of 1,000 draws, and of a fit's rows 9 draws."""
     monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
     monkeypatch.setattr(sandwich, "BLOCK", 37_000)
     monkeypatch.setattr(law_tests, "BLOCK", 8 * 245 * 4 * 9)
@@ -91,7 +91,7 @@ def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
 def test_densities_are_left_out_for_their_size_with_a_note(fitter, monkeypatch, quiet):
     monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
     with pytest.warns(
-        bs.errors.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not kept in the fit"
+        bs.errors.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not saved in the fit"
     ):
         fit = fitter.fit(**SHORT)
     assert not densities.is_held(fit)
@@ -118,18 +118,18 @@ def test_blocks_hold_whole_runs_in_their_order(monkeypatch):
     monkeypatch.setattr(loss_draws, "BLOCK", 50 * 10)
     blocks = drawn.blocks()
     assert len(blocks) > 3 and sorted(np.concatenate(blocks)) == list(range(len(rows)))
-    runs = [set(rows["run"].iloc[own]) for own in blocks]
+    runs = [set(rows["run"].iloc[block]) for block in blocks]
     assert sum(map(len, runs)) == len(set().union(*runs)) == 7
-    for own in blocks:
-        for name in set(rows["run"].iloc[own]):
-            places = own[(rows["run"].iloc[own] == name).to_numpy()]
+    for block in blocks:
+        for name in set(rows["run"].iloc[block]):
+            places = block[(rows["run"].iloc[block] == name).to_numpy()]
             assert (np.diff(places) > 0).all()
     np.testing.assert_allclose(drawn.total_log_likelihood(), whole[0])
     np.testing.assert_allclose(drawn.of_groups(), whole[1])
     np.testing.assert_array_equal(drawn.of_groups()["run_id"], whole[1]["run_id"])
     np.testing.assert_allclose(drawn.by_group("parameters"), whole[3])
-    for own, density in zip(blocks, drawn.log_likelihood_blocks(), strict=True):
-        np.testing.assert_allclose(density, whole[2].isel(run=own))
+    for block, density in zip(blocks, drawn.log_likelihood_blocks(), strict=True):
+        np.testing.assert_allclose(density, whole[2].isel(run=block))
 
 
 def test_weights_of_a_large_table_are_those_made_at_once(monkeypatch):

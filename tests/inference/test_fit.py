@@ -1,4 +1,4 @@
-"""A fit makes what it holds once, computes each result once, and leaves its tree as it is."""
+"""A fit opens its parts once, computes each result once, and leaves its tree unchanged."""
 
 import json
 import pickle
@@ -96,7 +96,7 @@ def test_a_fit_prints_what_its_methods_return(fresh):
     assert plain(quantiles(exponent)) in text and plain(quantiles(exponent)) in fresh.summary().quote[0]
     budget = 10 * fresh.rows["training_flop"].max()
     assert sizes(quantiles(fresh.allocate(budget)["parameters"])) in text
-    assert "converged: " in text and "the law is off by" in text
+    assert "converged: " in text and "the law has a misfit of" in text
     for line in text.split("\n"):
         cells = [cell for cell in line.split("  ") if cell]
         assert all(cell.strip().replace(">", "&gt;") in fresh._repr_html_() for cell in cells)
@@ -121,15 +121,15 @@ def test_a_comparison_prints_its_sentence_and_a_part_of_it_is_a_table(compared, 
 
 
 def test_an_allocation_prints_its_intervals_and_tabulates_them(compared):
-    found = compared["coupled"].allocate([1e21, 1e24], near_optimal=0.001)
-    text, table = str(found), found.table()
+    allocation = compared["coupled"].allocate([1e21, 1e24], near_optimal=0.001)
+    text, table = str(allocation), allocation.table()
     for budget, row in zip((1e21, 1e24), table.index, strict=True):
-        q = quantiles(found["parameters"].sel(compute=budget))
+        q = quantiles(allocation["parameters"].sel(compute=budget))
         assert sizes(q) in text
         assert table.loc[row, "parameters"].to_dict() == pytest.approx(q)
     assert "at 1e24 FLOP" in text and "with the drift beyond the largest run" in text
-    assert isinstance(found, xr.Dataset)
-    part = found.isel(compute=0)
+    assert isinstance(allocation, xr.Dataset)
+    part = allocation.isel(compute=0)
     assert "<xarray." in str(part) and part["parameters"].dims == ("chain", "draw")
 
 
@@ -145,18 +145,18 @@ def test_a_check_prints_its_tests_and_is_a_record(compared):
 
 def test_exponents_print_the_intervals_that_are_quoted(compared):
     fit = compared["coupled"]
-    found = fit.study_exponents()
-    exponent = found["total"]["size"].values.reshape(4, -1)
+    exponents = fit.study_exponents()
+    exponent = exponents["total"]["size"].values.reshape(4, -1)
     spread = fit.robust(xr.DataArray(exponent, dims=("chain", "draw")))
-    assert plain(quantiles(spread)) in str(found)
-    assert np.allclose(found.table().loc[("total", "size"), "q50"], float(spread.median()))
-    assert pickle.loads(pickle.dumps(found))["total"].identical(found["total"])
+    assert plain(quantiles(spread)) in str(exponents)
+    assert np.allclose(exponents.table().loc[("total", "size"), "q50"], float(spread.median()))
+    assert pickle.loads(pickle.dumps(exponents))["total"].identical(exponents["total"])
 
 
 def test_alternatives_quote_the_interval_of_the_summary(compared, quiet):
     fit = compared["chinchilla"]
-    found = fit.wider_laws(most=1, draws=300, tune=400)
+    laws = fit.wider_laws(most=1, draws=300, tune=400)
     quoted = fit.summary().quote[0]
     assert plain(quantiles(fit.robust(fit["posterior"]["exponent_parameters"]))) in quoted
-    assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in str(found)
-    assert found[0]["name"] == "coupled" and found.table().loc[0, "law"] == found[0]["law"]
+    assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in str(laws)
+    assert laws[0]["name"] == "coupled" and laws.table().loc[0, "law"] == laws[0]["law"]

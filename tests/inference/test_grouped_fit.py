@@ -26,8 +26,8 @@ def runs_of(name, rng, alpha, beta, rows=ROWS):
 
 
 @pytest.fixture(scope="module")
-def known():
-    """Eight corpora whose alphas differ by a quarter and whose betas hardly do: the constants, and the runs."""
+def corpora():
+    """Return constants and runs of eight corpora, whose alphas differ by a quarter and whose betas barely differ."""
     rng = np.random.default_rng(5)
     constants = pd.DataFrame(
         {name: TYPICAL[name] * np.exp(SPREADS[name] * rng.standard_normal(8)) for name in TYPICAL},
@@ -37,8 +37,8 @@ def known():
 
 
 @pytest.fixture(scope="module")
-def fitter(known):
-    return bs.Fitter(LAW, known[1])
+def fitter(corpora):
+    return bs.Fitter(LAW, corpora[1])
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,12 @@ def interval(x, width=0.99):
     return x.quantile([(1 - width) / 2, (1 + width) / 2], ("chain", "draw")).values
 
 
-def test_known_constants_of_groups_and_their_spread_are_recovered(known, fit):
+def test_known_constants_of_groups_and_their_spread_are_recovered(corpora, fit):
     posterior = fit["posterior"]
     assert fit.diagnostics["ok"]
     for name in TYPICAL:
         low, high = interval(posterior[name])
-        assert ((low < known[0][name]) & (known[0][name] < high)).all()
+        assert ((low < corpora[0][name]) & (corpora[0][name] < high)).all()
         for quantity, true in ((f"typical_{name}", TYPICAL[name]), (f"spread_{name}", SPREADS[name])):
             low, high = interval(posterior[quantity])
             assert low < true < high
@@ -63,8 +63,8 @@ def test_known_constants_of_groups_and_their_spread_are_recovered(known, fit):
     assert posterior["sigma"].dims == ("chain", "draw")
 
 
-def test_pooling_draws_groups_together(known, fit):
-    _, runs = known
+def test_pooling_draws_groups_together(corpora, fit):
+    _, runs = corpora
     beta = fit["posterior"]["beta"].std(("chain", "draw"))
     alone = bs.fit(PLAIN, runs[runs["corpus"] == "a"].reset_index(drop=True), seed=1, draws=500, tune=1000)
     # About .8, give or take .03 for the draws; without pooling, 1.
@@ -72,20 +72,20 @@ def test_pooling_draws_groups_together(known, fit):
 
 
 @pytest.fixture(scope="module")
-def two(known):
-    _, runs = known
+def two(corpora):
+    _, runs = corpora
     return runs[runs["corpus"].isin(["a", "b"])].reset_index(drop=True)
 
 
 def test_a_group_of_nothing_pooled_is_foretold_as_its_law_alone_says(two):
     apart = bs.fit(bs.laws.Grouped(PLAIN, "corpus", pooled=()), two, seed=1, draws=600, tune=1000)
-    found = apart.loo(by="corpus")
-    assert found["refitted"].all() and (found["overlap"] > 0.2).all()
+    table = apart.loo(by="corpus")
+    assert table["refitted"].all() and (table["overlap"] > 0.2).all()
     for name, rows in two.groupby("corpus"):
         alone = bs.fit(PLAIN, rows.reset_index(drop=True), seed=2, draws=600, tune=1000)
         whole = log_normaliser(alone.draws)
-        error = np.hypot(found.loc[name, "elpd_se"], whole.se)
-        assert found.loc[name, "elpd"] == pytest.approx(whole.log_density, abs=4 * error)
+        error = np.hypot(table.loc[name, "elpd_se"], whole.se)
+        assert table.loc[name, "elpd"] == pytest.approx(whole.log_density, abs=4 * error)
         assert error < 0.2
         for quantity in PLAIN.prior_of:
             x, y = apart["posterior"][quantity].sel(group=name), alone["posterior"][quantity]
@@ -97,32 +97,32 @@ def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
     law = bs.laws.Grouped(PLAIN, "corpus")
     fitter = bs.Fitter(law, two)
     fit = fitter.fit(seed=1, draws=600, tune=1000)
-    found = fit.loo(by="corpus").loc["b"]
-    kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=600, tune=1000)
-    whole, without = log_normaliser(fit.draws), log_normaliser(kept.draws)
-    error = np.sqrt(whole.se**2 + without.se**2 + found["elpd_se"] ** 2)
+    density = fit.loo(by="corpus").loc["b"]
+    sample = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=600, tune=1000)
+    whole, without = log_normaliser(fit.draws), log_normaliser(sample.draws)
+    error = np.sqrt(whole.se**2 + without.se**2 + density["elpd_se"] ** 2)
     assert error < 0.3
-    assert found["elpd"] == pytest.approx(whole.log_density - without.log_density, abs=4 * error)
+    assert density["elpd"] == pytest.approx(whole.log_density - without.log_density, abs=4 * error)
 
 
 @pytest.mark.thorough
-def test_groups_that_share_exponents_are_foretold_better_than_alone(known, fit, fitter):
-    """Betas agree, so that seven corpora say of the eighth's what its prior cannot."""
-    _, runs = known
+def test_groups_that_share_exponents_are_foretold_better_than_alone(corpora, fit, fitter):
+    """Betas agree, so that seven corpora inform the eighth's more than its prior does."""
+    _, runs = corpora
     apart = bs.Fitter(bs.laws.Grouped(PLAIN, "corpus", pooled=(), shared=("sigma",)), runs)
     scores = [
-        each.loo(by="corpus")["elpd"]
-        for each, made in ((fit, fitter), (apart.fit(seed=1, draws=500, tune=1000, least_ess=200), apart))
+        fitted.loo(by="corpus")["elpd"]
+        for fitted, of_fitter in ((fit, fitter), (apart.fit(seed=1, draws=500, tune=1000, least_ess=200), apart))
     ]
     assert (scores[0] > scores[1]).all()
 
 
-def test_a_new_group_without_runs_is_drawn_from_the_population(known, fit, tmp_path):
+def test_a_new_group_without_runs_is_drawn_from_the_population(corpora, fit, tmp_path):
     new = fit.predict_group(name="i")
     before, after = fit["posterior"], new["posterior"]
     for name in ("alpha", "typical_alpha", "E"):
-        found = after[name].sel(group=list("abcdefgh")) if "group" in after[name].dims else after[name]
-        np.testing.assert_array_equal(found, before[name])
+        values = after[name].sel(group=list("abcdefgh")) if "group" in after[name].dims else after[name]
+        np.testing.assert_array_equal(values, before[name])
     z = (np.log(after["alpha"].sel(group="i")) - np.log(after["typical_alpha"])) / after["spread_alpha"]
     assert float(z.mean()) == pytest.approx(0, abs=0.1) and float(z.std()) == pytest.approx(1, abs=0.1)
     new.save(tmp_path / "new.nc")
@@ -130,8 +130,8 @@ def test_a_new_group_without_runs_is_drawn_from_the_population(known, fit, tmp_p
     xr.testing.assert_equal(opened["posterior"].to_dataset(), after.to_dataset())
     at = law_alone(opened, 1e22, group="i")
     assert np.isfinite(at["loss"]).all()
-    runs = known[1].head(2).assign(corpus="i")
-    wide, narrow = (opened.predict(x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, known[1].head(2)))
+    runs = corpora[1].head(2).assign(corpus="i")
+    wide, narrow = (opened.predict(x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, corpora[1].head(2)))
     assert (wide > 20 * narrow).all()
 
 
@@ -143,7 +143,7 @@ def test_a_typical_group_has_the_typical_values_of_what_is_pooled(fit):
         fit.predict_group(fit.rows, typical=True)
 
 
-def test_a_new_group_of_few_runs_is_pooled(known, fit):
+def test_a_new_group_of_few_runs_is_pooled(corpora, fit):
     rng = np.random.default_rng(9)
     runs = runs_of("other", rng, 0.3, 0.4, rows=ROWS)
     few, rest = runs.iloc[::6].drop(columns="corpus"), runs.drop(runs.index[::6])
@@ -155,15 +155,15 @@ def test_a_new_group_of_few_runs_is_pooled(known, fit):
     assert ((low < rest["loss"]) & (rest["loss"] < high)).mean() > 0.9
 
 
-def test_extrapolation_is_from_the_runs_of_the_group(known, fit):
-    flop = 6 * known[1]["parameters"] * known[1]["tokens"]
-    name = flop.groupby(known[1]["corpus"]).max().idxmin()
-    own = flop[known[1]["corpus"] == name]
-    at = law_alone(fit, 10 * own.max(), group=name)
-    assert own.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
+def test_extrapolation_is_from_the_runs_of_the_group(corpora, fit):
+    flop = 6 * corpora[1]["parameters"] * corpora[1]["tokens"]
+    name = flop.groupby(corpora[1]["corpus"]).max().idxmin()
+    of_group = flop[corpora[1]["corpus"] == name]
+    at = law_alone(fit, 10 * of_group.max(), group=name)
+    assert of_group.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
 
 
-def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(known, fit):
+def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(corpora, fit):
     with pytest.raises(bs.InputError, match=r"group .None.: name one of those of the fit"):
         law_alone(fit, 1e22)
     with pytest.raises(bs.InputError, match=r"group .a. is in the fit already"):

@@ -10,8 +10,8 @@ def test_nothing_is_said_that_nobody_watches(capfd):
     say("compiling", True)
     assert capfd.readouterr() == ("", "compiling\n")
     assert list(counted(iter([1, 2]), "refitting", True, total=2)) == [1, 2]
-    said = capfd.readouterr()
-    assert said.out == "" and "refitting" in said.err
+    output = capfd.readouterr()
+    assert output.out == "" and "refitting" in output.err
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (42, "42 s"), (600, "10 min"), (9000, "2.5 h")])

@@ -26,9 +26,9 @@ def test_what_reading_changed_stands_in_the_record_and_comes_back_with_the_table
     law = bs.laws.Chinchilla()
     groups = {"constant_data": KINDS["runs"].to_dataset(table)}
     fit = Fit.of(groups, {"law": {"name": law.name, "options": law.options}, "data": entry}, fitter_of)
-    found = fit.rows
-    pd.testing.assert_frame_equal(found, table)
-    assert found.attrs == table.attrs
+    rows = fit.rows
+    pd.testing.assert_frame_equal(rows, table)
+    assert rows.attrs == table.attrs
 
 
 def test_a_table_as_it_was_has_no_entry_of_reading():

@@ -40,10 +40,10 @@ def test_the_table_comes_back_whole(fitter, runs, tmp_path, quiet):
     mine.loc[3, "family"] = None
     fit = fitter.fit(mine, seed=1, draws=50, tune=100, chains=2)
     fit.save(tmp_path / "fit.nc")
-    found = bs.open(tmp_path / "fit.nc").rows
-    assert set(found) == set(mine)
-    assert sha256(found) == sha256(mine) == fit.record["data"]["sha256"]
-    assert found.attrs["source"] == "chinchilla_runs"
+    rows = bs.open(tmp_path / "fit.nc").rows
+    assert set(rows) == set(mine)
+    assert sha256(rows) == sha256(mine) == fit.record["data"]["sha256"]
+    assert rows.attrs["source"] == "chinchilla_runs"
 
 
 def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, stored, runs):
@@ -60,8 +60,8 @@ def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, st
 
 def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
     with xr.open_datatree(stored, engine="h5netcdf") as tree:
-        found, expected = azs.summary(tree.load(), round_to="none"), azs.summary(fit_default.tree, round_to="none")
-    np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(float), rtol=1e-4, atol=1e-6)
+        summary, expected = azs.summary(tree.load(), round_to="none"), azs.summary(fit_default.tree, round_to="none")
+    np.testing.assert_allclose(summary.to_numpy(float), expected.to_numpy(float), rtol=1e-4, atol=1e-6)
 
 
 def test_densities_are_evaluated_again_unless_the_file_is_to_have_them(fit_default, stored, runs):

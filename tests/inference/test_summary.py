@@ -4,29 +4,29 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def found(fit_default):
+def summary(fit_default):
     return fit_default.summary()
 
 
-def test_the_sentence_to_quote_has_the_interval_of_the_exponent(fit_default, found):
+def test_the_sentence_to_quote_has_the_interval_of_the_exponent(fit_default, summary):
     draws = fit_default.robust(fit_default["posterior"]["exponent_parameters"])
     low, middle, high = draws.quantile([0.025, 0.5, 0.975]).values
-    (said,) = found.quote
-    assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in said
-    assert "245 rows of chinchilla_runs" in said and "robust, since the rows reject the law" in said
+    (sentence,) = summary.quote
+    assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in sentence
+    assert "245 rows of chinchilla_runs" in sentence and "robust, since the rows reject the law" in sentence
 
 
-def test_text_and_html_say_the_same(found):
-    text, html = str(found), found._repr_html_()
-    for line in (found.title, found.chains):
+def test_text_and_html_say_the_same(summary):
+    text, html = str(summary), summary._repr_html_()
+    for line in (summary.title, summary.chains):
         assert line in text and line in html
     numbers = re.findall(r"<td>([^<]*)</td>", html)
-    assert numbers == found.text().table.to_numpy().ravel().tolist()
+    assert numbers == summary.text().table.to_numpy().ravel().tolist()
     assert set(numbers) <= set(text.split())
 
 
 def test_nothing_is_quoted_of_chains_that_did_not_converge(fit_default):
     record = fit_default.diagnostics | {"ok": False, "warnings": ["r_hat reaches 1.2"]}
-    found = fit_default.changed({}, fit_default.record | {"diagnostics": record}).summary()
-    assert not found.ok and found.quote == () and "Nothing here is to be quoted." in str(found)
-    assert "NOT TO BE TRUSTED" in found._repr_html_()
+    summary = fit_default.changed({}, fit_default.record | {"diagnostics": record}).summary()
+    assert not summary.ok and summary.quote == () and "Nothing here is to be quoted." in str(summary)
+    assert "did not converge" in summary._repr_html_()

@@ -3,7 +3,7 @@ from bayescaling.inference.words import yearly
 
 
 @pytest.mark.parametrize(
-    ("q", "said"),
+    ("q", "text"),
     [
         ((3.1, 4.4, 7.9), "4.4 [3.1, 7.9] times a year"),
         ((10.0, 40.0, 100.0), "40 [10, 100] times a year"),
@@ -18,5 +18,5 @@ from bayescaling.inference.words import yearly
         ((0.5, 50.0, None), "no fall or any factor"),
     ],
 )
-def test_a_factor_that_spans_more_than_ten_times_is_written_in_words(q, said):
-    assert yearly(dict(zip(("q2.5", "q50", "q97.5"), q, strict=True))) == said
+def test_a_factor_that_spans_more_than_ten_times_is_written_in_words(q, text):
+    assert yearly(dict(zip(("q2.5", "q50", "q97.5"), q, strict=True))) == text

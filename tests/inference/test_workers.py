@@ -1,4 +1,4 @@
-"""What is found does not depend on where it ran, and nothing is lost where a worker dies."""
+"""Results do not depend on where they are computed, and none is lost if a worker dies."""
 
 import importlib
 import os
@@ -34,8 +34,8 @@ def pieces():
 def cluster(pieces):
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None}
-    with distributed.LocalCluster(**options) as found:
-        yield found
+    with distributed.LocalCluster(**options) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -45,28 +45,28 @@ def fit(fitter_normal):
 
 @pytest.mark.parametrize("where", ["processes", "cluster"])
 def test_numbers_do_not_depend_on_where_work_runs(where, fit, fitter_normal, request, quiet):
-    def found():
+    def elpd():
         simulated = bs.calibrate(fitter_normal.law, fitter_normal.table, simulations=3, seed=1, **SHORT)
         return simulated, exact_loo(fit, [0, 100, 200], **SHORT)
 
-    here = found()
+    here = elpd()
     options = {"processes": 2}
     if where == "cluster":
         options = {"scheduler": request.getfixturevalue("cluster").scheduler_address}
     with bs.parallel(**options):
-        there = found()
+        there = elpd()
     for one, other in zip(here, there, strict=True):
         xr.testing.assert_identical(one.drop_attrs(), other.drop_attrs())
 
 
 def test_results_come_in_order_from_several_processes(pieces):
     with bs.parallel(2):
-        found = list(mapped(pieces.named_process, "shared", range(20)))
+        results = list(mapped(pieces.named_process, "shared", range(20)))
         again = list(mapped(pieces.named_process, "other", range(20)))
-    assert [(shared, item) for shared, item, _ in found + again] == [
+    assert [(shared, item) for shared, item, _ in results + again] == [
         (shared, item) for shared in ("shared", "other") for item in range(20)
     ]
-    processes = {process for _, _, process in found + again}
+    processes = {process for _, _, process in results + again}
     assert 1 <= len(processes) <= 2 and os.getpid() not in processes
     assert [x[2] for x in mapped(pieces.named_process, "here", range(2))] == [os.getpid()] * 2
 
@@ -75,8 +75,8 @@ def test_workers_do_their_algebra_alone(pieces, monkeypatch):
     for name in workers.THREADS:
         monkeypatch.setenv(name, "2")
     with bs.parallel(2):
-        found = list(mapped(pieces.threads_of_algebra, None, range(2)))
-    assert found and all(threads and set(threads) == {1} for threads in found)
+        pools = list(mapped(pieces.threads_of_algebra, None, range(2)))
+    assert pools and all(threads and set(threads) == {1} for threads in pools)
 
 
 def test_work_of_a_killed_process_is_done_again(pieces, tmp_path):
@@ -102,9 +102,9 @@ def test_a_cluster_without_the_package_is_refused(cluster, monkeypatch):
 
 def test_work_that_is_not_waited_for_is_not_done(pieces, tmp_path):
     with bs.parallel(2):
-        found = mapped(pieces.killed_once, tmp_path, [0, 1, *range(3, 200)])
-        assert next(found) == 0
-        found.close()
+        results = mapped(pieces.killed_once, tmp_path, [0, 1, *range(3, 200)])
+        assert next(results) == 0
+        results.close()
         assert list(mapped(pieces.named_process, "other", range(2)))
     assert len(list(tmp_path.iterdir())) < 100
 
@@ -116,9 +116,9 @@ def test_work_that_kills_every_process_is_given_up(pieces):
 
 def test_warnings_and_refusals_come_back(pieces):
     with bs.parallel(2):
-        with pytest.warns(bs.DiagnosticWarning, match="chains of [12] disagree") as said:
+        with pytest.warns(bs.DiagnosticWarning, match="chains of [12] disagree") as warned:
             assert list(mapped(pieces.warned, None, [1, 2])) == [1, 2]
-        assert [str(each.message)[:11] for each in said] == ["chains of 1", "chains of 2"]
+        assert [str(warning.message)[:11] for warning in warned] == ["chains of 1", "chains of 2"]
         with pytest.raises(bs.InputError, match="row 5 cannot be used"):
             list(mapped(pieces.refused, None, [5, 6]))
 
@@ -127,13 +127,13 @@ def test_warnings_and_refusals_come_back(pieces):
 def test_no_process_is_left_behind(number, tmp_path, interruptible):
     parent = subprocess.Popen([sys.executable, HERE / "pieces.py", tmp_path], stderr=subprocess.DEVNULL)
     try:
-        workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
+        workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda pids: len(pids) == 2)
         parent.send_signal(number)
         assert parent.wait(60) != 0
     finally:
         parent.kill()
         parent.wait()
-    assert _until(lambda: [w for w in workers if _alive(w)], lambda found: not found) == []
+    assert _until(lambda: [w for w in workers if _alive(w)], lambda pids: not pids) == []
 
 
 def test_work_that_no_other_process_can_do_is_refused():
@@ -145,13 +145,13 @@ def test_work_that_no_other_process_can_do_is_refused():
 
 
 def _until(look, content):
-    """Look until content, for a minute at most."""
+    """Call `look` until `content` accepts its value, for a minute at most."""
     for _ in range(600):
-        found = look()
-        if content(found):
+        value = look()
+        if content(value):
             break
         time.sleep(0.1)
-    return found
+    return value
 
 
 def _alive(process):
@@ -192,9 +192,9 @@ def test_specifications_are_scored_alike_in_processes(quiet):
 
     fits, here = scored()
     with bs.parallel(2):
-        theirs, there = scored()
+        of_workers, there = scored()
     assert here.table["refitted"].sum() > 0
     for name in ("table", "rowwise"):
         pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
     for k, fit in fits.items():
-        assert (STORED in fit.computed) == (STORED in theirs[k].computed) == (here.table.at[k, "refitted"] > 0)
+        assert (STORED in fit.computed) == (STORED in of_workers[k].computed) == (here.table.at[k, "refitted"] > 0)

@@ -86,7 +86,7 @@ def test_logaddexp_neither_overflows_nor_loses_the_smaller(library):
     x = np.array([1000.0, -1000.0, 800.0, -np.inf, 0.0, -np.inf, np.inf, np.inf, 0.0])
     y = np.array([1000.0, -1000.0, -800.0, 0.0, -np.inf, -np.inf, 0.0, np.inf, -30.0])
     check(library, arrays.logaddexp(library[0](x, "run"), library[0](y, "run")), np.logaddexp(x, y))
-    # log(e^0 + e^-30) - 0 = e^-30 to first order, far below the last digit of 1 + e^-30's logarithm in 32 bits.
+    # `log(e^0 + e^-30) = e^-30` to first order, far below the last digit of that logarithm in 32 bits.
     small = arrays.logaddexp(library[0](np.zeros(1), "run"), library[0](np.full(1, -30.0), "run"))
     check(library, small, [np.exp(-30.0)], rtol=1e-12)
 

@@ -22,13 +22,13 @@ UNWRITABLE = "/proc/nowhere"
 
 def run(code, folder, home, cache, **changed):
     """Run code in a new process, every warning an error but that of convergence; the result and our folders left."""
-    kept = {name: x for name, x in os.environ.items() if name not in ("MPLCONFIGDIR", "NUMBA_CACHE_DIR")}
+    environment = {name: x for name, x in os.environ.items() if name not in ("MPLCONFIGDIR", "NUMBA_CACHE_DIR")}
     room = folder / "room"
     room.mkdir()
     places = {"HOME": str(home), "XDG_CACHE_HOME": str(cache), "TMPDIR": str(room), "PYTENSOR_FLAGS": ""}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", QUIET + textwrap.dedent(code)],
-        env=kept | places | changed,
+        env=environment | places | changed,
         capture_output=True,
         text=True,
         check=False,

@@ -24,9 +24,9 @@ def test_directions_are_called_as_their_rows_are():
 
 
 def test_names_of_joined_contrasts_say_of_which_rows_they_are():
-    own = np.array([True, False, True, False])
+    first = np.array([True, False, True, False])
     parts = [
-        Contrast.of_means(["a", "b"], "groups").among(rows, f" of lab {lab}") for rows, lab in ((own, 1), (~own, 2))
+        Contrast.of_means(["a", "b"], "groups").among(rows, f" of lab {lab}") for rows, lab in ((first, 1), (~first, 2))
     ]
     both = joined("of each lab", parts)
     assert both.names == ("a of lab 1", "b of lab 1", "a of lab 2", "b of lab 2")
@@ -47,4 +47,4 @@ def test_columns_that_may_name_groups():
             "paper": list("ccddee") * 2,
         }
     )
-    assert list(groupings(rows, known=["paper"])) == ["lab", "whole"]
+    assert list(groupings(rows, used=["paper"])) == ["lab", "whole"]

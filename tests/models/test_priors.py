@@ -30,9 +30,9 @@ def test_scipy_and_pymc_have_the_same_density(text):
     prior = Prior.parse(text)
     x = prior.frozen.ppf([0.001, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999])
     with pm.Model():
-        theirs = pm.logp(prior.variable("x"), x).eval()
+        of_pymc = pm.logp(prior.variable("x"), x).eval()
     off = 1e-8 if prior.distribution == "TruncatedNormal" else 1e-11  # PyMC's normaliser of it is no closer
-    np.testing.assert_allclose(prior.frozen.logpdf(x), theirs, rtol=off, atol=off)
+    np.testing.assert_allclose(prior.frozen.logpdf(x), of_pymc, rtol=off, atol=off)
 
 
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
@@ -205,9 +205,9 @@ OBJECTS = [
 
 @pytest.mark.parametrize(("package", "make", "text"), OBJECTS)
 def test_priors_of_other_packages_are_taken_with_every_digit(package, make, text):
-    made = make(pytest.importorskip(package))
-    assert str(Prior.parse(made)) == text
-    assert bs.laws.Chinchilla(priors={"alpha": made}).options["priors"] == {"alpha": text}
+    distribution = make(pytest.importorskip(package))
+    assert str(Prior.parse(distribution)) == text
+    assert bs.laws.Chinchilla(priors={"alpha": distribution}).options["priors"] == {"alpha": text}
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,9 @@ def test_priors_of_other_packages_are_taken_with_every_digit(package, make, text
     ],
 )
 def test_priors_of_other_packages_that_cannot_be_used_are_refused(package, make, words):
-    made = make(pytest.importorskip(package))
+    distribution = make(pytest.importorskip(package))
     with pytest.raises(bs.InputError, match=words) as error:
-        Prior.parse(made)
+        Prior.parse(distribution)
     assert str(error.value).isprintable()
 
 
@@ -238,7 +238,7 @@ class Other:
 
 
 def test_a_distribution_is_read_by_its_numbers_not_as_it_shows_them():
-    made = type("Normal", (Other,), {"mu": 0.123456789, "sigma": 1})()
-    assert str(Prior.parse(made)) == "Normal(0.123456789, 1)"
+    distribution = type("Normal", (Other,), {"mu": 0.123456789, "sigma": 1})()
+    assert str(Prior.parse(distribution)) == "Normal(0.123456789, 1)"
     with pytest.raises(bs.InputError, match="not all numbers"):
         Prior.parse(type("Normal", (Other,), {"mu": None, "sigma": 1})())

@@ -11,7 +11,7 @@ CHINCHILLA = bs.laws.Chinchilla(noise="normal", scatter="one")
 
 @pytest.fixture(scope="module")
 def studied(lengths_counts, scores_design):
-    """Laws with tables, one of each kind that has something of its own."""
+    """Return laws with tables, one of each kind whose model differs."""
     runs = bs.load("chinchilla_runs").iloc[::4].reset_index(drop=True)
     halves = runs.assign(half=["a", "b"] * (len(runs) // 2) + ["a"] * (len(runs) % 2), run=np.arange(len(runs)) // 2)
     return {
@@ -33,16 +33,16 @@ SOME = [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else [])
 
 @pytest.fixture(scope="module")
 def built(studied):
-    """Build the model of each law once, when it is asked for."""
-    made = {}
+    """Build the model of each law once, when a test needs it."""
+    models = {}
 
     def build(name):
-        if name not in made:
+        if name not in models:
             law, table = studied[name]
             rows = law.rows(table)
             reference = law.reference(rows)
-            made[name] = law, rows, reference, law.density(rows, reference), law.model(rows, reference)
-        return made[name]
+            models[name] = law, rows, reference, law.density(rows, reference), law.model(rows, reference)
+        return models[name]
 
     return build
 
@@ -79,11 +79,11 @@ def test_its_prior_predictive_draws_are_those_of_the_law(built, name):
     law, rows, reference, _, model = built(name)
     with model:
         tree = pm.sample_prior_predictive(400, random_seed=1)
-    theirs = tree["prior_predictive"][law.scale].values[0]
+    of_pymc = tree["prior_predictive"][law.scale].values[0]
     ours = law.prior_draws(np.random.default_rng(2), reference, rows, 400).replicate(np.random.default_rng(3)).values[0]
     spread = np.subtract(*np.quantile(ours, [0.84, 0.16]))
     for q in (0.25, 0.5, 0.75):
-        a, b = (np.median(np.quantile(x, q, axis=1)) for x in (theirs, ours))
+        a, b = (np.median(np.quantile(x, q, axis=1)) for x in (of_pymc, ours))
         assert abs(a - b) < 0.2 * spread + 1e-12, q
 
 
@@ -93,11 +93,11 @@ def test_a_user_samples_it_and_predicts_and_adds_to_it(runs):
     fit = bs.fit(CHINCHILLA, rows, seed=1, draws=500, tune=500)
     model = CHINCHILLA.model(rows)
     with model:
-        own = pm.sample(500, tune=500, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
-        predicted = pm.sample_posterior_predictive(own, random_seed=1, progressbar=False)
+        posterior = pm.sample(500, tune=500, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
+        predicted = pm.sample_posterior_predictive(posterior, random_seed=1, progressbar=False)
     for name in ("alpha", "beta", "sigma"):
-        ours, theirs = fit["posterior"][name], own["posterior"][name]
-        assert float(theirs.mean()) == pytest.approx(float(ours.mean()), abs=0.25 * float(ours.std()))
+        ours, of_pymc = fit["posterior"][name], posterior["posterior"][name]
+        assert float(of_pymc.mean()) == pytest.approx(float(ours.mean()), abs=0.25 * float(ours.std()))
     residual = predicted["posterior_predictive"]["log_loss"] - np.log(rows["loss"].to_numpy())
     assert abs(float(residual.mean())) < 0.01
     assert float(residual.std()) == pytest.approx(2**0.5 * float(fit["posterior"]["sigma"].mean()), rel=0.25)

@@ -22,7 +22,7 @@ SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 
 @pytest.fixture(scope="module", autouse=True)
 def own_cache(tmp_path_factory):
-    """Keep results of stages in a folder of each module's own: tests change what the code of a page says."""
+    """Cache results of stages in a folder for each module of tests, since tests change the code of a page."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "folder", lambda: folder)
@@ -60,7 +60,7 @@ class Structure(HTMLParser):
 
 
 def check_page(text):
-    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot make use of."""
+    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot use."""
     page = Structure(text)
     ids = [e["id"] for e in page.elements if "id" in e]
     assert len(ids) == len(set(ids)) and all(re.fullmatch("[a-z0-9-]+", name) for name in ids)
@@ -89,14 +89,14 @@ def well_made():
 
 def repeated_captions(text):
     """Captions of a page that several of its figures, or of its tables, have."""
-    said = [" ".join(e["text"].split()) for e in Structure(text).of("figcaption")]
-    plain = [re.sub(r"^(Figure|Table) \w+\. ", r"\1: ", caption) for caption in said]
+    captions = [" ".join(e["text"].split()) for e in Structure(text).of("figcaption")]
+    plain = [re.sub(r"^(Figure|Table) \w+\. ", r"\1: ", caption) for caption in captions]
     return sorted({caption for caption in plain if plain.count(caption) > 1})
 
 
 @pytest.fixture(scope="session")
 def said_again():
-    """A function that returns the captions of a page that say the same of two figures or of two tables."""
+    """Return a function that lists the captions which two figures or two tables of a page share."""
     return repeated_captions
 
 
@@ -124,8 +124,8 @@ def intervals_of(content):
                 yield tuple(content[name] for name in names)
         content = list(content.values())
     if isinstance(content, list):
-        for each in content:
-            yield from intervals_of(each)
+        for item in content:
+            yield from intervals_of(item)
 
 
 def is_rounded(printed, x, scale):
@@ -139,14 +139,14 @@ def check_intervals(text, document):
     body = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
     body = html.unescape(re.sub(r"<[^>]*>", " ", body))
     published = bs.load("published")[["estimate", "low", "high"]].dropna()
-    known = [*intervals_of(document), *published.itertuples(index=False, name=None)]
-    found, missing = list(INTERVAL.finditer(body)), []
-    for interval in found:
+    quoted = [*intervals_of(document), *published.itertuples(index=False, name=None)]
+    matches, missing = list(INTERVAL.finditer(body)), []
+    for interval in matches:
         printed = [printed_value(part) for part in interval.groups()]
         scales = (1.0, 100.0) if "%" in interval.group() else (1.0,)
-        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in known for scale in scales):
+        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in quoted for scale in scales):
             missing.append(body[max(0, interval.start() - 60) : interval.end()])
-    return missing, len(found)
+    return missing, len(matches)
 
 
 @pytest.fixture(scope="session")
@@ -189,8 +189,8 @@ WORDS = {
         **{name: name for name in ("pseudo-BMA", "equal weights")},
     },
     "noise": {name: name for name in ("one sigma", "normal noise", "huber")}
-    | {"rows": "without (?:effects of papers|paper effects)|rows independent|evaluations as the unit"}
-    | {"papers": r"(?<!without )effects? of (?:each )?papers?\b|paper effects|papers with effects"},
+    | {"rows": "without (?:random effects|effects of papers|paper effects)|rows independent|evaluations as the unit"}
+    | {"papers": r"(?<!without )(?:effects? of papers?\b|random effects by paper)|paper effects|papers as the"},
     "place": {
         "evaluations": "own sizes|at the evaluations|sizes and dates|sizes of the evaluations",
         "2023": "1e25 FLOP in 2023|1025 FLOP in 2023",
@@ -201,7 +201,7 @@ WORDS = {
     "form": {"break": "models as the unit|^break in May 2024$"}
     | {
         name: name
-        for name in ("constant gain|one pace throughout", "sampled date", "acceleration", "random walk",
+        for name in ("constant gain", "sampled date", "acceleration", "random walk",
                      "averaged", "slope of compute by", "effects of families", "families as the unit",
                      "known compute|reasoning models")
     },
@@ -319,7 +319,7 @@ def second_intervals(text):
     """Return pairs of statements of a page that give one quantity two intervals, and how many have a known quantity.
 
     Two intervals are of one quantity if their words name the same and their middles lie within a tenth of their width.
-    Rows of one table are told apart by their heads, which need not be words of the list.
+    Rows of one table differ by their heads, which need not be words of the list.
     """
     by_quantity = {}
     for part, names, interval, where in stated(text):
@@ -342,7 +342,7 @@ def two_intervals():
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
+def report(tmp_path_factory):
     """Folder of a report that the command line made with few draws, and what it printed.
 
     It was made twice. Laws that no sentence of the page needs are left out.
@@ -368,16 +368,16 @@ def made(tmp_path_factory):
 
 def _printed(patch, command):
     """Run the command line and return what it printed."""
-    printed, said = io.StringIO(), io.StringIO()
+    printed, errors = io.StringIO(), io.StringIO()
     patch.setattr(sys, "argv", command)
     with (
         contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(said),
+        contextlib.redirect_stderr(errors),
         warnings.catch_warnings(),
         pytest.raises(SystemExit) as left,
     ):
         warnings.simplefilter("default", bs.DiagnosticWarning)
         main()
-    assert left.value.code == 0, said.getvalue()
-    assert all(line.startswith("warning: ") for line in said.getvalue().splitlines())
+    assert left.value.code == 0, errors.getvalue()
+    assert all(line.startswith("warning: ") for line in errors.getvalue().splitlines())
     return printed.getvalue()

@@ -15,7 +15,7 @@ FITS = {"verdict": {"verdict": "fits", "sentence": "the law fits its rows"}}
 NAMES = ["abacus", "nope"]
 
 
-def found(learned, further, p_first=0.88):
+def analysis(learned, further, p_first=0.88):
     """What the page reads of an analysis: shares right within the training lengths, and P that Abacus goes further."""
     contrast = {"first": "abacus", "second": "nope", "of": "length", "p_first": p_first, "learned": True} | LENGTH
     typical = {name: {"0.5": LENGTH} for name in NAMES}
@@ -45,8 +45,8 @@ def found(learned, further, p_first=0.88):
 
 def sections(learned, further):
     """Sections of the page by title, without figures and tables."""
-    named = page.named(found(learned, further), bs.load("published"))
-    return {each["title"]: each for each in prose.sections(page.__file__, defaultdict(list), **named)}
+    named = page.named(analysis(learned, further), bs.load("published"))
+    return {section["title"]: section for section in prose.sections(page.__file__, defaultdict(list), **named)}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def sections(learned, further):
 )
 def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
     learned = {"abacus": 1.0, "nope": 0.99, "fire": 0.96}
-    assert page.settled(found(learned, further).document["equal_cost"]) is sure
+    assert page.settled(analysis(learned, further).document["equal_cost"]) is sure
     assert ("Not settled at this scale." in sections(learned, further)["Answer"]["text"][0]) is not sure
 
 
@@ -75,10 +75,10 @@ def test_offsets_are_told_as_they_were_counted():
         told = entry[str(length)][str(offset)]
         assert told["share"] == pytest.approx(rows["correct"].mean() / 100)
         assert told["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
-    section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: where they are judged"]
+    section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: the offset of the test"]
     at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
     assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
-    # Digits 1 to 10, a tenth of the numbers each: the first row meets 2 digits of 1 problem in 40.
+    # A tenth of the numbers has each length up to 10 digits: the first row meets 2 digits in 2.5% of problems.
     assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
     accuracy, rows = figures.by_offset(offsets), figures.rows_seen(offsets)
     assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {

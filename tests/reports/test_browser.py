@@ -28,8 +28,8 @@ def browser():
 
 
 @pytest.fixture
-def opened(browser, made):
-    """A function that opens the report in a window of its own; afterwards nothing was fetched and nothing failed."""
+def opened(browser, report):
+    """Return a function that opens the report in a new window; check afterwards that nothing was fetched or failed."""
     contexts, failed = [], []
 
     def open_page(width=1280, scheme="light", place="", **options):
@@ -39,7 +39,7 @@ def opened(browser, made):
         page.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: failed.append(str(error)))
         page.on("request", lambda asked: failed.append(asked.url) if asked.url.startswith("http") else None)
-        page.goto((made[0] / "index.html").as_uri() + place)
+        page.goto((report[0] / "index.html").as_uri() + place)
         return page
 
     yield open_page
@@ -76,8 +76,8 @@ def test_the_search_for_covered_texts_finds_them(opened):
     page = opened()
     page.evaluate("document.querySelector('.picture svg text').setAttribute('x', -30)")
     page.evaluate("for (const each of document.querySelectorAll('#figure-a svg text')) each.setAttribute('y', 50)")
-    found = page.evaluate(OVERLAPS)["figure-a"]
-    assert any(each.startswith("cut: ") for each in found) and any(" / " in each for each in found)
+    overlaps = page.evaluate(OVERLAPS)["figure-a"]
+    assert any(overlap.startswith("cut: ") for overlap in overlaps) and any(" / " in overlap for overlap in overlaps)
 
 
 @pytest.mark.parametrize("width, scheme", [(360, "light"), (1280, "dark")])
@@ -87,8 +87,8 @@ def test_nobody_is_kept_from_reading_it(opened, width, scheme):
     page.evaluate(OPEN_ALL)
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 24, 39)"
     assert dark == (scheme == "dark")
-    found = axe.Axe().run(page).response["violations"]
-    assert [(each["id"], each["impact"]) for each in found if each["impact"] in ("serious", "critical")] == []
+    violations = axe.Axe().run(page).response["violations"]
+    assert [(rule["id"], rule["impact"]) for rule in violations if rule["impact"] in ("serious", "critical")] == []
 
 
 def test_the_first_screen_needs_no_script_and_details_open_without(opened):
@@ -132,9 +132,9 @@ def test_hovering_gives_the_interval_in_the_units_of_the_text(opened):
         figure,
     )
     page.mouse.move(x, y)
-    said = page.wait_for_selector(f"#{figure} .hoverlayer .hovertext").text_content()
-    assert re.search(r"\d[\d.]*B \[\d[\d.]*B, \d[\d.]*B\] parameters", said), said
-    assert "C 1e24 FLOP" in said
+    hover = page.wait_for_selector(f"#{figure} .hoverlayer .hovertext").text_content()
+    assert re.search(r"\d[\d.]*B \[\d[\d.]*B, \d[\d.]*B\] parameters", hover), hover
+    assert "C 1e24 FLOP" in hover
 
 
 def test_tables_and_figures_are_downloaded(opened, tmp_path):
@@ -174,19 +174,19 @@ def test_a_table_is_sorted_by_its_numbers(opened):
 
 
 @pytest.mark.parametrize("budget", [3e21, 2e24])
-def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, made, budget):
+def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, report, budget):
     page = opened()
-    document = json.loads((made[0] / "results.json").read_text(encoding="utf-8"))
+    document = json.loads((report[0] / "results.json").read_text(encoding="utf-8"))
     law = document["optimum"]["law"]
-    at = bs.open(made[0] / "posteriors" / f"{law}.nc").allocate(budget)
+    at = bs.open(report[0] / "posteriors" / f"{law}.nc").allocate(budget)
     page.locator("#budget").fill(f"{budget:g}")
-    said = page.locator("#at-budget").text_content()
+    text = page.locator("#at-budget").text_content()
     for name in ("parameters", "tokens"):
-        found = re.search(rf"(\S+) \[(\S+), (\S+)\] {name}", said).groups()
-        middle, low, high = (float(x[:-1]) * SCALES[x[-1]] for x in found)
+        interval = re.search(rf"(\S+) \[(\S+), (\S+)\] {name}", text).groups()
+        middle, low, high = (float(x[:-1]) * SCALES[x[-1]] for x in interval)
         assert [low, middle, high] == pytest.approx(np.quantile(at[name], [0.025, 0.5, 0.975]), rel=0.02)
     beyond = float(at["extrapolation"].values[0])
-    assert (f"{10**beyond:.0f} times the largest run" if beyond > 0 else "not above the largest run") in said
+    assert (f"{10**beyond:.0f} times the largest run" if beyond > 0 else "not above the largest run") in text
     page.locator("#budget").fill("many")
     assert "Give a budget" in page.locator("#at-budget").text_content()
     assert page.locator("#budget").get_attribute("aria-invalid") == "true"

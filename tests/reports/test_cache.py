@@ -39,20 +39,20 @@ def refused():
 def test_a_result_is_made_once_and_its_warnings_are_said_again():
     for make in (result, refused):
         with stages(seed=1) as stage, pytest.warns(bs.DiagnosticWarning, match="chains disagree"):
-            found = stage("one", make)
-        assert found["draws"].values.tolist() == [0, 1, 2] and found["law"] == bs.laws.Chinchilla()
+            stored = stage("one", make)
+        assert stored["draws"].values.tolist() == [0, 1, 2] and stored["law"] == bs.laws.Chinchilla()
         assert stage.warned == ["chains disagree"]
         assert stage.seconds["one"] >= 0
 
 
 @pytest.mark.parametrize("changed", [{"seed": 2}, {"seed": 1, "tables": {"runs": "other"}}], ids=["seed", "table"])
 def test_what_a_result_follows_from_makes_it_anew(changed):
-    made = []
+    calls = []
     for settings in ({"seed": 1}, changed, {"seed": 1}):
         with stages(**settings) as stage:
-            stage("one", lambda: made.append(1) or 5)
+            stage("one", lambda: calls.append(1) or 5)
             stage.part(tables={"evaluations": "x"})("two", lambda: 6)
-    assert len(made) == 2
+    assert len(calls) == 2
 
 
 def test_where_no_terminal_watches_a_line_a_minute_says_which_stage_runs(monkeypatch, capsys):
@@ -160,18 +160,18 @@ def test_what_a_stage_sets_is_set_again_from_the_cache():
         def __init__(self):
             self.table, self.scores, self.listed = object(), {"a": {"x": 1}}, [1]
 
-    def make(found):
-        found.scores["a"]["y"] = 2
-        found.listed.append(3)
-        found.new = "new"
+    def make(analysis):
+        analysis.scores["a"]["y"] = 2
+        analysis.listed.append(3)
+        analysis.new = "new"
 
-    for work in (make, lambda found: refused()):
-        found = Found()
-        table = found.table
+    for work in (make, lambda analysis: refused()):
+        analysis = Found()
+        table = analysis.table
         with stages(seed=1) as stage:
-            stage.update(found, "one", work)
-        assert found.scores == {"a": {"x": 1, "y": 2}} and found.listed == [1, 3] and found.new == "new"
-        assert found.table is table
+            stage.update(analysis, "one", work)
+        assert analysis.scores == {"a": {"x": 1, "y": 2}} and analysis.listed == [1, 3] and analysis.new == "new"
+        assert analysis.table is table
 
 
 def test_a_damaged_file_is_made_again(own_cache):
@@ -336,7 +336,7 @@ def test_all_code_that_a_fit_runs_is_reached_by_imports(runs):
         sys.setprofile(None)
     reached = {str(path) for path in store.modules("bayescaling.inference.fitting")}
     functions = {code for code in codes if code.co_flags & inspect.CO_OPTIMIZED}  # not what runs on import
-    rooms = tuple(f"{store.PACKAGE / name}{os.sep}" for name in store.FOLDERS)  # libraries may lie beside them
+    rooms = tuple(f"{store.PACKAGE / name}{os.sep}" for name in store.FOLDERS)  # libraries may be next to them
     ran = {code.co_filename for code in functions if code.co_filename.startswith(rooms)}
     assert ran - {__file__} <= reached and len(ran) > 30
 
@@ -348,14 +348,14 @@ def test_a_result_follows_from_the_draws_of_fits_but_not_from_when_they_were_mad
         groups["posterior"]["alpha"][0, 0] += changes.pop("shift", 0)
         return type(fit_default).of(groups, fit_default.record | changes, None)
 
-    def made(name, fit):
+    def stored(name, fit):
         with stages(seed=1) as stage:
             return stage("one", lambda: name, of={"law": fit})
 
-    assert made("first", fit_default) == "first"
-    assert made("second", again(created="2020-01-01T00:00:00Z", seconds=5.0)) == "first"
-    assert made("third", again(shift=1e-12)) == "third"
-    assert made("fourth", again(seed=2)) == "fourth"
+    assert stored("first", fit_default) == "first"
+    assert stored("second", again(created="2020-01-01T00:00:00Z", seconds=5.0)) == "first"
+    assert stored("third", again(shift=1e-12)) == "third"
+    assert stored("fourth", again(seed=2)) == "fourth"
     with stages(seed=1) as stage:
         assert stage("one", lambda: "other", of={"name": fit_default}) == "other"
 

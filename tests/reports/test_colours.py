@@ -1,4 +1,4 @@
-"""Colours are told apart by readers who see no green, no red or no blue; where two are not, their dashes are."""
+"""Colours differ to readers who see no green, no red or no blue; where two do not, their dashes differ."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.words import si
 from bayescaling.reports.drawing.captions import caption, named
-from bayescaling.reports.drawing.checks import WITHIN, departure
+from bayescaling.reports.drawing.checks import WITHIN, deviation
 from bayescaling.reports.drawing.style import BLUE, PUBLISHED, SERIES, band, figure, line, median_and_bands
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
@@ -59,22 +59,22 @@ def test_bands_have_swatches_of_their_own():
 def test_what_lies_under_the_pointer_is_named_with_its_unit():
     options = {"x": {"title": "Parameters N", "type": "log"}, "y": {"title": "Share right", "tickformat": ".0%"}}
     drawn = figure(*band([1, 2], [1, 2], [2, 3], BLUE, "95%"), line([1, 2], [3, 4], BLUE, "median"), **options)
-    own = line([1, 2], [3, 4], BLUE, "own", hovertemplate="said")
-    drawn.add_trace(own)
+    trace = line([1, 2], [3, 4], BLUE, "own", hovertemplate="said")
+    drawn.add_trace(trace)
     named(drawn)
-    *bands, median, kept = drawn.data
-    assert all(each.hovertemplate is None for each in bands) and kept.hovertemplate == "said"
+    *bands, median, custom = drawn.data
+    assert all(trace.hovertemplate is None for trace in bands) and custom.hovertemplate == "said"
     assert median.hovertemplate == "Parameters N %{x:.3s}<br>Share right %{y:.0%}<extra>median</extra>"
     assert caption(drawn) == "Share right against parameters N"
 
 
 def test_a_misfit_that_is_drawn_is_said():
-    assert departure(np.arange(100)) == WITHIN
+    assert deviation(np.arange(100)) == WITHIN
     ranks = np.concatenate([np.arange(100), np.full(40, 6)])
-    assert departure(ranks).startswith("the line leaves the band between 0.07 and ")
-    assert "(p < 1e-16)" in departure(ranks)
+    assert deviation(ranks).startswith("the line leaves the band between 0.07 and ")
+    assert "(p < 1e-16)" in deviation(ranks)
 
 
-@pytest.mark.parametrize("x, said", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])
-def test_sizes_do_not_pass_a_thousand(x, said):
-    assert si(x) == said
+@pytest.mark.parametrize("x, text", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])
+def test_sizes_do_not_pass_a_thousand(x, text):
+    assert si(x) == text

@@ -18,9 +18,9 @@ PLAIN = {"noise": "normal", "scatter": "one"}
 
 def quick(law):
     """The same pooling of a law whose scatter is one number, which samples faster."""
-    base, known = replace(law.law, **PLAIN), {"kappa", *law.law.exponents}
+    base, names = replace(law.law, **PLAIN), {"kappa", *law.law.exponents}
     every = set(law.shared) == set(law.law.prior_of)
-    return bs.laws.Grouped(base, law.by, law.pooled, tuple(base.prior_of) if every else tuple(known & set(law.shared)))
+    return bs.laws.Grouped(base, law.by, law.pooled, tuple(base.prior_of) if every else tuple(names & set(law.shared)))
 
 
 @pytest.fixture(scope="module")
@@ -45,22 +45,22 @@ def pooled(folder):
     return bs.open(folder / "posteriors" / "corpora-exponents-pooled.nc")
 
 
-def agrees(said, draws):
+def agrees(interval, draws):
     quantiles = np.quantile(np.ravel(draws), [0.025, 0.5, 0.975])
-    return [said[name] for name in ("q2.5", "q50", "q97.5")] == pytest.approx(list(quantiles), rel=1e-9)
+    return [interval[name] for name in ("q2.5", "q50", "q97.5")] == pytest.approx(list(quantiles), rel=1e-9)
 
 
 def test_exponents_are_those_of_the_posterior(document, pooled):
-    posterior, said = pooled["posterior"], document["exponent"]
+    posterior, exponents = pooled["posterior"], document["exponent"]
     exponent = posterior["exponent_parameters"]
     assert document["rows"] == {"C4": 34, "RedPajama": 35, "RefinedWeb": 35}
     for name in document["rows"]:
-        assert agrees(said["by_corpus"]["exponents pooled"][name], exponent.sel(group=name))
+        assert agrees(exponents["by_corpus"]["exponents pooled"][name], exponent.sel(group=name))
     typical = posterior["typical_beta"] / (posterior["typical_alpha"] + posterior["typical_beta"])
-    assert agrees(said["typical"], typical)
+    assert agrees(exponents["typical"], typical)
     new = pooled.predict_group(seed=3)["posterior"]["exponent_parameters"]
-    assert agrees(said["new"], new.sel(group="new"))
-    wide = {name: said[name]["q97.5"] - said[name]["q2.5"] for name in ("typical", "new")}
+    assert agrees(exponents["new"], new.sel(group="new"))
+    wide = {name: exponents[name]["q97.5"] - exponents[name]["q2.5"] for name in ("typical", "new")}
     assert wide["new"] > wide["typical"]
     spread = exponent.max("group") - exponent.min("group")
     assert document["differences"]["p_close"] == float((spread < 0.05).mean())
@@ -69,12 +69,12 @@ def test_exponents_are_those_of_the_posterior(document, pooled):
 
 
 def test_a_corpus_left_out_is_foretold_best_by_the_exponents_of_the_others(document):
-    scores = {name: each["elpd"] for name, each in document["left_out"].items()}
+    scores = {name: score["elpd"] for name, score in document["left_out"].items()}
     assert scores["exponents shared"] > scores["exponents pooled"] > scores["nothing pooled"]
-    for each in document["left_out"].values():
-        assert each["elpd"] == pytest.approx(sum(each["corpora"].values()))
-        assert each["difference"] == pytest.approx(each["elpd"] - max(scores.values()))
-        assert each["monte_carlo_se"] < 0.5
+    for score in document["left_out"].values():
+        assert score["elpd"] == pytest.approx(sum(score["corpora"].values()))
+        assert score["difference"] == pytest.approx(score["elpd"] - max(scores.values()))
+        assert score["monte_carlo_se"] < 0.5
     shared, apart = (document["left_out"][name]["corpora"] for name in ("exponents shared", "nothing pooled"))
     assert all(shared[name] > apart[name] for name in shared)
 
@@ -83,8 +83,8 @@ def test_robust_sds_and_verdicts_are_by_corpus_and_by_law(document, pooled):
     for name in document["rows"]:
         exponent = pooled["posterior"]["exponent_parameters"].sel(group=name, drop=True)
         row = pooled.robust_sd(exponent).loc["unit"]
-        said = document["robust"][f"exponent_parameters[{name}]"]
-        assert (said["robust_sd"], said["posterior_sd"]) == pytest.approx((row["robust_sd"], row["posterior_sd"]))
+        entry = document["robust"][f"exponent_parameters[{name}]"]
+        assert (entry["robust_sd"], entry["posterior_sd"]) == pytest.approx((row["robust_sd"], row["posterior_sd"]))
     judged = pooled.check()
     assert document["laws"]["exponents pooled"]["verdict"]["verdict"] == judged["verdict"]
     assert document["laws"]["exponents pooled"]["misfit"] == judged["tests"]
@@ -99,8 +99,8 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
     assert "<h4>A corpus left out</h4>" in text and "Not that these runs show." in text
     for q in document["exponent"]["by_corpus"]["exponents pooled"].values():
         assert tables.interval(q, "{:.3f}") in text
-    for each in document["left_out"].values():
-        assert f">{each['elpd']:.1f}<" in text
+    for score in document["left_out"].values():
+        assert f">{score['elpd']:.1f}<" in text
     assert document["laws"]["exponents pooled"]["verdict"]["sentence"].partition("the law ")[2] in text
     body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split() and "&amp;#x27;" not in body
@@ -111,9 +111,9 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
     [("nothing pooled", "Yes."), ("exponents pooled", "A little."), ("exponents shared", "Not that these runs show.")],
 )
 def test_the_answer_is_that_of_the_scores(document, best, answer):
-    scores = {law: each | {"elpd": 20.0 if law == best else 10.0} for law, each in document["left_out"].items()}
+    scores = {law: score | {"elpd": 20.0 if law == best else 10.0} for law, score in document["left_out"].items()}
     entry = document | {"left_out": scores}
-    found = types.SimpleNamespace(entry=entry, runs=bs.load("overtraining_runs"))
-    said = page.sections(found, None)[0]["text"][0]
-    assert f"<b>{answer}</b>" in said and "10.0 nats better" in said
-    assert tables.interval(entry["differences"]["range"], "{:.3f}") in said
+    context = types.SimpleNamespace(entry=entry, runs=bs.load("overtraining_runs"))
+    text = page.sections(context, None)[0]["text"][0]
+    assert f"<b>{answer}</b>" in text and "10.0 nats better" in text
+    assert tables.interval(entry["differences"]["range"], "{:.3f}") in text

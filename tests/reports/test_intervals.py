@@ -18,8 +18,8 @@ OTHERS = (
 )
 
 
-def test_the_report_gives_no_quantity_two_intervals(made, two_intervals):
-    pairs, compared = two_intervals((made[0] / "index.html").read_text(encoding="utf-8"))
+def test_the_report_gives_no_quantity_two_intervals(report, two_intervals):
+    pairs, compared = two_intervals((report[0] / "index.html").read_text(encoding="utf-8"))
     assert pairs == [] and compared > 80
 
 
@@ -30,8 +30,8 @@ def test_a_second_interval_is_found(place, two_intervals):
 
 
 @pytest.mark.parametrize("place", PLANTED)
-def test_a_second_interval_is_found_in_a_report(place, made, two_intervals):
-    text = (made[0] / "index.html").read_text(encoding="utf-8")
+def test_a_second_interval_is_found_in_a_report(place, report, two_intervals):
+    text = (report[0] / "index.html").read_text(encoding="utf-8")
     row = next(part for part in text.split("<tr") if 'scope="row">coupled' in part and "[0." in part)
     middle = row.partition("[0.")[0].rpartition(">")[2].strip()
     planted = PLANTED[place].replace("0.530", middle)

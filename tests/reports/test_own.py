@@ -1,4 +1,4 @@
-"""Reports on tables and fits of one's own."""
+"""Reports on the user's tables and fits."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory, runs):
-    """A table of one's own, whose column, source and groups have names that a page must not run."""
+    """Write a custom table, whose column, source and groups have names that a page must not run."""
     path = tmp_path_factory.mktemp("own") / "runs <b>&.csv"
     frame = runs.iloc[::2][["parameters", "tokens", "loss"]].reset_index(drop=True)
     frame[HOSTILE] = np.where(np.arange(len(frame)) % 2, "=cmd()", "<img src=x onerror=alert(1)>")
@@ -35,11 +35,11 @@ def run(*arguments):
 
     from bayescaling.commands.cli import main
 
-    printed, said = io.StringIO(), io.StringIO()
+    printed, errors = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(said),
+        contextlib.redirect_stderr(errors),
         warnings.catch_warnings(),
         pytest.raises(SystemExit) as left,
     ):
@@ -47,47 +47,47 @@ def run(*arguments):
         patch.setattr(warnings, "showwarning", warnings.showwarning)
         patch.setattr(sys, "argv", ["bayescaling", "report", *map(str, arguments)])
         main()
-    return left.value.code, printed.getvalue(), said.getvalue()
+    return left.value.code, printed.getvalue(), errors.getvalue()
 
 
 @pytest.fixture(scope="module")
-def made(table, tmp_path_factory):
+def report(table, tmp_path_factory):
     out = tmp_path_factory.mktemp("own") / "report"
     options = ["--draws", 200, "--tune", 300, "--chains", 2, "--json", "--backdrop", "--where", "loss > 2"]
-    code, printed, said = run("--data", table, "--law", "chinchilla", "--law", "coupled", "--out", out, *options)
-    assert code == 0, said
+    code, printed, errors = run("--data", table, "--law", "chinchilla", "--law", "coupled", "--out", out, *options)
+    assert code == 0, errors
     return out, json.loads(printed)
 
 
-def test_the_numbers_are_those_of_the_saved_fits(made):
-    out, document = made
+def test_the_numbers_are_those_of_the_saved_fits(report):
+    out, document = report
     assert document == json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert list(document["laws"]) == ["chinchilla", "coupled"] and set(document["stacking"]) == set(document["laws"])
     for name, entry in document["laws"].items():
         fit = bs.open(out / "posteriors" / f"{name}.nc")
         assert entry["rows"] == len(fit.rows) and (fit.rows["loss"] > 2).all()
         assert entry["parameters"] == parameters(fit)
-        budgets = [each for each in document["allocation"] if each["law"] == name]
-        again = fit.allocate([each["compute"] for each in budgets])
-        for i, each in enumerate(budgets):
-            assert each["parameters"]["q50"] == pytest.approx(float(np.quantile(again["parameters"][..., i], 0.5)))
+        budgets = [budget for budget in document["allocation"] if budget["law"] == name]
+        again = fit.allocate([budget["compute"] for budget in budgets])
+        for i, budget in enumerate(budgets):
+            assert budget["parameters"]["q50"] == pytest.approx(float(np.quantile(again["parameters"][..., i], 0.5)))
     assert {"isoflop", "frontier", "huber_free_scale"} <= set(document["point_estimates"])
 
 
-def test_the_groups_that_the_table_pools_are_found_and_named(made):
-    _, document = made
+def test_the_groups_that_the_table_pools_are_found_and_named(report):
+    _, document = report
     assert f"means by column {HOSTILE}" in document["laws"]["chinchilla"]["verdict"]["rejected_by"]
 
 
-def test_text_of_a_table_is_shown_and_not_run(made):
-    text = (made[0] / "index.html").read_text(encoding="utf-8")
+def test_text_of_a_table_is_shown_and_not_run(report):
+    text = (report[0] / "index.html").read_text(encoding="utf-8")
     body = text[text.index("<body>") :]
     assert HOSTILE not in body and "<img src=x" not in body and "runs <b>&.csv" not in body
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in body and "runs &lt;b&gt;&amp;.csv" in body
 
 
-def test_the_page_says_what_the_document_says(made):
-    out, document = made
+def test_the_page_says_what_the_document_says(report):
+    out, document = report
     text = (out / "index.html").read_text(encoding="utf-8")
     for entry in document["laws"].values():
         assert f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}" in text
@@ -106,11 +106,11 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
     fits = {f"progress-{k}": progress_fitter.fit(law=bs.laws.Progress(k), seed=1, **SHORT) for k in (7, 16)}
     document = bs.report(tmp_path / "progress", fits)
     rate = bs.progress.compute_equivalent_gain(fits["progress-7"]).values
-    own = document["laws"]["progress-7"]["doubling"]
-    assert own["p_progress"] == (rate > 0).mean()
-    assert own["months"]["q50"] == pytest.approx(12 * np.log(2) / np.median(rate), rel=0.02)
+    doubling = document["laws"]["progress-7"]["doubling"]
+    assert doubling["p_progress"] == (rate > 0).mean()
+    assert doubling["months"]["q50"] == pytest.approx(12 * np.log(2) / np.median(rate), rel=0.02)
     text = (tmp_path / "progress" / "index.html").read_text(encoding="utf-8")
-    assert "How fast do algorithms improve?" in text and f"{own['months']['q50']:.1f}" in text
+    assert "How fast do algorithms improve?" in text and f"{doubling['months']['q50']:.1f}" in text
     with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
         bs.report(tmp_path / "both", fits | {"lengths": lengths_fit})
     bs.report(tmp_path / "counts", {"lengths": lengths_fit})
@@ -126,14 +126,14 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
     fit = bs.open(tmp_path / "posteriors" / "scores.nc")
     capability = bs.scores.capabilities(fit).sel(model="model 03")
     assert plain["models"]["model 03"]["q50"] == pytest.approx(float(capability.median()))
-    assert {name for name, each in plain["benchmarks"].items() if each["rows"] == 24} == set(table["benchmark"])
+    assert {name for name, entry in plain["benchmarks"].items() if entry["rows"] == 24} == set(table["benchmark"])
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     missing, count = not_in_results(text, document)
     assert "How able are these models?" in text and not missing and count > 24
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "arguments, message",
     [
         (["a.nc", "--data", "t.csv"], "FILE.nc and --data"),
         (["--data", "t.csv", "--evaluations", "e.csv"], "--data and --evaluations"),
@@ -145,9 +145,9 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
         (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a custom table"),
     ],
 )
-def test_options_that_mean_nothing_together_are_refused(given, message):
-    code, printed, said = run(*given)
-    assert code == 2 and not printed and message in said and said.count("\n") == 1
+def test_options_that_mean_nothing_together_are_refused(arguments, message):
+    code, printed, errors = run(*arguments)
+    assert code == 2 and not printed and message in errors and errors.count("\n") == 1
 
 
 def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, own_cache, quiet, monkeypatch):
@@ -157,8 +157,8 @@ def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, o
     monkeypatch.setattr(build, "fit", refused)
     again = bs.report(tmp_path / "again", laws=[law], table=table, **settings)
     assert again["laws"] == first["laws"] and again["seconds"] == first["seconds"]
-    found = bs.open(tmp_path / "again" / "posteriors" / "chinchilla.nc")
-    assert found.computed.get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
+    fit = bs.open(tmp_path / "again" / "posteriors" / "chinchilla.nc")
+    assert fit.computed.get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
     other = bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
     for changed in ([law, table, {"seed": 2}], [law, table, {"fresh": True}], [law, table[1:], {}], [other, table, {}]):
         with pytest.raises(AssertionError, match="fitted again"):
@@ -175,8 +175,8 @@ def grouped(table, tmp_path_factory):
     out = tmp_path_factory.mktemp("groups") / "report"
     shared = "beta,nu_minus_one,sigma_parameters,sigma_tokens"
     options = ["--law", "chinchilla", "--group", HOSTILE, "--shared", shared, "--draws", 200, "--tune", 300, "--json"]
-    code, printed, said = run("--data", table, "--out", out, "--chains", 2, *options)
-    assert code == 0, said
+    code, printed, errors = run("--data", table, "--out", out, "--chains", 2, *options)
+    assert code == 0, errors
     (path,) = (out / "posteriors").glob("*.nc")
     return out, json.loads(printed), bs.open(path)
 
@@ -189,17 +189,19 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
     assert list(groups["spread"]) == ["alpha"] and "beta" not in groups["quantities"]
     for group in groups["rows"]:
         exponent = posterior["exponent_parameters"].sel(group=group, drop=True)
-        said = groups["exponent"]["by_group"][group]
-        assert said["q50"] == pytest.approx(float(np.quantile(exponent, 0.5)))
-        assert f"{said['q50']:.3f} [{said['q2.5']:.3f}, {said['q97.5']:.3f}]" in (out / "index.html").read_text("utf-8")
+        alpha = groups["exponent"]["by_group"][group]
+        assert alpha["q50"] == pytest.approx(float(np.quantile(exponent, 0.5)))
+        assert f"{alpha['q50']:.3f} [{alpha['q2.5']:.3f}, {alpha['q97.5']:.3f}]" in (out / "index.html").read_text(
+            "utf-8"
+        )
         assert entry["robust"][f"alpha[{group}]"]["posterior_sd"] > 0
-        own = [each for each in document["allocation"] if each["group"] == group]
+        allocations = [allocation for allocation in document["allocation"] if allocation["group"] == group]
         runs = fit.rows
         runs = runs[runs[HOSTILE] == group]
         flop = 6 * runs["parameters"] * runs["tokens"]
-        assert own[0]["compute"] == pytest.approx(flop.max()) and own[0]["extrapolation"] == 0
-        at = fit.allocate(own[1]["compute"], group=group)
-        assert own[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
+        assert allocations[0]["compute"] == pytest.approx(flop.max()) and allocations[0]["extrapolation"] == 0
+        at = fit.allocate(allocations[1]["compute"], group=group)
+        assert allocations[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
     typical = posterior["beta"] / (posterior["typical_alpha"] + posterior["beta"])
     assert groups["exponent"]["typical"]["q50"] == pytest.approx(float(np.quantile(typical, 0.5)))
     width = {unseen: groups["exponent"][unseen]["sd"] for unseen in ("typical", "new")}
@@ -223,10 +225,10 @@ def test_a_fit_of_groups_is_reported_and_has_no_backdrop(grouped, tmp_path, quie
 
 
 def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
-    code, _, said = run("--data", table, "--law", "progress-7", "--out", tmp_path)
-    assert code == 2 and "--data is for laws of runs or counts" in said and said.count("\n") == 1
-    code, _, said = run("--data", tmp_path / "missing.csv", "--out", tmp_path / "new")
-    assert code == 2 and "missing.csv" in said and not (tmp_path / "new").exists()
+    code, _, errors = run("--data", table, "--law", "progress-7", "--out", tmp_path)
+    assert code == 2 and "--data is for laws of runs or counts" in errors and errors.count("\n") == 1
+    code, _, errors = run("--data", tmp_path / "missing.csv", "--out", tmp_path / "new")
+    assert code == 2 and "missing.csv" in errors and not (tmp_path / "new").exists()
 
 
 def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):

@@ -29,10 +29,10 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LAWS", "FREE", "HELD"):
-            kept = {
+            laws = {
                 law: x for law, x in getattr(embeddings, name).items() if "joint" not in law and "one sigma" not in law
             }
-            patch.setattr(embeddings, name, kept)
+            patch.setattr(embeddings, name, laws)
         report(folder, pages=tuple(TITLES), **SETTINGS)
     return folder
 
@@ -47,8 +47,8 @@ def of_draws(draws):
     return {"mean": values.mean(), "q2.5": np.quantile(values, 0.025), "q97.5": np.quantile(values, 0.975)}
 
 
-def agrees(said, draws):
-    return all(said[name] == pytest.approx(x, rel=1e-6) for name, x in of_draws(draws).items())
+def agrees(interval, draws):
+    return all(interval[name] == pytest.approx(x, rel=1e-6) for name, x in of_draws(draws).items())
 
 
 @pytest.mark.thorough
@@ -76,44 +76,44 @@ def test_the_pages_are_well_made_and_print_what_the_document_has(
 
 @pytest.mark.thorough
 def test_the_reconciliation_is_that_of_the_posterior(folder, document):
-    said = document["reconciliation"]
+    result = document["reconciliation"]
     fit = bs.open(folder / "posteriors" / "embedding-corrected.nc")
     slopes = fit.study_exponents()["nonembedding"]["size"]
-    assert agrees(said["local_exponent"]["nonembedding"]["posterior"], slopes)
-    assert said["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
+    assert agrees(result["local_exponent"]["nonembedding"]["posterior"], slopes)
+    assert result["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
     sizes = bs.open(folder / "posteriors" / "configurations.nc")
-    assert set(said["by_law"]) == {"chinchilla", "coupled", "offsets"}
-    best = max(said["by_law"].values(), key=lambda one: one["elpd_diff"])
-    for name, one in said["by_law"].items():
+    assert set(result["by_law"]) == {"chinchilla", "coupled", "offsets"}
+    best = max(result["by_law"].values(), key=lambda one: one["elpd_diff"])
+    for name, one in result["by_law"].items():
         exponents = bs.open(folder / "posteriors" / f"{name}.nc").study_exponents(configurations=sizes)
         assert all(agrees(one[basis], exponents[basis]["size"]) for basis in ("nonembedding", "total"))
         assert one["rejected"] == (one["elpd_diff"] < -2 * one["dse"])
     assert best["elpd_diff"] == 0 and not best["rejected"]
-    assert said["direction"]["laws"] == [name for name, one in said["by_law"].items() if not one["rejected"]]
-    assert said["decades_beyond"] == min(said["decades_beyond_by_basis"].values())
+    assert result["direction"]["laws"] == [name for name, one in result["by_law"].items() if not one["rejected"]]
+    assert result["decades_beyond"] == min(result["decades_beyond_by_basis"].values())
     omega = bs.open(folder / "posteriors" / "embedding-weighted.nc")["posterior"]["omega"]
-    assert agrees(said["omega"]["by_law"]["embedding-weighted"]["omega"], omega)
-    elpd = {name: one["elpd_loo"] for name, one in said["omega"]["by_law"].items()}
-    assert said["omega"]["law"] == max(elpd, key=elpd.get)
-    for entry in said["planning"]:
+    assert agrees(result["omega"]["by_law"]["embedding-weighted"]["omega"], omega)
+    elpd = {name: one["elpd_loo"] for name, one in result["omega"]["by_law"].items()}
+    assert result["omega"]["law"] == max(elpd, key=elpd.get)
+    for entry in result["planning"]:
         product = 6 * entry["parameters"]["q50"] * entry["tokens"]["q50"]
         assert product == pytest.approx(entry["compute"], rel=0.05)
 
 
 @pytest.mark.thorough
 def test_small_models_are_those_of_the_table(folder, document):
-    said = document["small_lm"]
+    small_lm = document["small_lm"]
     runs = bs.load("small_lm_runs")
-    assert set(said["schemes"]) == set(SCHEMES)
-    for scheme, entry in said["schemes"].items():
+    assert set(small_lm["schemes"]) == set(SCHEMES)
+    for scheme, entry in small_lm["schemes"].items():
         fit = bs.open(folder / "posteriors" / f"small-models-{scheme}.nc")
         table = of_scheme(runs, scheme)
         assert fit["observed_data"].sizes["run"] == len(table) == entry["rows"]
-        known, truth = runs["irreducible_loss"].iloc[0], said["truth"][scheme]
-        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - known)
-        assert agrees(truth["fitted"], fit["posterior"]["E"]) and truth["known"] == known
-        assert truth["holds"] == (truth["fitted"]["q2.5"] <= known <= truth["fitted"]["q97.5"])
-        assert truth["coupled"]["fitted"] == said["changed"][f"{scheme}, coupled"]["fitted"]
+        entropy, truth = runs["irreducible_loss"].iloc[0], small_lm["truth"][scheme]
+        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - entropy)
+        assert agrees(truth["fitted"], fit["posterior"]["E"]) and truth["known"] == entropy
+        assert truth["holds"] == (truth["fitted"]["q2.5"] <= entropy <= truth["fitted"]["q97.5"])
+        assert truth["coupled"]["fitted"] == small_lm["changed"][f"{scheme}, coupled"]["fitted"]
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
         envelope = curve_frontier(table, basis="total")["exponent"]
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
@@ -121,19 +121,19 @@ def test_small_models_are_those_of_the_table(folder, document):
         assert (left_out is not None) == fit.law.run_effects == table["run"].duplicated().any()
         if left_out:
             assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
-    assert said["calibration"]["simulations"] == 100
-    assert 0 <= said["calibration"]["quantities"]["E"]["coverage_90"] <= 1
+    assert small_lm["calibration"]["simulations"] == 100
+    assert 0 <= small_lm["calibration"]["quantities"]["E"]["coverage_90"] <= 1
 
 
 def test_a_study_within_the_runs_extrapolates_by_nothing():
     runs = bs.load("chinchilla_runs")
     for decades, beyond in (((19, 21), 0.0), ((19, 24), 24), ((13, 21), 13), ((13, 24), 13)):
         study = Study(budgets=(decades, decades))
-        found = embeddings.decades_beyond(runs, study)
+        extrapolation = embeddings.decades_beyond(runs, study)
         for basis, column in (("nonembedding", "parameters_nonembedding"), ("total", "parameters")):
             compute = np.log10(6 * runs[column] * runs["tokens"])
             ends = {0.0: 0.0, 24: 24 - compute.max(), 13: 13 - compute.min()}
-            assert found[basis] == pytest.approx(ends[beyond], abs=1e-6)
+            assert extrapolation[basis] == pytest.approx(ends[beyond], abs=1e-6)
 
 
 def test_at_one_rate_all_sizes_but_the_largest_end_above_their_best():
@@ -143,7 +143,7 @@ def test_at_one_rate_all_sizes_but_the_largest_end_above_their_best():
     mixed = small_models.with_best_rates(tables, 3)
     assert len(mixed) == len(tables["scheme-1"]) and mixed["run"].nunique() == tables["scheme-1"]["run"].nunique()
     rates = mixed.groupby("parameters")["learning_rate_peak"].unique()
-    assert [list(each) for each in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
+    assert [list(rates_of_size) for rates_of_size in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
     assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {5}
 
 
@@ -175,7 +175,7 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, well_made, not_
         assert probability == pytest.approx(float((halves[0] > halves[1]).mean()))
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h4>Arithmetic: how far beyond training</h4>" in text and "<h4>Accuracy by length</h4>" in text
-    missing = [said for said in document["runs"].values() if said not in html.unescape(text)]
+    missing = [failure for failure in document["runs"].values() if failure not in html.unescape(text)]
     assert missing == []
 
 

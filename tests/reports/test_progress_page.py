@@ -10,7 +10,7 @@ from bayescaling.reports.pages.progress import analysis
 from bayescaling.reports.report import report
 
 pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")]
-TITLES = ("Do the specifications fit?", "Has progress become faster?", "Do papers have effects of their own?",
+TITLES = ("Do the specifications fit?", "Has progress become faster?", "Are rows of one paper independent?",
           "Predicting the next year")  # fmt: skip
 
 
@@ -58,21 +58,21 @@ def test_fits_with_effects_of_papers_are_judged_too(document):
 def test_gains_are_those_of_the_posteriors(folder, document):
     for k in ("7", "14", "18"):
         fit = bs.open(folder / "posteriors" / f"progress-{k}.nc")
-        table, said = gain_times(fit), document["progress"][k]["compute_equivalent_gain"]
-        assert set(said) == set(table.index)
+        table, gains = gain_times(fit), document["progress"][k]["compute_equivalent_gain"]
+        assert set(gains) == set(table.index)
         for name, row in table.iterrows():
-            assert said[name]["doubling_months"]["q50"] == pytest.approx(row["q50"])
-        assert said["all"]["p_progress"] == float((compute_equivalent_gain(fit) > 0).mean())
+            assert gains[name]["doubling_months"]["q50"] == pytest.approx(row["q50"])
+        assert gains["all"]["p_progress"] == float((compute_equivalent_gain(fit) > 0).mean())
 
 
 def test_the_headline_is_of_the_noise_that_predicts_papers_left_out_better(document):
-    found = document["compute_equivalent_gain"]
+    gain = document["compute_equivalent_gain"]
     papers = {name: entry["elpd_papers"] for name, entry in document["noises"].items()}
-    assert found["noise"] == max(papers, key=papers.get)
-    assert found["doubling_months"] == found["by_noise"][found["noise"]]
-    resampled = found["papers_resampled"]["median_doubling_months"]
+    assert gain["noise"] == max(papers, key=papers.get)
+    assert gain["doubling_months"] == gain["by_noise"][gain["noise"]]
+    resampled = gain["papers_resampled"]["median_doubling_months"]
     assert resampled["q5"] <= resampled["q95"]
-    weights = [entry["q50"] for entry in found["papers_resampled"]["weights"].values()]
+    weights = [entry["q50"] for entry in gain["papers_resampled"]["weights"].values()]
     assert min(weights) >= 0 and max(weights) <= 1
 
 
@@ -104,7 +104,7 @@ def test_probabilities_of_a_change_of_pace_add_up(document):
 
 
 def test_tests_of_misfit_stand_with_each_specification(folder, document):
-    said = document["progress"]["7"]["misfit"]["rows independent"]
+    misfit = document["progress"]["7"]["misfit"]["rows independent"]
     table = bs.open(folder / "posteriors" / "progress-7.nc").law_tests()
-    assert {name: entry["p"] for name, entry in said.items()} == pytest.approx(table["p"].to_dict())
-    assert np.isfinite([entry["statistic"] for entry in said.values()]).all()
+    assert {name: entry["p"] for name, entry in misfit.items()} == pytest.approx(table["p"].to_dict())
+    assert np.isfinite([entry["statistic"] for entry in misfit.values()]).all()

@@ -34,8 +34,8 @@ def page(tmp_path):
 
 def test_a_template_is_read_as_sections(page):
     blocks = {"one": 1, "two": [2, 3], "late": lambda: 4, "none": None}
-    found = prose.sections(page, blocks, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
-    assert found == [
+    sections = prose.sections(page, blocks, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
+    assert sections == [
         {
             "title": "Answer",
             "role": "answer",
@@ -65,9 +65,9 @@ def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
     """
     (tmp_path / "own.md.jinja").write_text(text, encoding="utf-8")
     name = "<i>\n\n## a & b"
-    (found,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
-    assert found["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
-    assert found["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and found["points"] == ["x<sub>1</sub>"]
+    (section,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
+    assert section["title"] == "Does <i>  ## a & b fit?"  # unchanged: the page escapes titles
+    assert section["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and section["points"] == ["x<sub>1</sub>"]
 
 
 TEMPLATES = sorted((Path(bs.__file__).parent / "reports" / "pages").rglob("*.md.jinja"))

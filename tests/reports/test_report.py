@@ -20,8 +20,8 @@ TITLES = (
     "Details",
     "The data",
     "Tokens per parameter and loss at the optimum",
-    "The Chinchilla law's own optimum",
-    "Parameters beside the published sets",
+    "The optimum under the Chinchilla law",
+    "Constants compared with published ones",
     "The usual point estimators",
     "The loss surface",
     "Posterior predictive check",
@@ -85,13 +85,13 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def document(made):
-    return json.loads((made[0] / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+def document(report):
+    return json.loads((report[0] / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
 
 
 @pytest.fixture(scope="module")
-def text(made):
-    return (made[0] / "index.html").read_text(encoding="utf-8")
+def text(report):
+    return (report[0] / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +100,8 @@ def page(text):
 
 
 @pytest.fixture(scope="module")
-def posteriors(made):
-    return {path.stem: bs.open(path) for path in (made[0] / "posteriors").iterdir()}
+def posteriors(report):
+    return {path.stem: bs.open(path) for path in (report[0] / "posteriors").iterdir()}
 
 
 def file_of(law):
@@ -114,8 +114,8 @@ def is_summary(q, *, ratio=False):
     assert q["q2.5"] <= q["q50"] <= q["q97.5"]
 
 
-def test_it_writes_its_files_and_nothing_else(made, document):
-    folder, printed = made
+def test_it_writes_its_files_and_nothing_else(report, document):
+    folder, printed = report
     assert {path.name for path in folder.iterdir()} == {"index.html", "results.json", "posteriors"}
     assert {path.stem for path in (folder / "posteriors").iterdir()} == {file_of(law) for law in document["laws"]}
     assert printed == (folder / "results.json").read_text(encoding="utf-8")
@@ -125,13 +125,13 @@ def test_it_writes_its_files_and_nothing_else(made, document):
 
 
 def test_provenance(document):
-    said = document["provenance"]
-    assert set(said) == {"versions", "seed", "draws", "chains", "sampler", "data", "priors"}
-    assert (said["seed"], said["draws"], said["chains"], said["sampler"]) == (3, 200, 2, "nutpie")
-    assert said["versions"]["bayescaling"] == bs.__version__
-    assert {"python", "pymc", "nutpie", "arviz-stats"} <= set(said["versions"])
-    assert all(re.fullmatch("[0-9a-f]{64}", sha) for sha in said["data"].values())
-    assert set(said["priors"]) == set(document["laws"])
+    record = document["provenance"]
+    assert set(record) == {"versions", "seed", "draws", "chains", "sampler", "data", "priors"}
+    assert (record["seed"], record["draws"], record["chains"], record["sampler"]) == (3, 200, 2, "nutpie")
+    assert record["versions"]["bayescaling"] == bs.__version__
+    assert {"python", "pymc", "nutpie", "arviz-stats"} <= set(record["versions"])
+    assert all(re.fullmatch("[0-9a-f]{64}", sha) for sha in record["data"].values())
+    assert set(record["priors"]) == set(document["laws"])
     assert document["schema"] == 1
     assert all(seconds >= 0 for seconds in document["seconds"].values())
 
@@ -213,7 +213,7 @@ def test_every_interval_of_the_page_is_in_the_document(text, document, not_in_re
     assert missing == [] and printed > 80
 
 
-def test_the_only_page_made_is_the_only_question_answered(text, document, made):
+def test_the_only_page_made_is_the_only_question_answered(text, document, report):
     (answer,) = document["answers"]
     assert answer["page"] == "chinchilla" and answer["answer"] in text and answer["number"] in text
     best = next(a for a in document["allocation"] if a["law"] == document["optimum"]["law"] and a["compute"] == 1e24)
@@ -222,15 +222,15 @@ def test_the_only_page_made_is_the_only_question_answered(text, document, made):
 
 
 def test_the_recommended_optimum_is_one_row_and_its_grid_that_of_allocate(page, document, posteriors):
-    found = document["optimum"]
-    assert found["law"] == "coupled"
+    optimum = document["optimum"]
+    assert optimum["law"] == "coupled"
     rows = page.table_with("N* at 1e24 FLOP")
     assert [name for name in rows if "recommended" in name] == ["coupled (recommended)"]
     places = [40, 140]
-    at = posteriors["coupled"].allocate(10.0 ** np.array([found["log10_compute"][i] for i in places]))
+    at = posteriors["coupled"].allocate(10.0 ** np.array([optimum["log10_compute"][i] for i in places]))
     for name in ("parameters", "tokens", "tokens_per_parameter"):
         q = at[name].quantile([0.025, 0.5, 0.975], ("chain", "draw")).transpose("compute", "quantile").values
-        np.testing.assert_allclose([found[name][i] for i in places], np.log10(q), atol=2e-3)
+        np.testing.assert_allclose([optimum[name][i] for i in places], np.log10(q), atol=2e-3)
 
 
 def test_the_page_has_its_sections_and_leads_to_them(page):
@@ -264,13 +264,13 @@ def test_the_page_shows_the_comparison_of_the_document(page, document):
 
 def test_the_page_says_what_is_not_to_be_trusted(page, text, posteriors):
     (rows,) = [table[1:] for table in page.tables if table[0][-1] == "what its chains say"]
-    verdicts = {name: said for name, _, said in rows}
+    verdicts = {name: cell for name, _, cell in rows}
     for name, fit in posteriors.items():
-        (verdict,) = [said for law, said in verdicts.items() if file_of(law) == name]
-        assert ("NOT TO BE TRUSTED" in verdict) == (not fit.diagnostics["ok"])
+        (verdict,) = [cell for law, cell in verdicts.items() if file_of(law) == name]
+        assert ("did not converge" in verdict) == (not fit.diagnostics["ok"])
     bad = sum(not fit.diagnostics["ok"] for fit in posteriors.values())
-    said = f"{bad} of {len(posteriors)} fits" if bad else f"{len(posteriors)} of {len(posteriors)} fits converged"
-    assert said in text and text.count('class="bad"') == bad
+    sentence = f"{bad} of {len(posteriors)} fits" if bad else f"{len(posteriors)} of {len(posteriors)} fits converged"
+    assert sentence in text and text.count('class="bad"') == bad
 
 
 def test_the_page_gives_versions_and_fingerprints(text, document):

@@ -15,11 +15,11 @@ SEED = 2
 def test_the_doubling_time_follows_from_the_saved_posteriors_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(analysis, "SPECIFICATIONS", {k: analysis.SPECIFICATIONS[k] for k in SPECIFICATIONS})
     with Stages(analysis.STAGES, False) as stage:
-        found = analysis.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
-    reported = found.document["compute_equivalent_gain"]["by_noise"]["paper effects"]
+        analysed = analysis.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
+    reported = analysed.document["compute_equivalent_gain"]["by_noise"]["paper effects"]
     prepare(tmp_path)
-    write_posteriors(tmp_path, found.posteriors)
-    del found
+    write_posteriors(tmp_path, analysed.posteriors)
+    del analysed
 
     opened = {k: bs.open(tmp_path / POSTERIORS / f"progress-{k}-paper-effects.nc") for k in SPECIFICATIONS}
     assert all(fit.law.options["paper_effects"] for fit in opened.values())

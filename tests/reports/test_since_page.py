@@ -16,10 +16,12 @@ BENCHMARKS = 5
 def scores():
     """Scores of the models whose compute is known, on the benchmarks that most of them have."""
     table = bs.load("eci_scores")
-    known = table[table["compute_confidence"].isin(["Confident", "Likely"])]
-    kept = known[known["benchmark"].isin(known["benchmark"].value_counts().index[:BENCHMARKS])].reset_index(drop=True)
-    kept.attrs = dict(table.attrs)
-    return kept
+    trusted = table[table["compute_confidence"].isin(["Confident", "Likely"])]
+    rows = trusted[trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:BENCHMARKS])].reset_index(
+        drop=True
+    )
+    rows.attrs = dict(table.attrs)
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +45,15 @@ def two(folder):
 
 
 def test_rates_are_those_of_the_posterior(entry, two):
-    found = bs.scores.progress_at_fixed_compute(two)
+    progress = bs.scores.progress_at_fixed_compute(two)
     for period in ("before", "after"):
-        said = entry["periods"][period]["model"]
-        draws = found["factor"].sel(period=period).values.ravel()
-        assert said["factor"]["q50"] == pytest.approx(np.median(draws), rel=1e-4)
-        assert said["p_progress"] == pytest.approx(float((found["gain"].sel(period=period) > 0).mean()))
-    change = found["gain"].sel(period="after") - found["gain"].sel(period="before")
+        interval = entry["periods"][period]["model"]
+        draws = progress["factor"].sel(period=period).values.ravel()
+        assert interval["factor"]["q50"] == pytest.approx(np.median(draws), rel=1e-4)
+        assert interval["p_progress"] == pytest.approx(float((progress["gain"].sel(period=period) > 0).mean()))
+    change = progress["gain"].sel(period="after") - progress["gain"].sel(period="before")
     assert entry["periods"]["change"]["model"]["p_progress"] == pytest.approx(float((change > 0).mean()))
-    decade = np.log(10) * found["slope"].values.ravel()
+    decade = np.log(10) * progress["slope"].values.ravel()
     assert entry["slope_a_decade"]["break"]["q50"] == pytest.approx(np.median(decade))
 
 
@@ -60,23 +62,23 @@ def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
     for period, year in (("before", 2023.5), ("after", 2025.5)):
         quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
         assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)
-    found, forms = entry["p_faster"], entry["forms"]
+    probabilities, forms = entry["p_faster"], entry["forms"]
     faster = float((gain.sel(period=2025.5) > gain.sel(period=2023.5)).mean())
-    assert found["break, models as the unit"] == pytest.approx(faster)
+    assert probabilities["break, models as the unit"] == pytest.approx(faster)
     changed = {name for name, of in entry["rests"].items() if "change" in of}
-    assert {f"break, {name}" for name in changed} < set(found) and len(changed) > 5
-    assert found["random walk by half-year"] == forms["answers"]["default"]["random_walk"]["p_faster"]
+    assert {f"break, {name}" for name in changed} < set(probabilities) and len(changed) > 5
+    assert probabilities["random walk by half-year"] == forms["answers"]["default"]["random_walk"]["p_faster"]
     averaged = [of["averaged"]["p_faster"] for of in forms["left_out"]["default"].values()]
-    assert sorted(p for name, p in found.items() if "averaged" in name) == sorted(averaged)
+    assert sorted(p for name, p in probabilities.items() if "averaged" in name) == sorted(averaged)
 
 
 def test_forms_are_compared_with_the_best_of_them():
     for by in evidence("since_forms")["result"]["left_out"].values():
         for of in by.values():
-            best = max(each["elpd"] for each in of["forms"].values())
-            for each in of["forms"].values():
-                assert each["elpd_diff"] == pytest.approx(each["elpd"] - best)
-            assert sum(each["stacking"] for each in of["forms"].values()) == pytest.approx(1)
+            best = max(form["elpd"] for form in of["forms"].values())
+            for form in of["forms"].values():
+                assert form["elpd_diff"] == pytest.approx(form["elpd"] - best)
+            assert sum(form["stacking"] for form in of["forms"].values()) == pytest.approx(1)
             assert of["averaged"]["gains"]["before"]["q50"] < of["averaged"]["gains"]["after"]["q50"]
 
 
@@ -89,8 +91,8 @@ def test_every_fit_that_a_number_rests_on_is_judged(folder):
 
 
 def test_drawn_pairs_are_draws_of_one_posterior(entry, two):
-    found = bs.scores.progress_at_fixed_compute(two)
-    slope, gain = np.log(10) * found["slope"].values.ravel(), found["gain"].sel(period="after").values.ravel()
+    progress = bs.scores.progress_at_fixed_compute(two)
+    slope, gain = np.log(10) * progress["slope"].values.ravel(), progress["gain"].sel(period="after").values.ravel()
     pairs = entry["pairs"]["after"]
     assert len(pairs["slope"]) == analysis.PAIRS
     for one in zip(pairs["slope"], pairs["gain"], strict=True):
@@ -98,11 +100,11 @@ def test_drawn_pairs_are_draws_of_one_posterior(entry, two):
 
 
 def test_published_estimators_are_those_of_the_paper_whatever_the_unit(entry):
-    found = entry["least_squares"]
-    assert found["two stages"]["factor"] == pytest.approx(5.95, abs=0.01)
-    for each in (found["two stages"], found["one regression"]):
-        assert 10 ** (each["gain"] / each["slope"]) == pytest.approx(each["factor"])
-    assert found["one regression"]["factor"] > 2 * found["two stages"]["factor"]
+    estimates = entry["least_squares"]
+    assert estimates["two stages"]["factor"] == pytest.approx(5.95, abs=0.01)
+    for estimate in (estimates["two stages"], estimates["one regression"]):
+        assert 10 ** (estimate["gain"] / estimate["slope"]) == pytest.approx(estimate["factor"])
+    assert estimates["one regression"]["factor"] > 2 * estimates["two stages"]["factor"]
 
 
 def test_studies_stand_on_the_page_with_their_date(folder):
@@ -124,31 +126,31 @@ def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results, tw
 
 
 def test_the_frontier_is_predicted_beside_the_published_line(entry):
-    found = entry["frontier"]
-    assert (found["before"], found["after"]) == (6, 6)
-    assert sum(found["models"].values()) == bs.load("rosetta_scores")["model"].nunique()
-    line, two = found["forecasts"]["line"], found["forecasts"]["break"]
+    frontier = entry["frontier"]
+    assert (frontier["before"], frontier["after"]) == (6, 6)
+    assert sum(frontier["models"].values()) == bs.load("rosetta_scores")["model"].nunique()
+    line, two = frontier["forecasts"]["line"], frontier["forecasts"]["break"]
     assert line["mae"] == pytest.approx(0.379, abs=0.001) == -line["bias"]
     assert 0.1 < two["crps"] < two["mae"] < 0.5 and two["coverage_90"] > 0.5
 
 
 def test_halving_times_to_2023_stand_beside_those_since(entry):
-    for found in entry["earlier"]["units"].values():
-        assert 12 * np.log(2) / np.log(found["factor"]["q50"]) == pytest.approx(found["halving"]["q50"], rel=0.01)
-        assert 6 < found["halving"]["q50"] < 20
+    for unit in entry["earlier"]["units"].values():
+        assert 12 * np.log(2) / np.log(unit["factor"]["q50"]) == pytest.approx(unit["halving"]["q50"], rel=0.01)
+        assert 6 < unit["halving"]["q50"] < 20
 
 
 def test_widths_are_those_of_the_factor(entry, folder):
-    found, one = entry["widths"], bs.open(folder / "posteriors" / "since-linear.nc")
+    widths, one = entry["widths"], bs.open(folder / "posteriors" / "since-linear.nc")
     factor = bs.scores.progress_at_fixed_compute(one)["factor"].values
-    assert found["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
-    assert found["families"] >= found["posterior"] > 0
-    assert 0 < found["computes"] < found["models"] and 0 < found["scores"] < found["models"]
+    assert widths["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
+    assert widths["families"] >= widths["posterior"] > 0
+    assert 0 < widths["computes"] < widths["models"] and 0 < widths["scores"] < widths["models"]
     medians = [entry["periods"]["all"]["model"]] + [
-        each["all"]["model"] for each in entry["rests"].values() if each["specification"]
+        rest["all"]["model"] for rest in entry["rests"].values() if rest["specification"]
     ]
-    spread = np.std([np.log10(each["factor"]["q50"]) for each in medians], ddof=1)
-    assert found["specification"] == pytest.approx(spread)
+    spread = np.std([np.log10(median["factor"]["q50"]) for median in medians], ddof=1)
+    assert widths["specification"] == pytest.approx(spread)
 
 
 def test_the_answer_says_what_the_numbers_say(folder):

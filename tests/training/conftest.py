@@ -1,4 +1,4 @@
-"""Both kinds of sweep, each with a tiny one that a CPU trains in seconds, for tests that hold of either."""
+"""Both kinds of sweep, each with a tiny one that a CPU trains in seconds, for tests of both."""
 
 import functools
 import subprocess
@@ -89,7 +89,7 @@ CHILD = """
 
 
 class Kind:
-    """A kind of sweep: its package, a tiny sweep's text, how many runs it has, and what its bar says at the end."""
+    """A kind of sweep: its package, a tiny sweep's text, how many runs it has, and the text of its bar at the end."""
 
     def __init__(self, package, text, runs, shown):
         self.package, self.text, self.runs, self.shown = package, text, runs, shown

@@ -21,8 +21,8 @@ def of_arithmetic(preset, **sections):
 def test_the_papers_presets_deviate_where_they_must_alone():
     always = {"length of training", "fresh problems", "precision", "noise when judged", "judged by one pass"}
     for preset in ("addition", "multiplication", "sorting", "or"):
-        for found in of_arithmetic(preset):
-            assert always <= set(found) <= always | {"offsets", "mean over an update", "buckets"}
+        for deviations_of_runs in of_arithmetic(preset):
+            assert always <= set(deviations_of_runs) <= always | {"offsets", "mean over an update", "buckets"}
     assert {"other layers", "other size", "judged at other offsets"} <= set(of_arithmetic("small")[0])
     changed = {
         "injection": {"arms": [arm("4x4+injection")]},
@@ -30,21 +30,21 @@ def test_the_papers_presets_deviate_where_they_must_alone():
         "objective": {"training": {"alpha": 0.5}},
     }
     for name, sections in changed.items():
-        found = of_arithmetic("multiplication", **sections)
-        assert all(name in deviations for deviations in found)
+        deviations_of_runs = of_arithmetic("multiplication", **sections)
+        assert all(name in deviations for deviations in deviations_of_runs)
 
 
 def arm(architecture):
-    own = {"name": "one", "task": "multiplication", "lengths": 15}
-    return own | {"embeddings": ["abacus"], "architectures": [architecture]}
+    settings = {"name": "one", "task": "multiplication", "lengths": 15}
+    return settings | {"embeddings": ["abacus"], "architectures": [architecture]}
 
 
 def test_language_models_deviate_in_size_where_the_preset_is_not_the_papers():
-    found = {}
+    deviations = {}
     for preset in ("schemes", "schemes-small", "demo"):
         sweep = training.make_sweep({"preset": preset})
         runs = sweep.runs(sweep.stages[0], {})
-        found[preset] = {name for run in runs for name in names_of(LANGUAGE, run)}
-    assert found["schemes"] == {"corpus", "not stated"}
-    assert found["schemes-small"] == {"corpus", "not stated", "vocabulary"}
-    assert found["demo"] == {"corpus", "not stated", "vocabulary", "other size"}
+        deviations[preset] = {name for run in runs for name in names_of(LANGUAGE, run)}
+    assert deviations["schemes"] == {"corpus", "not stated"}
+    assert deviations["schemes-small"] == {"corpus", "not stated", "vocabulary"}
+    assert deviations["demo"] == {"corpus", "not stated", "vocabulary", "other size"}

@@ -16,22 +16,22 @@ MODULES = {path.relative_to(ROOT).with_suffix("").parts: path for path in sorted
 
 def imports(module):
     """Modules of training that a module imports, as tuples of names; imports inside functions count."""
-    found = set()
+    imported_modules = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(module):
             base = (*module[: len(module) - node.level], *(node.module or "").split("."))
             base = tuple(part for part in base if part)
             for alias in node.names:
                 inside = (*base, alias.name)
-                found |= {inside if inside in MODULES else base if base in MODULES else (*base, "__init__")}
-    return found & set(MODULES)
+                imported_modules |= {inside if inside in MODULES else base if base in MODULES else (*base, "__init__")}
+    return imported_modules & set(MODULES)
 
 
 @pytest.mark.parametrize("part", MAY_IMPORT)
 def test_folders_point_one_way(part):
     modules = [module for module in MODULES if module[0] == part]
-    found = {imported[0] for module in modules for imported in imports(module)} - {part, "names"}
-    assert modules and found <= MAY_IMPORT[part]
+    folders = {imported[0] for module in modules for imported in imports(module)} - {part, "names"}
+    assert modules and folders <= MAY_IMPORT[part]
 
 
 def test_no_module_imports_itself_by_way_of_others():

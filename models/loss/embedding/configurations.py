@@ -57,7 +57,7 @@ class Configurations(LossLaw):
     ================= ======================== ==================================================================
 
     Derived, draw by draw: gamma, and ``aspect_ratio``, the width over depth that `vocabulary` and gamma imply at
-    delta = 1/3: where delta is learned, of a model of N_x = N0.
+    delta = 1/3. Where delta is learned, it is that of a model of N_x = N0.
 
     Parameters
     ----------

@@ -21,14 +21,14 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     ``loss = E + A/(N_x + gamma N_x**delta)**alpha + B/D**beta``, equations 7 and 15 of Pearce and Song (2024). N_x is
     parameters outside the embeddings, D training tokens, loss in nats per token; ``gamma N_x**delta`` stands for the
-    embedding parameters. Where N_T is known this is the Chinchilla law with an error of size, not a rival hypothesis of
-    the loss: it serves runs of which N_T is not known.
+    embedding parameters. Where N_T is known, this is the Chinchilla law with an error of size, and no rival hypothesis
+    of the loss. It serves runs of which N_T is not known.
 
-    gamma and delta are learned from sizes of models alone by default, the loss informing the rest given them (a cut: a
-    misfit of the loss cannot bend the relation of sizes). With `joint` both learn from both.
+    gamma and delta are learned from sizes of models alone by default, the loss informing the rest given them. This is a
+    cut: a misfit of the loss cannot bend the relation of sizes. With `joint` both learn from both.
 
     Sampled are the quantities of `Chinchilla`, centred at the geometric means of D and of the N_T that the sizes
-    imply, and with `joint` those of the relation of sizes; see `Configurations`.
+    imply. With `joint` those of the relation of sizes are sampled too; see `Configurations`.
 
     Parameters
     ----------

@@ -49,9 +49,9 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
     """The Chinchilla law with embedding parameters weighted, ``loss = E + A/(N_x + omega N_E)**alpha + B/D**beta``.
 
     N_x is parameters outside the embeddings, N_E embedding parameters, D training tokens, loss in nats per token. At
-    omega = 1 this is the Chinchilla law (Hoffmann et al. 2022, who count all parameters), at omega = 0 the same law in
-    the parameters that Kaplan et al. (2020) count. Pearce and Song (2024) leave open how much an embedding parameter
-    counts; omega is the answer of the runs.
+    omega = 1 this is the Chinchilla law (Hoffmann et al. 2022, who count all parameters). At omega = 0 it is the same
+    law in the parameters that Kaplan et al. (2020) count. Pearce and Song (2024) leave open how much an embedding
+    parameter counts; omega is the answer of the runs.
 
     Sampled are the quantities of `Chinchilla`, centred at the geometric mean of D and of ``N_x + omega N_E``, and
 

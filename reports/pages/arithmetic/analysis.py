@@ -38,7 +38,7 @@ BEYOND = 1.5
 
 @dataclass
 class ArithmeticFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` returns."""
 
     counts: object
     arms: object
@@ -55,30 +55,30 @@ class ArithmeticFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the law of lengths and read how far models go; see `Page.analyse`."""
+    """Fit the law of lengths and compute how far models go; see `Page.analyse`."""
     counts = load("arithmetic_runs")
     fits = stage("arithmetic: fits", lambda: {MAIN: fit(Lengths(), counts, seed=seed, sampler=sampler, **settings)})
     arms = load("arithmetic_offsets")
     equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
-    found = ArithmeticFindings(counts, arms, fits, equal, seed, studies=STUDIES)
-    stage.update(found, "arithmetic: lengths", _lengths)
-    stage.update(found, "arithmetic: numbers", _numbers)
-    found.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
-    return found
+    findings = ArithmeticFindings(counts, arms, fits, equal, seed, studies=STUDIES)
+    stage.update(findings, "arithmetic: lengths", _lengths)
+    stage.update(findings, "arithmetic: numbers", _numbers)
+    findings.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
+    return findings
 
 
-def _numbers(found):
-    found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
-    found.entry = _entry(found)
-    found.document = {
-        "lengths": found.entry,
-        "abacus_offsets": offsets_entry(abacus(found.arms)),
-        "equal_cost": equal_entry(found),
+def _numbers(findings):
+    findings.reach = length_at_accuracy(findings.equal, [0.5, 0.95])
+    findings.entry = _entry(findings)
+    findings.document = {
+        "lengths": findings.entry,
+        "abacus_offsets": offsets_entry(abacus(findings.arms)),
+        "equal_cost": equal_entry(findings),
     }
 
 
 def abacus(arms):
-    """Rows of Abacus embeddings, at every offset."""
+    """Return the rows of Abacus embeddings, at every offset."""
     return arms[arms["embedding"] == ABACUS].reset_index(drop=True)
 
 
@@ -91,22 +91,22 @@ def counts_of(arms):
     return counts
 
 
-def equal_entry(found):
+def equal_entry(findings):
     """Return how far each embedding goes at equal cost, and how probably Abacus goes further than each other.
 
-    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these,
-    ``p_abacus_further_all`` of all, and ``confounded`` has the share right within the training lengths of the others.
+    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these, and
+    ``p_abacus_further_all`` of all. ``confounded`` has the share right within the training lengths of the others.
     """
-    conditions_of = found.reach["condition"].values
-    first = found.reach.sel(condition=ABACUS, share=0.5)
+    conditions_of = findings.reach["condition"].values
+    first = findings.reach.sel(condition=ABACUS, share=0.5)
     others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
-    further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
-    trained = int(found.arms["train_digits"].iloc[0])
-    entry = lengths_entry(found.equal, seed=found.seed)
+    further = {str(name): float((first > findings.reach.sel(condition=name, share=0.5)).mean()) for name in others}
+    trained = int(findings.arms["train_digits"].iloc[0])
+    entry = lengths_entry(findings.equal, seed=findings.seed)
     learned = {name for name, share in entry["learned"].items() if share is not None and share >= LEARNED}
     return (
         {"data": "arithmetic_offsets", "train_digits": trained}
-        | _judged(found.equal)
+        | _judged(findings.equal)
         | entry
         | {
             "p_abacus_further": {name: p for name, p in further.items() if {name, ABACUS} <= learned},
@@ -121,23 +121,23 @@ def _judged(fit):
     return {"verdict": results.verdict_entry(fit), "misfit": results.misfit_entries(fit)}
 
 
-def _lengths(found):
-    main, counts, seed = found.fits[MAIN], found.counts, found.seed
-    found.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
-    found.contrasts = embedding_contrasts(main, seed=seed)
-    found.regions = region_accuracy(main)
+def _lengths(findings):
+    main, counts, seed = findings.fits[MAIN], findings.counts, findings.seed
+    findings.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
+    findings.contrasts = embedding_contrasts(main, seed=seed)
+    findings.regions = region_accuracy(main)
     longest = max(counts["length_a"].max(), counts["length_b"].max())
-    found.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
-    found.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
+    findings.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
+    findings.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
 
 
 def observed(counts):
-    """Share right by embedding, run and cell, with the condition's columns."""
+    """Return the share right by embedding, run and cell, with the columns of the condition."""
     return counts.assign(accuracy=counts["correct"] / counts["total"])
 
 
 def offsets_entry(offsets):
-    """Say which share is right at each length and offset, over all runs and of each seed."""
+    """Return the share right at each length and offset, over all runs and of each seed."""
     entry = {}
     for (length, offset), rows in offsets.groupby(["length", "offset"]):
         shares = dict(zip(rows["seed"].tolist(), (rows["correct"] / rows["total"]).tolist(), strict=True))
@@ -146,20 +146,20 @@ def offsets_entry(offsets):
     return {"data": "arithmetic_offsets", "share_right": entry}
 
 
-def _entry(found):
-    main = found.fits[MAIN]
-    known = conditions(main)
+def _entry(findings):
+    main = findings.fits[MAIN]
+    table = conditions(main)
     entry = {
         "data": "arithmetic_runs",
-        "rows": len(found.counts),
-        "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
+        "rows": len(findings.counts),
+        "conditions": {str(label): row.to_dict() for label, row in table.iterrows()},
         "accuracy": {
             str(label): {
-                str(region): intervals.summary(found.regions.sel(condition=label, region=region))
-                for region in found.regions["region"].values
+                str(region): intervals.summary(findings.regions.sel(condition=label, region=region))
+                for region in findings.regions["region"].values
             }
-            for label in known.index
+            for label in table.index
         },
     }
-    entry["comparison"] = found.study("arithmetic_left_out")["models"]
-    return entry | _judged(main) | lengths_entry(main, seed=found.seed)
+    entry["comparison"] = findings.study("arithmetic_left_out")["models"]
+    return entry | _judged(main) | lengths_entry(main, seed=findings.seed)

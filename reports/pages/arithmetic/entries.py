@@ -10,16 +10,16 @@ KINDS = ("typical", "new", "runs")
 
 
 def lengths_entry(fit, *, seed=1):
-    """Lengths at 50% and 95%, and contrasts of embeddings, of one fit.
+    """Return the lengths at 50% and 95% and the contrasts of embeddings of one fit.
 
     Returns
     -------
     dict
-        ``lengths``: for typical runs, new seeds and the fitted runs, by condition or run and share, quantiles in digits
-        (null for none) and ``p_none``; ``runs``: what each is; ``contrasts``: a list, empty where nothing differs in
-        its embedding alone; ``learned``, the share right within the training lengths by condition (null where no such
-        problem was asked); ``confounded``: effects that have no coefficient of their own because the runs cannot tell
-        them from others.
+        ``lengths``: quantiles in digits (null for none) and ``p_none``, for typical runs, new seeds and the fitted
+        runs, by condition or run and share. ``runs``: their descriptions. ``contrasts``: a list, empty where no two
+        conditions differ in the embedding alone. ``learned``: the share right within the training lengths by condition,
+        null where the table has no such problem. ``confounded``: effects that have no coefficient, because the runs
+        cannot tell them from others.
     """
     try:
         contrasts = embedding_contrasts(fit, seed=seed).to_dict("records")
@@ -39,11 +39,11 @@ def _description(row):
 
 
 def _lengths(fit, kind, seed):
-    found = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed)
-    dimension = found.dims[2]
+    lengths = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed)
+    dimension = lengths.dims[2]
     return {
-        str(label): {f"{share:g}": _quantiles(found.sel({dimension: label, "share": share})) for share in SHARES}
-        for label in found[dimension].values
+        str(label): {f"{share:g}": _quantiles(lengths.sel({dimension: label, "share": share})) for share in SHARES}
+        for label in lengths[dimension].values
     }
 
 
@@ -54,7 +54,7 @@ def _quantiles(draws):
 
 
 def lengths_rows(entry, kind):
-    """Rows of a table of lengths for people: label, share, 2.5%, 50%, 97.5%, P(none)."""
+    """Return rows of a table of lengths for people: label, share, 2.5%, 50%, 97.5%, P(none)."""
     names = {label: f"{label} ({who})" for label, who in entry["runs"].items()} if kind == "runs" else {}
     return [
         (
@@ -69,7 +69,7 @@ def lengths_rows(entry, kind):
 
 
 def contrast_rows(entry):
-    """Rows of a table of contrasts for people."""
+    """Return rows of a table of contrasts for people."""
     return [
         (
             f"{c['first']} / {c['second']}" if c["of"] == "length" else f"{c['first']} - {c['second']}",

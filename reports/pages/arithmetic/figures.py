@@ -17,7 +17,7 @@ OPERAND = "Digits of the {} operand"
 
 
 def heat_maps(counts):
-    """Share right by the lengths of both operands, a panel an embedding, mean over runs; training lengths framed."""
+    """Plot the share right by the lengths of both operands, a panel for each embedding; training lengths framed."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -56,8 +56,8 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    said = "Share of sums right by the digits of both operands; framed: the lengths of training"
-    drawn.update_layout(figure(height=340, caption=said).layout)
+    caption = "Share of sums right by the digits of both operands, mean over runs; red frame: the lengths of training"
+    drawn.update_layout(figure(height=340, caption=caption).layout)
     drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
     drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
@@ -66,17 +66,17 @@ def heat_maps(counts):
     return drawn
 
 
-def curves(found, labels):
-    """Accuracy at equal lengths: the median run of each condition with a 95% band, and the runs' own shares."""
+def curves(findings, labels):
+    """Plot accuracy at equal lengths: the median run of each condition with a 95% band, and the shares of runs."""
     import plotly.graph_objects as go
 
     traces = []
-    digits = found.curves["length_a"].values
-    equal = found.counts[found.counts["length_a"] == found.counts["length_b"]]
+    digits = findings.curves["length_a"].values
+    equal = findings.counts[findings.counts["length_a"] == findings.counts["length_b"]]
     for i, (label, row) in enumerate(labels.iterrows()):
         embedding = row["embedding"]
         colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
-        low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
+        low, middle, high = findings.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
         traces += band(digits, low, high, colour, f"{position(label)}: 95%", group=label)
         ends = np.stack([low, high], axis=1)
         hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
@@ -95,26 +95,27 @@ def curves(found, labels):
                     marker={"color": colour, "size": 6, "symbol": "circle-open"},
                     legendgroup=label,
                     showlegend=False,
-                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{found.entry['runs'][run]}</extra>",
+                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{findings.entry['runs'][run]}</extra>",
                 )
             )
-    edge = float(found.counts["train_digits"].max())
-    if found.counts["train_digits"].nunique() == 1:
+    edge = float(findings.counts["train_digits"].max())
+    if findings.counts["train_digits"].nunique() == 1:
         traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash"))
     return figure(
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="How accuracy falls with length: the median run of each condition, its 95% band and the runs (circles)",
     ).update_layout(legend=LEGEND)
 
 
 def by_seed(arms, offsets):
-    """Share right against length at equal cost: the mean of each embedding's seeds as a line, each seed as a mark.
+    """Plot the share right against length at equal cost: the mean over seeds as a line, each seed as a mark.
 
     Parameters
     ----------
     arms : DataFrame
-        As ``load("arithmetic_offsets")`` gives it.
+        As ``load("arithmetic_offsets")`` returns it.
     offsets : sequence of int
         Those of Abacus embeddings that are drawn.
     """
@@ -148,18 +149,19 @@ def by_seed(arms, offsets):
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="How far each embedding generalises at equal cost: lines are means over seeds, circles are seeds",
     ).update_layout(legend=LEGEND)
 
 
 def by_offset(offsets):
-    """Share right against the offset of judgement, a line a length beyond training: the mean of runs, and each run."""
+    """Plot the share right against the offset of the test, a line for each length beyond training, and each run."""
     import plotly.graph_objects as go
 
-    asked = offsets[offsets["length"] > offsets["train_digits"]]
-    lengths = sorted(asked["length"].unique())[:SHOWN]
+    longer = offsets[offsets["length"] > offsets["train_digits"]]
+    lengths = sorted(longer["length"].unique())[:SHOWN]
     traces = []
     for length, colour in zip(lengths, (BLUE, GREEN, ORANGE, RED), strict=False):
-        rows = asked[asked["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
+        rows = longer[longer["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
         mean = rows.groupby("offset")["share"].mean()
         traces.append(line(mean.index, mean.values, colour, f"{length} digits", legendgroup=str(length)))
         traces.append(
@@ -176,13 +178,14 @@ def by_offset(offsets):
         )
     return figure(
         *traces,
-        x={"title": "Offset at which the model is judged"},
+        x={"title": "Offset of the test"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+        caption="Share of sums right at each offset of the test, by length beyond training: means and seeds (circles)",
     ).update_layout(legend=LEGEND)
 
 
 def rows_seen(offsets):
-    """How often training shows each row of the table of Abacus embeddings."""
+    """Plot how often training shows each row of the table of Abacus embeddings."""
     import plotly.graph_objects as go
 
     first = offsets.iloc[0]
@@ -199,15 +202,16 @@ def rows_seen(offsets):
         x={"title": "Row of the table of embeddings"},
         y={"title": "Digits a problem", "rangemode": "tozero"},
         height=260,
+        caption="How often training shows each row of the table of Abacus embeddings: the first and last rows least",
     )
 
 
-def own_runs(found):
-    """Length at which accuracy is one half, each run with its 95% interval."""
+def own_runs(findings):
+    """Plot the length at which accuracy is one half, each run with its 95% interval."""
     import plotly.graph_objects as go
 
-    table = found.lengths["runs"].xs(0.5, level="share")
-    embedding = found.counts.drop_duplicates("run").set_index("run")["embedding"]
+    table = findings.lengths["runs"].xs(0.5, level="share")
+    embedding = findings.counts.drop_duplicates("run").set_index("run")["embedding"]
     names = sorted(table.index, key=lambda run: (embedding[run], run))
     traces = []
     for i, run in enumerate(names):
@@ -221,9 +225,11 @@ def own_runs(found):
                 marker={"color": colour, "size": 9},
                 showlegend=False,
                 hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
-                f"<extra>{found.entry['runs'][run]}</extra>",
+                f"<extra>{findings.entry['runs'][run]}</extra>",
             )
         )
-    labels = [position(found.entry["runs"][run]) for run in names]
-    drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
+    labels = [position(findings.entry["runs"][run]) for run in names]
+    title = "Digits at which half of the problems are right"
+    caption = "How far each run generalises: the length at which half of its problems are right, with 95% intervals"
+    drawn = figure(*traces, x={"title": title}, height=140 + 26 * len(names), caption=caption)
     return rows_named(drawn, labels)

@@ -27,13 +27,13 @@ def _digits(row):
     return f"{middle} [{low}, {high}]"
 
 
-def _lengths_table(found):
+def _lengths_table(findings):
     rows = []
     for seeds, label in KINDS.items():
-        table = found.lengths[seeds]
+        table = findings.lengths[seeds]
         rows += [
             {
-                "of": position(found.entry["runs"].get(name, name)),
+                "of": position(findings.entry["runs"].get(name, name)),
                 "which": label,
                 "50% length (digits)": _digits(table.loc[(name, 0.5)]),
                 "P(none)": probability(table.loc[(name, 0.5), "p_none"]),
@@ -44,15 +44,15 @@ def _lengths_table(found):
         ]
     note = (
         "Length of both operands at which that share of problems is right: median [95%]. None: the share is not "
-        "reached at any length. Few seeds hardly inform how much seeds differ: the interval of a new seed leans on its "
-        "prior."
+        "reached at any length. A few seeds barely inform how much seeds differ, so the interval of a new seed depends "
+        "on its prior."
     )
     return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
 
-def _contrast_table(found):
+def _contrast_table(findings):
     rows = []
-    for row in found.contrasts.to_dict("records"):
+    for row in findings.contrasts.to_dict("records"):
         form = "{:.2f}" if row["of"] == "length" else "{:+.3f}"
         rows.append(
             {
@@ -67,18 +67,18 @@ def _contrast_table(found):
         )
     return tables.html(
         pd.DataFrame(rows),
-        note="Of the median run of each condition. Accuracy: the mean over cells.",
+        note="Contrasts of the median run of each condition. Accuracy: the mean over cells.",
         title="Conditions in pairs",
         fits="lengths",
     )
 
 
-def _region_table(found, published):
-    theirs = published[published["quantity"].str.startswith(PREFIX)].set_index("quantity")["estimate"]
+def _region_table(findings, published):
+    estimates = published[published["quantity"].str.startswith(PREFIX)].set_index("quantity")["estimate"]
     rows = []
-    for label, row in conditions(found.fits[MAIN]).iterrows():
-        of_condition = found.counts[found.counts["embedding"] == row["embedding"]]
-        for region in found.regions["region"].values:
+    for label, row in conditions(findings.fits[MAIN]).iterrows():
+        of_condition = findings.counts[findings.counts["embedding"] == row["embedding"]]
+        for region in findings.regions["region"].values:
             cells = of_condition[of_condition["split"] == region]
             key = f"{PREFIX}{row['embedding']}.{ARCHITECTURE}.{region}"
             rows.append(
@@ -87,33 +87,33 @@ def _region_table(found, published):
                     "region": REGIONS[region],
                     "observed": f"{cells['correct'].sum() / cells['total'].sum():.1%}",
                     "posterior, median run": tables.interval(
-                        summary(found.regions.sel(condition=label, region=region)), "{:.1%}"
+                        summary(findings.regions.sel(condition=label, region=region)), "{:.1%}"
                     ),
-                    "McLeish et al. 2024": f"{theirs[key]:.1f}%" if key in theirs else "–",
+                    "McLeish et al. 2024": f"{estimates[key]:.1f}%" if key in estimates else "–",
                 }
             )
     note = (
-        "McLeish et al. 2024: means of three runs with input injection and 16 layers of 1,024, trained on up to 20 "
-        "digits and asked up to 100 and 160; not of these regions, and to be set beside ours only in their order."
+        "McLeish et al. 2024: means of three runs with input injection and 16 layers of width 1,024, trained on up to "
+        "20 digits and tested on up to 100 and 160. Their regions are not ours: compare only the order of embeddings."
     )
     return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
 
 def _sorted(learned):
-    known = {name: share for name, share in learned.items() if share is not None}
-    return sorted(known.items(), key=lambda item: -item[1])
+    shares = {name: share for name, share in learned.items() if share is not None}
+    return sorted(shares.items(), key=lambda item: -item[1])
 
 
 def settled(entry):
-    """Whether Abacus surely goes further than every rival that learned, of which there is one at least."""
+    """Return whether Abacus surely goes further than every rival that learned, of which there is at least one."""
     return bool(entry["p_abacus_further"]) and min(entry["p_abacus_further"].values()) >= SURE
 
 
 def _by_seed(arms):
     rows = []
-    for (embedding, offset, seed), own in arms[arms["offset"].isin(JUDGED)].groupby(["embedding", "offset", "seed"]):
+    for (embedding, offset, seed), group in arms[arms["offset"].isin(JUDGED)].groupby(["embedding", "offset", "seed"]):
         at = position(f"{embedding} at offset {offset}" if offset else embedding)
-        shares = own.set_index("length")
+        shares = group.set_index("length")
         rows.append(
             {"embedding": f"{at}, seed {seed}"}
             | {f"{n} digits": f"{row['correct'] / row['total']:.0%}" for n, row in shares.iterrows()}
@@ -132,25 +132,25 @@ def by_offset(offsets):
     Returns
     -------
     list of dict
-        ``length``; ``share``, a DataFrame of offsets by seeds, and its ``mean`` over seeds; ``others``, the mean at
-        other offsets than 0; ``ahead``, in how many seeds that is above the share at offset 0; ``best``, the offset of
-        the highest mean.
+        ``length``; ``share``, a DataFrame of offsets by seeds, and its ``mean`` over seeds. ``others`` is the mean at
+        offsets other than 0, and ``ahead`` counts the seeds in which it exceeds the share at offset 0. ``best`` is the
+        offset of the highest mean.
     """
     shares = offsets.assign(share=offsets["correct"] / offsets["total"])
-    found = []
+    summaries = []
     for length in sorted(set(shares.loc[shares["length"] > shares["train_digits"], "length"]))[:MOST]:
         share = shares[shares["length"] == length].pivot(index="offset", columns="seed", values="share")
         mean, ahead = share.mean(axis=1), share.drop(index=0).mean() > share.loc[0]
-        found.append(
+        summaries.append(
             {"length": length, "share": share, "mean": mean, "others": mean.drop(0).mean(), "ahead": ahead.sum()}
             | {"best": mean.idxmax()}
         )
-    return found
+    return summaries
 
 
-def _comparison(found):
-    """Return the comparison of laws by runs left out as `compare` gave it."""
-    study = found.study("arithmetic_left_out")
+def _comparison(findings):
+    """Return the comparison of laws by runs left out, as `compare` returned it."""
+    study = findings.study("arithmetic_left_out")
     table = pd.DataFrame.from_dict(study["models"], orient="index")
     table.attrs["sentence"] = study["sentence"]
     return table
@@ -158,13 +158,13 @@ def _comparison(found):
 
 def _comparison_note(counts):
     return (
-        f"Each of the {counts['run'].nunique()} runs left out whole, its own parameters integrated out; Pareto k "
-        "above 0.7 refitted. So few runs hardly give standard errors a meaning."
+        f"Each of the {counts['run'].nunique()} runs is left out whole, with the parameters of the run integrated out; "
+        "fits with a Pareto k above 0.7 are repeated without it. With so few runs, standard errors are unreliable."
     )
 
 
-def _equal_table(found):
-    entry = found.document["equal_cost"]
+def _equal_table(findings):
+    entry = findings.document["equal_cost"]
     rows = []
     for name, of in entry["lengths"]["typical"].items():
         shown = (words_of(of[share]) for share in ("0.5", "0.95"))
@@ -172,43 +172,43 @@ def _equal_table(found):
         share = entry["learned"][name]
         within = "–" if share is None else f"{share:.0%}"
         rows.append((position(name), within, *shown, "–" if p is None else probability(p)))
-    header = ("embedding", "right within training lengths", "half of sums right to (digits)", "95% right to (digits)",
-              "P(Abacus goes further)")  # fmt: skip
+    header = ("embedding", "right within training lengths", "half of sums right up to (digits)",
+              "95% right up to (digits)", "P(Abacus goes further)")  # fmt: skip
     note = (
-        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is of embeddings that are "
-        f"right in at least {LEARNED:.0%} of sums within the lengths of training."
+        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is given for embeddings that "
+        f"are right in at least {LEARNED:.0%} of sums within the lengths of training."
     )
     title = "How far each embedding goes at equal cost"
     return tables.of_rows(header, rows, note=note, title=title, fits="lengths, equal cost")
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    offsets = abacus(found.arms)
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    offsets = abacus(findings.arms)
     blocks = {
-        "by_seed": figures.by_seed(found.arms, JUDGED),
-        "equal": _equal_table(found),
-        "heat_maps": figures.heat_maps(observed(found.counts)),
-        "regions": _region_table(found, published),
-        "curves": figures.curves(found, conditions(found.fits[MAIN])),
-        "own_runs": figures.own_runs(found),
-        "lengths": _lengths_table(found),
-        "contrasts": _contrast_table(found),
-        "comparison": tables.comparison(_comparison(found), note=_comparison_note(found.counts)),
-        "each_seed": _by_seed(found.arms),
+        "by_seed": figures.by_seed(findings.arms, JUDGED),
+        "equal": _equal_table(findings),
+        "heat_maps": figures.heat_maps(observed(findings.counts)),
+        "regions": _region_table(findings, published),
+        "curves": figures.curves(findings, conditions(findings.fits[MAIN])),
+        "own_runs": figures.own_runs(findings),
+        "lengths": _lengths_table(findings),
+        "contrasts": _contrast_table(findings),
+        "comparison": tables.comparison(_comparison(findings), note=_comparison_note(findings.counts)),
+        "each_seed": _by_seed(findings.arms),
         "by_offset": figures.by_offset(offsets),
         "rows_seen": figures.rows_seen(offsets),
     }
-    return prose.sections(__file__, blocks, **named(found, published))
+    return prose.sections(__file__, blocks, **named(findings, published))
 
 
-def named(found, published):
+def named(findings, published):
     """Return what the page's template names."""
-    equal, offsets, typical = found.document["equal_cost"], abacus(found.arms), found.lengths["typical"]
-    of_lengths = [row for row in found.document["lengths"]["contrasts"] if row["of"] == "length" and row["learned"]]
+    equal, offsets, typical = findings.document["equal_cost"], abacus(findings.arms), findings.lengths["typical"]
+    of_lengths = [row for row in findings.document["lengths"]["contrasts"] if row["of"] == "length" and row["learned"]]
     first = offsets.iloc[0]
     return {
-        "found": found,
+        "findings": findings,
         "settled": settled(equal),
         "learned": _sorted(equal["learned"]),
         "not_learned": [item for item in _sorted(equal["confounded"]) if not item[0].startswith(ABACUS)],

@@ -16,17 +16,17 @@ from ...laws import CHINCHILLA as MAIN
 from ...laws import DEFAULT, LAWS, PLANNED
 from .estimators import point_estimates
 
-NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good
-EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly optimal
+EARLIER = (1e20, 3e20, 9e20)  # FLOP; runs below each predict the optimum at the largest run
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 STUDIES = ("chinchilla_coverage", "chinchilla_reading_error")
-EARLIER_RUNS = "what earlier runs said"
+EARLIER_RUNS = "chinchilla: earlier runs"
 STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, "chinchilla: numbers")
 
 
 @dataclass
 class ChinchillaFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` returns."""
 
     fits: dict
     elpd: dict
@@ -52,17 +52,19 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     allocations = stage(
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
-    said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
-    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, said_before, studies=STUDIES)
-    found.posteriors = fits
-    found.document = stage("chinchilla: numbers", lambda: _document(found, published), of=fits)
-    return found
+    estimates_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
+    findings = ChinchillaFindings(
+        fits, elpd, comparison, points, trimmed, allocations, estimates_before, studies=STUDIES
+    )
+    findings.posteriors = fits
+    findings.document = stage("chinchilla: numbers", lambda: _document(findings, published), of=fits)
+    return findings
 
 
 def _earlier(whole, runs, options):
     """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
 
-    It shows how estimates moved as runs grew, which no interval of one fit does.
+    It shows how estimates changed as runs grew, which no interval of one fit does.
     """
     compute = runs["training_flop"]
     largest, law = float(compute.max()), LAWS[DEFAULT]
@@ -80,29 +82,30 @@ def _earlier(whole, runs, options):
     return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
 
 
-def _document(found, published):
+def _document(findings, published):
     document = {
         "laws": {
-            name: fit_entry(f) | {"rank": int(found.comparison.loc[name, "rank"])} for name, f in found.fits.items()
+            name: fit_entry(f) | {"rank": int(findings.comparison.loc[name, "rank"])}
+            for name, f in findings.fits.items()
         },
-        "allocation": [entry for name in PLANNED for entry in found.allocations[name].entries(name)],
-        "earlier_runs": found.earlier,
-        "stacking": found.comparison["weight"].to_dict(),
-        "comparison": results.comparison_document(found.comparison),
-        "published": published_entries(found.fits[MAIN], published),
-        "calibration": {MAIN: found.study("chinchilla_coverage")},
-        "reading_error": found.study("chinchilla_reading_error"),
+        "allocation": [entry for name in PLANNED for entry in findings.allocations[name].entries(name)],
+        "earlier_runs": findings.earlier,
+        "stacking": findings.comparison["weight"].to_dict(),
+        "comparison": results.comparison_document(findings.comparison),
+        "published": published_entries(findings.fits[MAIN], published),
+        "calibration": {MAIN: findings.study("chinchilla_coverage")},
+        "reading_error": findings.study("chinchilla_reading_error"),
     }
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p["constants"] for name, p in found.points.parametric.items()},
-        **{f"{name}_without_highest_5": p["constants"] for name, p in found.trimmed.items()},
-        **{name: {"exponent_parameters": e["exponent"]} for name, e in found.points.envelopes.items()},
+        **{name: p["constants"] for name, p in findings.points.parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in findings.trimmed.items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.points.envelopes.items()},
     }
     return document
 
 
 def published_entries(fit, published):
-    """Entries of published estimates: ours as it is quoted, and its probability of a value at least as large."""
+    """Return entries of published estimates: our quoted one, and its probability of a value at least as large."""
     table = chinchilla_estimates(published)
     posterior = fit["posterior"]
     quoted = quotable(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})

@@ -13,13 +13,13 @@ SCALES = {"huber_free_scale": "free", "huber_fixed_threshold": "fixed"}
 
 @dataclass(frozen=True)
 class PointEstimates:
-    """What estimators found of a table, and why others could not.
+    """Point estimates of a table, and why some estimators have none.
 
     Parameters
     ----------
     parametric : dict of str to PointEstimate
     envelopes : dict of str to PointEstimate
-        Those without optima enough too, not ``converged``.
+        Includes those with too few optima, whose ``converged`` is False.
     refused : dict of str to str
         The sentence with which an estimator refused the table.
     """
@@ -30,13 +30,13 @@ class PointEstimates:
 
     @property
     def missing(self):
-        """Why estimates are not to be had, by estimator: refusals, and power laws without optima enough."""
+        """Why estimates are missing, by estimator: refusals, and power laws with too few optima."""
         return self.refused | {name: e.message for name, e in self.envelopes.items() if not e.converged}
 
     def to_dict(self):
-        """Everything by estimator, as types that JSON knows; of one that refused, ``refused`` and the sentence."""
-        found = {name: estimate.to_dict() for name, estimate in (self.parametric | self.envelopes).items()}
-        return found | {name: {"refused": said} for name, said in self.refused.items()}
+        """Return all estimates as JSON types, by estimator; ``refused`` and the reason for one without an estimate."""
+        entries = {name: estimate.to_dict() for name, estimate in (self.parametric | self.envelopes).items()}
+        return entries | {name: {"refused": reason} for name, reason in self.refused.items()}
 
 
 def point_estimates(runs, *, drop_highest=0, **isoflop):
@@ -70,18 +70,18 @@ def point_estimates(runs, *, drop_highest=0, **isoflop):
     with warnings.catch_warnings():  # their messages say the same
         warnings.simplefilter("ignore", DiagnosticWarning)
         envelopes = _made(usual, refused)
-    found = PointEstimates(parametric, envelopes, refused)
-    if len(found.missing) == len(parametric) + len(envelopes) + len(refused):
-        said = "; ".join(dict.fromkeys(found.missing.values()))
-        raise InputError(f"no estimator can use {runs.attrs.get('source', 'the table')}: {said}")
-    return found
+    estimates = PointEstimates(parametric, envelopes, refused)
+    if len(estimates.missing) == len(parametric) + len(envelopes) + len(refused):
+        reasons = "; ".join(dict.fromkeys(estimates.missing.values()))
+        raise InputError(f"no estimator can use {runs.attrs.get('source', 'the table')}: {reasons}")
+    return estimates
 
 
 def _made(estimators, refused):
-    found = {}
+    estimates = {}
     for name, estimate in estimators.items():
         try:
-            found[name] = estimate()
+            estimates[name] = estimate()
         except InputError as error:
             refused[name] = str(error)
-    return found
+    return estimates

@@ -1,4 +1,4 @@
-"""What several laws say of the same runs, side by side and mixed."""
+"""The optimum under several laws of the same runs, side by side."""
 
 from ....inference.words import flop
 from ...drawing import optimum, tables
@@ -7,22 +7,22 @@ from .analysis import MAIN, PLANNED
 
 WORDS = {
     MAIN: "under the Chinchilla law",
-    "coupled": "where its terms are coupled",
-    "offsets": "where N and D count from other zeros",
+    "coupled": "under the coupled law",
+    "offsets": "under the offsets law",
 }
 SHOWN = (1e24,)
 TITLE = "The optimum by law"
 
 
 def apart(document, quantity="exponent_parameters"):
-    """Return how far medians of the laws lie apart, and the width of the widest of their own 95% intervals."""
-    own = [document["laws"][name]["parameters"][quantity] for name in WORDS]
-    medians = [q["q50"] for q in own]
-    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in own)
+    """Return how far apart the medians of the laws lie, and the width of their widest 95% interval."""
+    summaries = [document["laws"][name]["parameters"][quantity] for name in WORDS]
+    medians = [q["q50"] for q in summaries]
+    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in summaries)
 
 
 def table_by_law(document):
-    """Write a table of what each law says: its elpd and weight, exponent, E and optimal sizes."""
+    """Return a table of the elpd, weight, exponent, E and optimal sizes of each law."""
     quoted = optimum.preferred(document)
     order = [quoted, *(name for name in optimum.planned(document) if name != quoted)]
     rows = [_row(document, name, recommended=name == order[0]) for name in order]
@@ -31,10 +31,10 @@ def table_by_law(document):
     header += [f"{what} at {flop(compute)}" for compute in SHOWN for what in ("N*", "D*/N*")]
     note = (
         "Use the recommended row: over rollouts of ten public tables its law predicts later runs best. Medians and 95% "
-        "intervals, robust where the runs reject the law, with the drift of the law beyond the largest run. No mixture "
-        "of laws is given: beyond the runs it predicts worse than the coupled law alone. Weight: by stacking over all "
-        f"laws and noises of the comparison; those not shown have {rest:.2f}. These weights are of runs inside the "
-        "table and say nothing of predictions beyond it: offsets, which has some, predicts later runs worst."
+        "intervals are robust where the runs reject the law, and include the drift of the law beyond the largest run. "
+        "No mixture of laws is given, because beyond the runs it predicts worse than the coupled law alone. Weight: by "
+        f"stacking over all laws and noises of the comparison; those not shown have {rest:.2f}. The weights hold for "
+        "runs inside the table only: the offsets law has some weight, yet predicts later runs worst."
     )
     return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=order, recommended=0, title=TITLE)
 
@@ -55,6 +55,6 @@ def _row(document, name, *, recommended):
 
 def _sizes(document, name):
     for compute in SHOWN:
-        found = optimum.at_budget(document, compute, name)
-        yield tables.si_interval(found["parameters"])
-        yield tables.interval(found["tokens_per_parameter"], "{:.1f}")
+        entry = optimum.at_budget(document, compute, name)
+        yield tables.si_interval(entry["parameters"])
+        yield tables.interval(entry["tokens_per_parameter"], "{:.1f}")

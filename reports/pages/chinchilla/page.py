@@ -26,10 +26,8 @@ CALIBRATED = {
     "sigma": "σ, scatter of log loss",
     "log_likelihood": "log likelihood",
 }
-OPTIMUM_NOTE = "Medians and 95% intervals of the optimum of the mean loss, C = 6ND."
-LOO_NOTE = (
-    "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
-)
+OPTIMUM_NOTE = "Medians and 95% intervals of the sizes of least mean loss at C = 6ND."
+LOO_NOTE = "elpd: in nats on log loss. Difference: to the best fit, with one standard error for independent runs."
 LABELS = NAMES | {
     "sigma": "σ, relative scatter at the centre",
     "sigma_smallest_run": "σ at the smallest run",
@@ -52,13 +50,13 @@ def _parameter_table(document, table):
             "robust sd": _short(document["laws"]["chinchilla"]["robust"][name]["robust_sd"], q["sd"]),
         }
         for source in table["source"].unique():
-            found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
-            row[source] = f"{found.iloc[0]:.5g} (P≥ {probability(at_least[name, source])})" if len(found) else "–"
+            estimate = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
+            row[source] = f"{estimate.iloc[0]:.5g} (P≥ {probability(at_least[name, source])})" if len(estimate) else "–"
         rows.append(row)
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
         "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
-        "wider; it does not trust the law or its noise."
+        "wider; it holds whatever the law and its noise."
     )
     return tables.html(
         pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published", fits=MAIN
@@ -70,9 +68,12 @@ def _short(x, sd):
     return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
 
 
-def _point_table(found, sets):
+def _point_table(findings, sets):
     rows = []
-    for label, group in (("all runs", found.points.parametric), ("without the five highest losses", found.trimmed)):
+    for label, group in (
+        ("all runs", findings.points.parametric),
+        ("without the five highest losses", findings.trimmed),
+    ):
         for estimate in group.values():
             kind = "free scale" if estimate.search["scale"] is not None else "fixed threshold"
             row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate[n]:.5g}" for n in CONSTANTS}
@@ -101,12 +102,12 @@ def _envelope_table(envelopes, document):
             "exponent of N* in C": f"{e['exponent']:.3f} ± {1.96 * e.errors['exponent']:.3f}",
             "exponent of D* in C": f"{e['exponent_tokens']:.3f}",
             "points": str(len(e.points)),
-            "verdict": e.message,
+            "result": e.message,
         }
         for name, e in envelopes.items()
     ]
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
-    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
+    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "result": ""})
     fits = [*[""] * len(envelopes), MAIN]
     return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law", fits=fits)
 
@@ -136,11 +137,11 @@ def _calibration_table(document):
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    document, main = found.document, found.fits[MAIN]
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    document, main = findings.document, findings.fits[MAIN]
     name = optimum.preferred(document)
-    best, sets, estimates = found.fits[name], chinchilla_constants(published), chinchilla_estimates(published)
+    best, sets, estimates = findings.fits[name], chinchilla_constants(published), chinchilla_estimates(published)
     apart, widest = laws_page.apart(document)
     blocks = {
         "allocation": allocation.allocation(best, sets),
@@ -159,8 +160,8 @@ def sections(found, published):
         "posterior_and_published": law.posterior_and_published(main, estimates, NAMES),
         "parameters": _parameter_table(document, estimates),
         "pairs": checks.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
-        "points": _point_table(found, sets),
-        "envelopes": _envelope_table(found.points.envelopes, document),
+        "points": _point_table(findings, sets),
+        "envelopes": _envelope_table(findings.points.envelopes, document),
         "loss_surface": law.loss_surface(main),
         "predictive_check": checks.predictive_check(main),
         "loo_pit": checks.loo_pit(main, "the Chinchilla law"),
@@ -170,15 +171,15 @@ def sections(found, published):
             {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()},
         ),
         "calibration": _calibration_table(document),
-        "comparison": tables.comparison(found.comparison, note=LOO_NOTE, weights=True),
-        "pareto_k": checks.pareto_k(found.elpd),
+        "comparison": tables.comparison(findings.comparison, note=LOO_NOTE, weights=True),
+        "pareto_k": checks.pareto_k(findings.elpd),
         "priors": _prior_table(main.law),
         "ranks": checks.ranks(main, CONSTANTS),
     }
     return prose.sections(
         __file__,
         blocks,
-        found=found,
+        findings=findings,
         document=document,
         runs=main.rows,
         best=name,

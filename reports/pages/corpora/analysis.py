@@ -1,4 +1,4 @@
-"""The analysis of runs on several corpora: one law, its exponents each corpus's own, pooled or shared."""
+"""The analysis of runs on several corpora: one law, with exponents by corpus, pooled or shared."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,9 @@ from ...groups import EXPONENT, NEW, TYPICAL, by_group, group_entries
 
 STAGES = ("corpora: fits", "corpora: corpora left out", "corpora: numbers")
 BY = "corpus"
-LAW = Coupled()  # its terms interact, and it is the one that these runs do not reject
-# What 35 runs say little of: the outer exponent, and how the scatter depends on the sizes.
+LAW = Coupled()  # its terms interact, and these runs do not reject it
+
+# What 35 runs barely inform: the outer exponent, and how the scatter depends on the sizes.
 COMMON = ("kappa", "nu_minus_one", "sigma_parameters", "sigma_tokens")
 MAIN, APART, ALIKE, ONE = "exponents pooled", "nothing pooled", "exponents shared", "all shared"
 LAWS = {
@@ -32,7 +33,7 @@ SHOWN = (EXPONENT, "alpha", "beta", "kappa", "E", "A", "B", "sigma")
 
 @dataclass
 class CorporaFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` returns."""
 
     runs: object
     fits: dict
@@ -41,7 +42,7 @@ class CorporaFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit one law to the runs of three corpora in four ways, leave corpora out, foretell a new one.
+    """Fit one law to the runs of three corpora in four ways, leave corpora out, predict a new one.
 
     See `Page.analyse`.
     """
@@ -54,10 +55,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
     )
     entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits)
-    found = CorporaFindings(runs, fits, left_out, entry)
-    found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
-    found.document = {"corpora": entry}
-    return found
+    findings = CorporaFindings(runs, fits, left_out, entry)
+    findings.posteriors = {f"corpora, {name}": fitted for name, fitted in fits.items()}
+    findings.document = {"corpora": entry}
+    return findings
 
 
 def _entry(fits, left_out, seed):
@@ -91,7 +92,7 @@ def _entry(fits, left_out, seed):
 
 
 def _left_out(tables):
-    """Log scores of corpora left out whole, and how far each law is from the best."""
+    """Return log scores of corpora left out whole, and the difference of each law to the best."""
     sums = {name: float(table["elpd"].sum()) for name, table in tables.items()}
     best = max(sums, key=sums.get)
     return {

@@ -14,7 +14,7 @@ PANELS = {"E": "E (nats/token)", "alpha": "α", "beta": "β"}
 
 
 def exponents(entry):
-    """Exponent of each corpus under three laws, of the typical corpus and of a new one."""
+    """Plot the exponent of each corpus under three laws, of the typical corpus and of a new one."""
     names, of = list(entry["rows"]), entry["exponent"]
     labels = [*names, "typical corpus", "a new corpus"]
     traces = []
@@ -24,19 +24,19 @@ def exponents(entry):
             summaries += [of["typical"], of["new"]]
         places = [i + offset for i in range(len(summaries))]
         traces += intervals(summaries, places, colour, label, symbol=symbol, text=labels[: len(summaries)])
-    said = f"{EXPONENT} by corpus: medians and 95% intervals"
-    drawn = figure(*traces, x={"title": EXPONENT, "range": spanned(traces)}, height=430, caption=said)
+    caption = f"{EXPONENT} of each corpus, of the typical and of a new one, under three laws: medians and 95% intervals"
+    drawn = figure(*traces, x={"title": EXPONENT, "range": spanned(traces)}, height=430, caption=caption)
     return rows_named(drawn, labels).update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
 
 
 def constants(entry):
-    """E and the exponents of each term by corpus, pooled and not, one panel under the other."""
+    """Plot E and the exponents of each term by corpus, pooled and not, one panel under the other."""
     from plotly.subplots import make_subplots
 
     names = list(entry["rows"])
     drawn = make_subplots(rows=len(PANELS), cols=1, vertical_spacing=0.13)
-    said = "Constants by corpus, with exponents pooled and with nothing pooled: medians and 95% intervals"
-    drawn.update_layout(figure(height=620, caption=said).layout)
+    caption = "Constants by corpus, with exponents pooled and with nothing pooled: medians and 95% intervals"
+    drawn.update_layout(figure(height=620, caption=caption).layout)
     for row, (quantity, title) in enumerate(PANELS.items(), 1):
         traces = []
         for law in (MAIN, APART):

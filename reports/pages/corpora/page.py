@@ -1,4 +1,4 @@
-"""The page on corpora: whether the exponent of the optimal size hangs on the text that models are trained on."""
+"""The page on corpora: whether the exponent of the optimal size depends on the text that models are trained on."""
 
 import pandas as pd
 
@@ -33,22 +33,22 @@ def _interval(q):
 def _scores_table(entry):
     rows = []
     for law, words in WORDS.items():
-        each = entry["left_out"][law]
+        score = entry["left_out"][law]
         rows.append(
             {
                 "law": law,
-                "what it says": words,
-                "elpd": f"{each['elpd']:.1f}",
-                "difference": f"{each['difference']:+.1f}" if each["difference"] else "best",
-                **{name: f"{x:.1f}" for name, x in each["corpora"].items()},
-                "Monte-Carlo se": f"{each['monte_carlo_se']:.2f}",
+                "exponents and constants": words,
+                "elpd": f"{score['elpd']:.1f}",
+                "difference": f"{score['difference']:+.1f}" if score["difference"] else "best",
+                **{name: f"{x:.1f}" for name, x in score["corpora"].items()},
+                "Monte-Carlo se": f"{score['monte_carlo_se']:.2f}",
                 "tests of the law": entry["laws"][law]["verdict"]["verdict"],
             }
         )
     note = (
-        "Log predictive density, in nats, of all runs of a corpus given those of the other two, and its sum over "
-        "corpora; higher is better. Three corpora give no standard error of a difference worth the name: look whether "
-        "it is of one sign on each."
+        "Elpd: log predictive density, in nats, of all runs of a corpus given those of the other two, summed over "
+        "corpora; higher is better. Three corpora are too few for a standard error of a difference. Check instead "
+        "whether the difference has one sign on all three."
     )
     return tables.html(pd.DataFrame(rows), rowname="law", note=note, fits=[f"corpora, {law}" for law in WORDS])
 
@@ -64,8 +64,8 @@ def _quantities_table(entry):
             row[f"sd, robust sd: {corpus}"] = f"{q['sd']:.2g}, {robust['robust_sd']:.2g}" if robust else "–"
         rows.append(row)
     note = (
-        "Medians and 95% intervals, exponents pooled. Robust sd: by the infinitesimal jackknife over runs, which does "
-        "not trust the law's noise; where it is above the sd, the interval is too narrow by about that ratio."
+        "Medians and 95% intervals, exponents pooled. Robust sd: by the infinitesimal jackknife over runs, which holds "
+        "whatever the noise. Where it is larger than the sd, the interval is too narrow by about that ratio."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note, fits=f"corpora, {MAIN}")
 
@@ -89,9 +89,9 @@ def _differences_table(entry):
     )
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    entry = found.entry
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    entry = findings.entry
     scores, of = entry["left_out"], entry["exponent"]["by_corpus"]
     shifts = [of[PLAIN][name]["q50"] - q["q50"] for name, q in of[MAIN].items()]
     lost = {name: scores[ONE]["corpora"][name] - scores[ALIKE]["corpora"][name] for name in entry["rows"]}
@@ -108,10 +108,10 @@ def sections(found, published):
         __file__,
         blocks,
         entry=entry,
-        runs=found.runs,
+        runs=findings.runs,
         best=max(scores, key=lambda name: scores[name]["elpd"]),
         worst=min(lost, key=lost.get),
-        moved=sum(shifts) / len(shifts),
+        shift=sum(shifts) / len(shifts),
         words=WORDS,
         labels=LABELS,
         of_law=verdicts.of_law,

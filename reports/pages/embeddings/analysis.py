@@ -73,7 +73,7 @@ PUBLISHED_GAMMA = 47491.0
 
 @dataclass
 class EmbeddingsFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class EmbeddingsFindings(Findings):
     exact: dict = field(default_factory=dict)
     fixed: dict = field(default_factory=dict)
     local: dict = field(default_factory=dict)
-    moved: list = field(default_factory=list)
+    by_study: list = field(default_factory=list)
     allocations: dict = field(default_factory=dict)
 
 
@@ -106,12 +106,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     runs, table = load("chinchilla_runs"), chinchilla_configurations()
     sizes = stage("sizes of models", lambda: fit(Configurations(), table, **options))
     needed = {name: law for name, law in (HELD | LAWS).items() if not (name in HELD and name in earlier)}
-    made = stage(
+    fitted = stage(
         "laws of embeddings",
         lambda: {name: fit(law, runs, **options) for name, law in needed.items()},
-        made=list(needed),
+        fitted=list(needed),
     )
-    fits = {name: made[name] if name in made else earlier[name] for name in (*HELD, *LAWS)}
+    fits = {name: fitted[name] if name in fitted else earlier[name] for name in (*HELD, *LAWS)}
     of_chinchilla = earlier | fits
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
     elpd = stage(
@@ -122,70 +122,72 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     comparison = compare(fits)
     sets = chinchilla_constants(published)
     points = estimates(table, CHINCHILLA_VOCABULARY)
-    found = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
-    stage.update(found, "reconciliation", _reconcile, of=fits | rivals)
-    stage.update(found, "planning", _plan, of=fits)
-    found.posteriors = fits | {"configurations": sizes}
-    found.document = stage("embeddings: numbers", lambda: _document(found), of=fits | rivals)
-    return found
+    findings = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
+    stage.update(findings, "reconciliation", _reconcile, of=fits | rivals)
+    stage.update(findings, "planning", _plan, of=fits)
+    findings.posteriors = fits | {"configurations": sizes}
+    findings.document = stage("embeddings: numbers", lambda: _document(findings), of=fits | rivals)
+    return findings
 
 
-def _reconcile(found):
-    main = found.fits[MAIN]
+def _reconcile(findings):
+    main = findings.fits[MAIN]
     posterior, gamma, delta = constants_and_family(main)
-    found.by_law = {name: study_exponents(f, configurations=found.sizes) for name, f in found.rivals.items()}
-    found.exponents = study_exponents(main)
-    found.exact = study_exponents(main, study=Study(exact=True))
-    for source, constants in found.published.items():
+    findings.by_law = {name: study_exponents(f, configurations=findings.sizes) for name, f in findings.rivals.items()}
+    findings.exponents = study_exponents(main)
+    findings.exact = study_exponents(main, study=Study(exact=True))
+    for source, constants in findings.published.items():
         for basis in BASES:
             for exact in (False, True):
-                found.fixed[source, basis, exact] = frontier_exponents(
+                findings.fixed[source, basis, exact] = frontier_exponents(
                     constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
                 )
-        found.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
-    found.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
+        findings.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
+    findings.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
     for low, high in WINDOWS:
         slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
-        found.moved.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+        findings.by_study.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
     for vocabulary in VOCABULARIES:
         slopes = study_exponents(main, vocabulary=vocabulary)["nonembedding"]["size"]
-        found.moved.append((f"vocabulary {vocabulary:,}", slopes))
+        findings.by_study.append((f"vocabulary {vocabulary:,}", slopes))
     for shape in SHAPES:
         slopes = study_exponents(main, aspect_ratio=shape)["nonembedding"]["size"]
-        found.moved.append((f"width over depth {shape}", slopes))
+        findings.by_study.append((f"width over depth {shape}", slopes))
 
 
-def _plan(found):
-    names = {name: found.fits[name] for name in PLANNED}
+def _plan(findings):
+    names = {name: findings.fits[name] for name in PLANNED}
     for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
-        found.allocations[vocabulary] = {name: f.allocate(BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
+        findings.allocations[vocabulary] = {
+            name: f.allocate(BUDGETS, vocabulary=vocabulary) for name, f in names.items()
+        }
 
 
 def at_least(slopes, value=KAPLAN_EXPONENT):
-    """Share of draws with an exponent of at least `value`."""
+    """Return the share of draws with an exponent of at least `value`."""
     return float((slopes >= value).mean())
 
 
-def law_entries(found):
-    """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
+def law_entries(findings):
+    """Return entries of the exponents by law and noise, with and without embeddings, and elpd against the best.
 
     A law that predicts worse than the best by more than two standard errors is rejected.
     """
-    values = {name: found.elpd[name].elpd_i.values for name in found.by_law}
+    values = {name: findings.elpd[name].elpd_i.values for name in findings.by_law}
     best = max(values, key=lambda name: values[name].sum())
     entries = {}
     for name in sorted(values, key=lambda name: -values[name].sum()):
         difference = values[name] - values[best]
         error = float(sum_error(difference))
-        slopes = {basis: by_draw(found.rivals[name], found.by_law[name][basis]["size"]) for basis in BASES}
-        quoted = quotable(found.rivals[name], slopes)
+        slopes = {basis: by_draw(findings.rivals[name], findings.by_law[name][basis]["size"]) for basis in BASES}
+        quoted = quotable(findings.rivals[name], slopes)
         without, counted = (slopes[basis] for basis in BASES)
         entries[name] = {
             **{basis: intervals.summary(quoted[basis]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(is_apart(difference.sum(), error)),
-            "verdict": {key: found.rivals[name].check()[key] for key in ("verdict", "p", "size")},
+            "verdict": {key: findings.rivals[name].check()[key] for key in ("verdict", "p", "size")},
             "p_above_0.73": at_least(without),
             "p_rises": float((without > counted).mean()),
         }
@@ -193,13 +195,13 @@ def law_entries(found):
 
 
 def _direction(by_law):
-    """Say whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
+    """Return whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
     return {"laws": list(accepted), "rises": all(one["p_rises"] > DIRECTION[0] for one in accepted.values())}
 
 
 def decades_beyond(runs, study=None):
-    """Compute the decades of compute by which a study's budgets lie outside the fitted runs' compute, by basis.
+    """Compute how far a study's budgets lie outside the fitted runs' compute, in decades, by basis.
 
     Returns
     -------
@@ -208,31 +210,31 @@ def decades_beyond(runs, study=None):
     """
     study = study or Study()
     sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
-    found = {}
+    decades = {}
     for basis, budgets in zip(BASES, study.budgets, strict=True):
         flop = FLOP_PER_PARAMETER_TOKEN * sizes[basis] * runs["tokens"]
         outside = decades_outside(10.0 ** np.array(budgets), flop.min(), flop.max())
-        found[basis] = float(outside[np.abs(outside).argmax()])
-    return found
+        decades[basis] = float(outside[np.abs(outside).argmax()])
+    return decades
 
 
-def omega_entry(found):
-    """Entry of omega: its summary and P(omega > 1/2) under each law and noise, and elpd of omega 0, 1 and free."""
-    by = {name: _omega(found, name) | _against(found, name, held) for name, held in FREE.items()}
+def omega_entry(findings):
+    """Return the entry of omega: its summary by law and noise, P(omega > 1/2), and elpd of omega 0, 1 and free."""
+    by = {name: _omega(findings, name) | _against(findings, name, held) for name, held in FREE.items()}
     best = max(by, key=lambda name: by[name]["elpd_loo"])
-    rows = {label: _against(found, name, UNWEIGHTED) for label, name in OMEGAS.items()}
-    return _omega(found, best) | {"law": best, "by_law": by, "loo": rows}
+    rows = {label: _against(findings, name, UNWEIGHTED) for label, name in OMEGAS.items()}
+    return _omega(findings, best) | {"law": best, "by_law": by, "loo": rows}
 
 
-def _omega(found, name):
-    fitted = found.fits[name]
+def _omega(findings, name):
+    fitted = findings.fits[name]
     omega = fitted["posterior"]["omega"]
-    own = fitted.robust_sd(omega)["robust_sd"].max()
-    return {"omega": intervals.summary(omega), "robust_sd": float(own), "p_above_half": float((omega > 0.5).mean())}
+    robust = fitted.robust_sd(omega)["robust_sd"].max()
+    return {"omega": intervals.summary(omega), "robust_sd": float(robust), "p_above_half": float((omega > 0.5).mean())}
 
 
-def _against(found, name, held):
-    values, other = (found.elpd[law].elpd_i.values for law in (name, held))
+def _against(findings, name, held):
+    values, other = (findings.elpd[law].elpd_i.values for law in (name, held))
     difference = values - other
     return {
         "elpd_loo": float(values.sum()),
@@ -241,14 +243,14 @@ def _against(found, name, held):
     }
 
 
-def _document(found):
+def _document(findings):
     exponents = {
-        basis: {source: float(found.fixed[source, basis, False]["size"][0]) for source in found.published}
-        | {"posterior": intervals.summary(found.exponents[basis]["size"])}
+        basis: {source: float(findings.fixed[source, basis, False]["size"][0]) for source in findings.published}
+        | {"posterior": intervals.summary(findings.exponents[basis]["size"])}
         for basis in BASES
     }
-    sizes = found.sizes["posterior"]
-    by_law = law_entries(found)
+    sizes = findings.sizes["posterior"]
+    by_law = law_entries(findings)
     beyond = decades_beyond(load("chinchilla_runs"))
     reconciliation = {
         "local_exponent": exponents,
@@ -256,34 +258,34 @@ def _document(found):
         "direction": _direction(by_law),
         "decades_beyond": max(beyond.values(), key=abs),
         "decades_beyond_by_basis": beyond,
-        "configurations": found.estimates
+        "configurations": findings.estimates
         | {"posterior": {n: intervals.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
-        "exact_budgets": {basis: intervals.summary(found.exact[basis]["size"]) for basis in BASES},
-        "p_exponent_above_0.73": at_least(found.exponents["nonembedding"]["size"]),
+        "exact_budgets": {basis: intervals.summary(findings.exact[basis]["size"]) for basis in BASES},
+        "p_exponent_above_0.73": at_least(findings.exponents["nonembedding"]["size"]),
         "loss_exponents": {
-            basis: {n: intervals.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}
+            basis: {n: intervals.summary(findings.exponents[basis][n]) for n in ("loss", "reducible_loss")}
             for basis in BASES
         },
         "highest_local_exponent": {
-            "exponent": intervals.summary(found.local["posterior"]["highest"]),
-            "parameters_nonembedding": intervals.summary(found.local["posterior"]["highest_at"], ratio=True),
+            "exponent": intervals.summary(findings.local["posterior"]["highest"]),
+            "parameters_nonembedding": intervals.summary(findings.local["posterior"]["highest_at"], ratio=True),
         },
         "moved": {
-            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved
+            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in findings.by_study
         },
-        "omega": omega_entry(found),
-        "comparison": results.comparison_document(found.comparison),
+        "omega": omega_entry(findings),
+        "comparison": results.comparison_document(findings.comparison),
         "planning": [
             entry | {"vocabulary": vocabulary}
-            for vocabulary, each in found.allocations.items()
-            for name, allocation in each.items()
+            for vocabulary, allocations in findings.allocations.items()
+            for name, allocation in allocations.items()
             for entry in allocation.entries(name)
         ],
     }
-    rank = found.comparison["rank"]
+    rank = findings.comparison["rank"]
     laws = {
         name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])}
-        for name, f in found.fits.items()
+        for name, f in findings.fits.items()
         if name not in HELD
     }
     return {"laws": laws, "reconciliation": reconciliation}

@@ -12,7 +12,7 @@ NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"
 
 
 def sizes(table, fit):
-    """All parameters over those outside the embeddings, models and the fitted relation."""
+    """Plot all parameters over those outside the embeddings: models and the fitted relation."""
     import plotly.graph_objects as go
 
     posterior = fit["posterior"]
@@ -34,11 +34,12 @@ def sizes(table, fit):
         models,
         x={"title": NONEMBEDDING, "type": "log"},
         y={"title": "N<sub>T</sub>/N<sub>x</sub>", "type": "log"},
+        caption="How much embeddings add: all parameters over those outside the embeddings, models and fitted relation",
     ).update_layout(legend=LEGEND)
 
 
 def local_exponent(local):
-    """Exponent of the optimal N_x in C_x at each size, the posterior's and those of published constants."""
+    """Plot the exponent of the optimal N_x in C_x at each size, of the posterior and of published constants."""
     ours = local["posterior"]
     n = ours["size"].values
     q = ours["exponent"].quantile([0.025, 0.5, 0.975], DRAWS).values
@@ -46,8 +47,8 @@ def local_exponent(local):
     ours = line(n, q[1], BLUE, "posterior median", customdata=np.stack([q[0], q[2]], axis=1), hovertemplate=hover)
     traces = [*band(n, q[0], q[2], BLUE, "95%"), ours]
     traces += [
-        line(n, found["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
-        for source, found in local.items()
+        line(n, curve["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
+        for source, curve in local.items()
         if source != "posterior"
     ]
     traces.append(line(n[[0, -1]], [KAPLAN_EXPONENT] * 2, GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
@@ -55,11 +56,12 @@ def local_exponent(local):
         *traces,
         x={"title": NONEMBEDDING, "type": "log"},
         y={"title": "Local exponent of N<sub>x</sub>* in C<sub>x</sub>"},
+        caption="How the exponent without embeddings depends on the size of the models, compared with Kaplan et al.",
     ).update_layout(legend=LEGEND)
 
 
 def by_law(entries):
-    """Exponents that a study would have measured by law and noise, counting embeddings or not."""
+    """Plot the exponents that a study would have measured, by law and noise, counting embeddings or not."""
     import plotly.graph_objects as go
 
     names = list(entries)
@@ -93,20 +95,20 @@ def by_law(entries):
         x={"title": "Exponent of the optimal size in compute"},
         y={"tickvals": list(range(len(names))), "ticktext": labels, "range": ends[::-1]},
         height=110 + 38 * len(names),
-        caption="Exponent that a study would have measured, by law and noise, the best law first",
+        caption="Exponent that the study of Kaplan et al. would have measured, by law and noise, the best law first",
     ).update_layout(legend=LEGEND, margin={"l": 190})
 
 
 def measured_exponents(exponents, fixed):
-    """Density of the exponent that a study would have measured, counting embeddings or not."""
+    """Plot the density of the exponent that a study would have measured, counting embeddings or not."""
     traces = []
     for basis, colour in {"nonembedding": ORANGE, "total": BLUE}.items():
         grid, height = density(exponents[basis]["size"].values)
         traces.append(line(grid, height, colour, BASIS_LABELS[basis], fill="tozeroy"))
     top = max(trace.y.max() for trace in traces)
-    for (source, basis, exact), found in fixed.items():
+    for (source, basis, exact), result in fixed.items():
         if not exact:
-            x, shown = float(found["size"][0]), basis == "nonembedding"
+            x, shown = float(result["size"][0]), basis == "nonembedding"
             colour, dash = PUBLISHED[source]
             name = f"constants of {source}"
             traces.append(line([x, x], [0, top], colour, name, dash=dash, showlegend=shown, legendgroup=source))
@@ -122,15 +124,15 @@ def measured_exponents(exponents, fixed):
 
 
 def omega(fits):
-    """Posterior densities of omega under several laws and noises, and its prior."""
-    found = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
-    wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in found.values())), 200)
+    """Plot posterior densities of omega under several laws and noises, and its prior."""
+    densities = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
+    wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in densities.values())), 200)
     prior = next(iter(fits.values())).law.prior_of["omega"].frozen.pdf(wide)
-    top = max(height.max() for _, height in found.values())
+    top = max(height.max() for _, height in densities.values())
     return figure(
         *(
             line(grid[grid >= 0], height[grid >= 0], colour, name, dash=dash)
-            for (name, (grid, height)), (colour, dash) in zip(found.items(), SERIES, strict=False)
+            for (name, (grid, height)), (colour, dash) in zip(densities.items(), SERIES, strict=False)
         ),
         line(wide, prior, GREY, "prior", dash="dot"),
         line([0, 0], [0, top], GREY, "0: Kaplan's counting", dash="dash"),

@@ -12,15 +12,15 @@ from . import figures
 from .analysis import BUDGETS, MAIN, OMEGAS, at_least
 
 
-def _sizes_table(found):
+def _sizes_table(findings):
     rows = [
         {"estimator": label, "γ": f"{e['gamma']:,.0f}", "δ": f"{e['delta']:.3f}",
          "width over depth": f"{e['aspect_ratio']:.1f}" if e["aspect_ratio"] else "–"}
         for label, e in zip(
             ("least squares of log N_T", "regression of log N_E on log N_x",
-             "least squares, δ = 1/3"), found.estimates.values(), strict=True)
+             "least squares, δ = 1/3"), findings.estimates.values(), strict=True)
     ]  # fmt: skip
-    posterior = {n: summary(found.sizes["posterior"][n]) for n in ("gamma", "delta", "aspect_ratio")}
+    posterior = {n: summary(findings.sizes["posterior"][n]) for n in ("gamma", "delta", "aspect_ratio")}
     rows.append(
         {
             "estimator": "posterior",
@@ -33,16 +33,16 @@ def _sizes_table(found):
         {"estimator": "published: Pearce and Song 2024", "γ": "47,491", "δ": "0.34", "width over depth": "39.2"}
     )
     note = (
-        "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
-        "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
+        "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3; for the "
+        "posterior, at the geometric-mean size. The paper combines its γ, estimated with δ = 0.34, with δ = 1/3."
     )
     fits = ["configurations" if row["estimator"] == "posterior" else "" for row in rows]
     return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ", fits=fits)
 
 
-def _by_law_table(found):
+def _by_law_table(findings):
     rows = []
-    for name, one in found.document["reconciliation"]["by_law"].items():
+    for name, one in findings.document["reconciliation"]["by_law"].items():
         best = one["elpd_diff"] == 0
         rows.append(
             [
@@ -58,27 +58,27 @@ def _by_law_table(found):
     note = (
         "Exponent of the optimal size that the study would have measured, median [95%], with γ and δ of the "
         "configurations' posterior. Elpd difference to the best law, ± one standard error; a law more than two "
-        "standard errors behind is rejected. Offsets adds N + n0 and D + d0, and extrapolates n0 to models far "
-        "smaller than it was learned from."
+        "standard errors behind is rejected. The offsets law has N + n0 and D + d0, and extrapolates n0 to models "
+        "far smaller than those that inform it."
     )
     return tables.of_rows(header, rows, note, title="The exponent by law and noise")
 
 
-def _exponents_table(found):
+def _exponents_table(findings):
     rows = []
     for basis in BASES:
-        ours = found.exponents[basis]
+        ours = findings.exponents[basis]
         row = {
             "counted": BASIS_LABELS[basis],
             "from": f"{MAIN} law, posterior",
             "size": tables.interval(summary(ours["size"]), "{:.3f}"),
-            "size, exact budgets": tables.interval(summary(found.exact[basis]["size"]), "{:.3f}"),
+            "size, exact budgets": tables.interval(summary(findings.exact[basis]["size"]), "{:.3f}"),
             "loss": tables.interval(summary(ours["loss"]), "{:.3f}"),
             "loss above E": tables.interval(summary(ours["reducible_loss"]), "{:.3f}"),
         }
         rows.append(row)
-        for source in found.published:
-            grid, exact = (found.fixed[source, basis, flag] for flag in (False, True))
+        for source in findings.published:
+            grid, exact = (findings.fixed[source, basis, flag] for flag in (False, True))
             rows.append(
                 {
                     "counted": BASIS_LABELS[basis],
@@ -98,10 +98,10 @@ def _exponents_table(found):
     return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form", fits=fits)
 
 
-def _moved_table(found):
+def _by_study_table(findings):
     rows = [
         {"studied": label, "exponent": tables.interval(summary(x), "{:.3f}"), "P(≥ 0.73)": probability(at_least(x))}
-        for label, x in found.moved
+        for label, x in findings.by_study
     ]
     note = (
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
@@ -113,11 +113,11 @@ def _moved_table(found):
     )
 
 
-def _omega_table(found):
-    entry = found.document["reconciliation"]["omega"]["loo"]
+def _omega_table(findings):
+    entry = findings.document["reconciliation"]["omega"]["loo"]
     rows = []
     for label, name in OMEGAS.items():
-        allocation = found.allocations[32_000][name]
+        allocation = findings.allocations[32_000][name]
         row = {
             "counting": label.replace("omega", "ω")
             .replace("ω 0", "ω = 0 (Kaplan's)")
@@ -137,7 +137,7 @@ def _omega_table(found):
     )
 
 
-def _omega_by_law(found):
+def _omega_by_law(findings):
     rows = [
         [
             name,
@@ -148,20 +148,20 @@ def _omega_by_law(found):
             f"{one['elpd_loo']:.1f}",
             f"{one['difference_to_omega_1']:+.1f} ± {one['its_se']:.1f}",
         ]
-        for name, one in found.document["reconciliation"]["omega"]["by_law"].items()
+        for name, one in findings.document["reconciliation"]["omega"]["by_law"].items()
     ]
     header = ["law and noise", "ω", "sd", "robust sd", "P(ω > ½)", "elpd", "difference to ω = 1"]
     note = (
-        "Median [95%] of ω; sd of the posterior, and the largest of those that do not trust the law. Coupled: with an "
-        "outer exponent κ on both terms. One sigma: scatter that does not depend on size. The last column compares "
-        "with the same law and noise at ω = 1, ± one standard error."
+        "Median [95%] of ω; sd of the posterior, and the largest robust (sandwich) sd. Coupled: with an outer exponent "
+        "κ on both terms. One sigma: scatter that does not depend on size. The last column compares elpd with the same "
+        "law and noise at ω = 1, ± one standard error."
     )
     return tables.of_rows(header, rows, note, title="ω by law and noise")
 
 
-def _planning_table(found, vocabulary):
+def _planning_table(findings, vocabulary):
     rows = []
-    for name, allocation in found.allocations[vocabulary].items():
+    for name, allocation in findings.allocations[vocabulary].items():
         for i, budget in enumerate(BUDGETS):
             at = allocation.isel(compute=i)
             rows.append(
@@ -177,32 +177,32 @@ def _planning_table(found, vocabulary):
     return tables.html(
         pd.DataFrame(rows),
         title=f"Vocabulary {vocabulary:,}, width over depth 54",
-        note="Median [95%]. An N<sub>x</sub>* of a thousand or less is no model: the vocabulary takes the budget.",
+        note="Median [95%]. An N<sub>x</sub>* of 1,000 or less is no usable model: the vocabulary takes the budget.",
     )
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    study = found.document["reconciliation"]
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    study = findings.document["reconciliation"]
     blocks = {
         "by_law": figures.by_law(study["by_law"]),
-        "by_law_table": _by_law_table(found),
-        "moved": _moved_table(found),
-        "sizes": figures.sizes(found.table, found.sizes),
-        "sizes_table": _sizes_table(found),
-        "measured_exponents": figures.measured_exponents(found.exponents, found.fixed),
-        "exponents_table": _exponents_table(found),
-        "local_exponent": figures.local_exponent(found.local),
-        "omega": figures.omega({name: found.fits[name] for name in study["omega"]["by_law"]}),
-        "omega_by_law": _omega_by_law(found),
-        "omega_table": _omega_table(found),
-        "comparison": tables.comparison(found.comparison, title="Laws and countings compared by leave-one-out"),
-        "planning": [_planning_table(found, vocabulary) for vocabulary in found.allocations],
+        "by_law_table": _by_law_table(findings),
+        "by_study": _by_study_table(findings),
+        "sizes": figures.sizes(findings.table, findings.sizes),
+        "sizes_table": _sizes_table(findings),
+        "measured_exponents": figures.measured_exponents(findings.exponents, findings.fixed),
+        "exponents_table": _exponents_table(findings),
+        "local_exponent": figures.local_exponent(findings.local),
+        "omega": figures.omega({name: findings.fits[name] for name in study["omega"]["by_law"]}),
+        "omega_by_law": _omega_by_law(findings),
+        "omega_table": _omega_table(findings),
+        "comparison": tables.comparison(findings.comparison, title="Laws and countings compared by leave-one-out"),
+        "planning": [_planning_table(findings, vocabulary) for vocabulary in findings.allocations],
     }
     return prose.sections(
         __file__,
         blocks,
-        document=found.document,
+        document=findings.document,
         equal_to=equal_to,
         verdicts=verdicts,
         KAPLAN_EXPONENT=KAPLAN_EXPONENT,

@@ -36,7 +36,7 @@ RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 TOP = 10
 INDEPENDENT, EFFECTS = "rows independent", "paper effects"
 NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
-WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
+WEIGHTY = 0.01  # least stacking weight of a specification whose priors are varied
 REPLICATES = 100
 BRIEF = 500
 LEAST_ESS = 400
@@ -44,7 +44,7 @@ LEAST_ESS = 400
 
 @dataclass
 class ProgressFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ProgressFindings(Findings):
     scores : dict of str to ProgressScores
         Of the specifications under each of `NOISES`.
     mixed : DataFrame
-        From `mixed_scores`; its first row is the noise that the papers prefer.
+        From `mixed_scores`; its first row is the noise that predicts papers best.
     misfit : dict of str to dict
         Tests of each specification against the rows, by noise.
     comparison, pointwise : DataFrame
@@ -71,8 +71,8 @@ class ProgressFindings(Findings):
     pooled_gains : dict of str to ndarray
         Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
     headline : ndarray
-        Draws of the rate at the evaluations' own sizes under the preferred noise, specifications mixed by how well they
-        predict papers left out.
+        Draws of the rate at the evaluations' own sizes under the preferred noise. Specifications are mixed by how well
+        they predict papers left out.
     by_noise : dict of str to ndarray
         The same under each noise.
     effect_gains : dict of int to ndarray
@@ -116,21 +116,21 @@ class ProgressFindings(Findings):
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the 20 specifications and compute everything that follows; see `Page.analyse`."""
-    found = ProgressFindings(load("lm_progress"), studies=STUDIES)
-    fitter = new_fitter(found.table, sampler=sampler)
+    findings = ProgressFindings(load("lm_progress"), studies=STUDIES)
+    fitter = new_fitter(findings.table, sampler=sampler)
     brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     brief |= {"least_ess": LEAST_ESS}
     work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
     for name, make in WORK.items():
-        stage.update(found, name, partial(make, work=work), **more_of(make, work))
+        stage.update(findings, name, partial(make, work=work), **more_of(make, work))
     # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
-    found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
-    found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
-    return found
+    findings.posteriors = {f"progress-{k}": f for k, f in findings.fits.items()}
+    findings.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in findings.effects.items()}
+    return findings
 
 
 def more_of(make, work):
-    """Return what only the last stage follows from: the fit of Chinchilla's law."""
+    """Return the fit of Chinchilla's law, on which only the last stage depends."""
     if make is _rules:
         return {"of": {"chinchilla": work.chinchilla} if work.chinchilla is not None else {}}
     return {}
@@ -138,7 +138,7 @@ def more_of(make, work):
 
 @dataclass(frozen=True)
 class _Work:
-    """What the stages work with: a fitter, the seed, settings of full and of brief fits, the Chinchilla posterior."""
+    """Inputs of the stages: a fitter, the seed, settings of full and of brief fits, and the Chinchilla posterior."""
 
     fitter: object
     seed: int
@@ -147,38 +147,38 @@ class _Work:
     chinchilla: object
 
 
-def _specifications(found, work):
-    found.fits = work.fitter.fit_each({k: Progress(k) for k in SPECIFICATIONS}, seed=work.seed, **work.settings)
+def _specifications(findings, work):
+    findings.fits = work.fitter.fit_each({k: Progress(k) for k in SPECIFICATIONS}, seed=work.seed, **work.settings)
 
 
-def _left_out(found, work):
-    _score(found, INDEPENDENT, found.fits, work)
-    found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
+def _left_out(findings, work):
+    _score(findings, INDEPENDENT, findings.fits, work)
+    findings.comparison, findings.pointwise = compare_progress(findings.fits, scores=findings.scores[INDEPENDENT])
 
 
-def _paper_effects(found, work):
-    found.driven = {k: prior_driven(found.fits[k]) for k in with_weight(found.comparison)}
+def _paper_effects(findings, work):
+    findings.driven = {k: prior_driven(findings.fits[k]) for k in with_weight(findings.comparison)}
     laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
-    found.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
-    _score(found, EFFECTS, found.effects, work)
-    found.mixed = mixed_scores(found.scores)
+    findings.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
+    _score(findings, EFFECTS, findings.effects, work)
+    findings.mixed = mixed_scores(findings.scores)
 
 
-def _score(found, noise, fits, work):
-    found.scores[noise] = score_progress(fits, seed=work.seed)
-    found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
+def _score(findings, noise, fits, work):
+    findings.scores[noise] = score_progress(fits, seed=work.seed)
+    findings.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
 
 
-def _asked(found, work):
-    _quantities(found, work.seed)
-    found.document = document(found, MAIN, {INDEPENDENT: found.fits, EFFECTS: found.effects})
+def _estimates(findings, work):
+    _quantities(findings, work.seed)
+    findings.document = document(findings, MAIN, {INDEPENDENT: findings.fits, EFFECTS: findings.effects})
 
 
-def _rules(found, work):
+def _rules(findings, work):
     """Compare rules of allocation by a fit of another page, apart: pages are made in processes of their own."""
     if work.chinchilla is not None:
-        found.gains = rules.chinchilla_over_kaplan(work.chinchilla, RULE_BUDGETS)
-        found.document = found.document | {"chinchilla_over_kaplan": rule_gains(found.gains)}
+        findings.gains = rules.chinchilla_over_kaplan(work.chinchilla, RULE_BUDGETS)
+        findings.document = findings.document | {"chinchilla_over_kaplan": rule_gains(findings.gains)}
 
 
 STUDIES = ("progress_future", "progress_sensitivity", "progress_variants", "progress_pace")
@@ -186,14 +186,14 @@ WORK = {
     "20 specifications": _specifications,
     "progress: leave-one-out": _left_out,
     "progress: paper effects": _paper_effects,
-    "progress: quantities": _asked,
+    "progress: quantities": _estimates,
     "progress: rules of allocation": _rules,
 }
 STAGES = tuple(WORK)
 
 
 def with_weight(comparison):
-    """Specifications with progress that stacking gives some weight, and the main one."""
+    """Return specifications with progress that have some stacking weight, and the main one."""
     weight = comparison[["stacking", "by_paper_stacking"]].max(axis=1)
     return [k for k in comparison.index if k not in NO_PROGRESS and (weight[k] >= WEIGHTY or k == MAIN)]
 
@@ -203,44 +203,46 @@ def ten_best(comparison):
     return [k for k in comparison.index if k not in NO_PROGRESS and k <= 15][:TOP]
 
 
-def _headline(found, own, seed):
+def _headline(findings, gains, seed):
     """Mix rates at the rows over specifications, by stacking over papers left out, under each noise."""
-    found.effect_gains = {k: compute_equivalent_gain(fit).values for k, fit in found.effects.items()}
-    rates = {INDEPENDENT: own, EFFECTS: found.effect_gains}
+    findings.effect_gains = {k: compute_equivalent_gain(fit).values for k, fit in findings.effects.items()}
+    rates = {INDEPENDENT: gains, EFFECTS: findings.effect_gains}
 
     def pooled(noise, weights, draws=20_000):
         return pooled_rates(rates[noise], dict(zip(rates[noise], weights, strict=True)), draws=draws, seed=seed)
 
-    for noise, scores in found.scores.items():
-        found.by_noise[noise] = pooled(noise, stacking(scores.paperwise[list(rates[noise])]))
-    preferred = found.mixed.index[0]
-    found.headline = found.by_noise[preferred]
-    weights = bootstrapped(found.scores[preferred].paperwise[list(rates[preferred])], replicates=REPLICATES, seed=seed)
-    medians = [np.median(pooled(preferred, each, draws=4_000)) for each in weights]
-    found.resampled = {"rates": np.array(medians), "weights": dict(zip(rates[preferred], weights.T, strict=True))}
+    for noise, scores in findings.scores.items():
+        findings.by_noise[noise] = pooled(noise, stacking(scores.paperwise[list(rates[noise])]))
+    preferred = findings.mixed.index[0]
+    findings.headline = findings.by_noise[preferred]
+    weights = bootstrapped(
+        findings.scores[preferred].paperwise[list(rates[preferred])], replicates=REPLICATES, seed=seed
+    )
+    medians = [np.median(pooled(preferred, replicate, draws=4_000)) for replicate in weights]
+    findings.resampled = {"rates": np.array(medians), "weights": dict(zip(rates[preferred], weights.T, strict=True))}
 
 
-def _quantities(found, seed):
-    for k, fit in found.fits.items():
-        found.doubling[k] = rate_at_optimum.doubling_times(fit)
+def _quantities(findings, seed):
+    for k, fit in findings.fits.items():
+        findings.doubling[k] = rate_at_optimum.doubling_times(fit)
         first = rate_at_optimum.first_rate(fit)
-        found.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
-    gains = {k: gains_by_group(fit) for k, fit in found.fits.items()}
-    own = {k: of["all"].values for k, of in gains.items()}
-    found.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
-    table = found.comparison
+        findings.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
+    gains = {k: gains_by_group(fit) for k, fit in findings.fits.items()}
+    row_rates = {k: of["all"].values for k, of in gains.items()}
+    findings.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
+    table = findings.comparison
     for name in WEIGHTINGS:
-        found.pooled[name] = pooled_rates(found.rates, table[name].to_dict(), seed=seed)
-        found.pooled_gains[name] = pooled_rates(own, table[name].to_dict(), seed=seed)
-    _headline(found, own, seed)
+        findings.pooled[name] = pooled_rates(findings.rates, table[name].to_dict(), seed=seed)
+        findings.pooled_gains[name] = pooled_rates(row_rates, table[name].to_dict(), seed=seed)
+    _headline(findings, row_rates, seed)
     best = ten_best(table)
-    equal = {k: float(k in best) for k in found.rates}
-    found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
-    found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)
-    found.attribution = contributions.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
-    found.direct = direct_rate.direct_doubling(found.table, seed=seed)
-    found.direct_with_reference = direct_rate.direct_doubling(found.table, seed=seed, include_reference=True)
-    found.paper = {
-        "as it stops": penalised.penalised_fit(MAIN, found.table),
-        "converged": penalised.penalised_fit(MAIN, found.table, converged=True),
+    equal = {k: float(k in best) for k in findings.rates}
+    findings.pooled["top10"] = pooled_rates(findings.rates, equal, seed=seed)
+    findings.pooled_gains["top10"] = pooled_rates(row_rates, equal, seed=seed)
+    findings.attribution = contributions.attribution(findings.fits[MAIN], load("attribution_systems"), PAIRS)
+    findings.direct = direct_rate.direct_doubling(findings.table, seed=seed)
+    findings.direct_with_reference = direct_rate.direct_doubling(findings.table, seed=seed, include_reference=True)
+    findings.paper = {
+        "as it stops": penalised.penalised_fit(MAIN, findings.table),
+        "converged": penalised.penalised_fit(MAIN, findings.table, converged=True),
     }

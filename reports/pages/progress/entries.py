@@ -22,43 +22,45 @@ CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents ch
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(found, main, by_noise):
-    """All entries, by key, but for `rule_gains`.
+def document(findings, main, by_noise):
+    """Return all entries, by key, except `rule_gains`.
 
     Parameters
     ----------
-    found : ProgressFindings
+    findings : ProgressFindings
     main : int
         The main specification.
     by_noise : dict of str to dict of int to Fit
         Fits by noise and specification.
     """
     return {
-        "progress": {str(k): specification_entry(found, k) for k in found.fits},
-        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
+        "progress": {str(k): specification_entry(findings, k) for k in findings.fits},
+        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled.items()},
         "compute_equivalent_gain": {
             "estimand": ESTIMAND,
-            "quoted": quoted_entry(found, main, by_noise),
-            "rows": len(found.table),
-            "doubling_months": rate_quantiles(found.headline),
-            "noise": found.mixed.index[0],
-            "by_noise": {name: rate_quantiles(rate) for name, rate in found.by_noise.items()},
-            "papers_resampled": _resampled(found.resampled),
-            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled_gains.items()},
+            "quoted": quoted_entry(findings, main, by_noise),
+            "rows": len(findings.table),
+            "doubling_months": rate_quantiles(findings.headline),
+            "noise": findings.mixed.index[0],
+            "by_noise": {name: rate_quantiles(rate) for name, rate in findings.by_noise.items()},
+            "papers_resampled": _resampled(findings.resampled),
+            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled_gains.items()},
         },
-        "noises": results.comparison_entries(found.mixed),
-        "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
-        "pace": found.study("progress_pace"),
-        **_of_variants(found.study("progress_variants")),
-        "within_rows": _within_rows(found),
-        "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
-        "effective_compute_since_2014": _build_up(found.fits[main]),
-        "attribution": _attribution(found.attribution["share"]),
-        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
-        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
-        **found.study("progress_future"),
-        "sensitivity": _sensitivity(found),
-        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
+        "noises": results.comparison_entries(findings.mixed),
+        "paper_effects": {str(k): _with_effects(findings, k) for k in findings.effects},
+        "pace": findings.study("progress_pace"),
+        **_of_variants(findings.study("progress_variants")),
+        "within_rows": _within_rows(findings),
+        "ridge": ridge.entry(findings.fits[main], findings.rates[main], list(findings.paper.values()), rate_quantiles),
+        "effective_compute_since_2014": _build_up(findings.fits[main]),
+        "attribution": _attribution(findings.attribution["share"]),
+        "direct_doubling": {system: _direct(one) for system, one in findings.direct.items()},
+        "direct_doubling_with_reference": {
+            system: _direct(one) for system, one in findings.direct_with_reference.items()
+        },
+        **findings.study("progress_future"),
+        "sensitivity": _sensitivity(findings),
+        "paper_estimator": {name: one.to_dict() for name, one in findings.paper.items()},
     }
 
 
@@ -71,7 +73,7 @@ def _of_variants(study):
 
 
 def rate_quantiles(rate):
-    """Doubling time in months as results.json has it: no mean, and null for never."""
+    """Return a doubling time in months as in results.json: no mean, and null for never."""
     rate = np.ravel(rate)
     quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(intervals.QUANTILES.values()))
     return {"mean": None, "sd": None} | {
@@ -79,24 +81,25 @@ def rate_quantiles(rate):
     }
 
 
-def quoted_entry(found, main, by_noise):
-    """Entry of the doubling time that is quoted: of one specification, with those that predict papers as well named.
+def quoted_entry(findings, main, by_noise):
+    """Return the entry of the quoted doubling time, with the specifications that predict papers about as well.
 
-    It is specification 7, which Ho et al. chose, unless another predicts papers left out better by more than two
-    standard errors; under the noise that papers prefer. A mixture is not quoted: it is of no fit that could be opened.
+    It is that of specification 7, which Ho et al. chose, under the noise that predicts papers best. Another is quoted
+    if it predicts papers left out better by more than two standard errors. A mixture is not quoted, because it has no
+    fit that could be opened.
     """
-    noise = found.mixed.index[0]
+    noise = findings.mixed.index[0]
     fits = by_noise[noise]
-    scores = found.scores[noise].paperwise
+    scores = findings.scores[noise].paperwise
     fits = {k: fits[k] for k in scores if k not in NO_PROGRESS}
     best = scores[list(fits)].sum().idxmax()
     behind = scores[main] - scores[best]
-    own = best if is_apart(behind.sum(), sum_error(behind)) else main
+    quoted = best if is_apart(behind.sum(), sum_error(behind)) else main
     rates = {k: compute_equivalent_gain(fit) for k, fit in fits.items()}
     rivals = {}
     for k in fits:
-        difference = scores[k] - scores[own]
-        if k != own and not is_apart(difference.sum(), sum_error(difference)):
+        difference = scores[k] - scores[quoted]
+        if k != quoted and not is_apart(difference.sum(), sum_error(difference)):
             rivals[str(k)] = {
                 "doubling_months": rate_quantiles(rates[k].values),
                 "p_progress": float((rates[k] > 0).mean()),
@@ -104,21 +107,21 @@ def quoted_entry(found, main, by_noise):
                 "dse": float(sum_error(difference)),
             }
     return {
-        "specification": int(own),
+        "specification": int(quoted),
         "noise": noise,
-        "fit": f"progress-{own}" if fits[own] is found.fits[own] else f"progress-{own}, {noise}",
-        "doubling_months": rate_quantiles(quotable(fits[own], {"rate": rates[own]})["rate"].values),
-        "p_progress": float((rates[own] > 0).mean()),
-        "verdict": results.verdict_entry(fits[own]),
+        "fit": f"progress-{quoted}" if fits[quoted] is findings.fits[quoted] else f"progress-{quoted}, {noise}",
+        "doubling_months": rate_quantiles(quotable(fits[quoted], {"rate": rates[quoted]})["rate"].values),
+        "p_progress": float((rates[quoted] > 0).mean()),
+        "verdict": results.verdict_entry(fits[quoted]),
         "rivals": rivals,
     }
 
 
-def specification_entry(found, k):
-    """Entry of results.json of one specification."""
-    fit, row = found.fits[k], found.comparison.loc[k]
+def specification_entry(findings, k):
+    """Return the entry of results.json of one specification."""
+    fit, row = findings.fits[k], findings.comparison.loc[k]
     record = fit.record
-    times = found.doubling[k]
+    times = findings.doubling[k]
     rates = rate_at_optimum.growth_rates(fit)
     entry = {
         "data": record["data"]["source"],
@@ -145,7 +148,7 @@ def specification_entry(found, k):
         "loo_mse": row["loo_mse"],
         "loo_r2": row["loo_r2"],
         "weights": {name: row[name] for name in WEIGHTINGS},
-        "misfit": {noise: tests[k] for noise, tests in found.misfit.items()},
+        "misfit": {noise: tests[k] for noise, tests in findings.misfit.items()},
     }
     if k in NO_PROGRESS:
         return entry
@@ -156,7 +159,7 @@ def specification_entry(found, k):
     entry["compute_equivalent_gain"] = {
         name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
         | {"doubling_months": _named_quantiles(row)}
-        for name, row in found.gain_times[k].iterrows()
+        for name, row in findings.gain_times[k].iterrows()
     }
     entry["doubling_months_optimal_scaling"] = {
         label: {"mean": None, "sd": None}
@@ -171,41 +174,43 @@ def _rate_summary(rate):
     return intervals.summary(values[np.isfinite(values)], ratio=True)
 
 
-def _with_effects(found, k):
-    scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
+def _with_effects(findings, k):
+    scores = {noise: scored.table.loc[k] for noise, scored in findings.scores.items()}
     entry = {
         noise: {name: intervals.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
         for noise, row in scores.items()
     }
     if k not in NO_PROGRESS:
-        entry["doubling_months"] = rate_quantiles(found.effect_gains[k])
+        entry["doubling_months"] = rate_quantiles(findings.effect_gains[k])
     return entry
 
 
 def _resampled(resampled):
-    """90% range, over tables whose papers are drawn with replacement, of the median and of each weight."""
+    """Return the 90% range of the median and of each weight, over tables whose papers are drawn with replacement."""
     months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
     return {
         "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
         "weights": {
-            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(each, (0.05, 0.5, 0.95)).tolist(), strict=True))
-            for k, each in resampled["weights"].items()
+            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(weights, (0.05, 0.5, 0.95)).tolist(), strict=True))
+            for k, weights in resampled["weights"].items()
         },
     }
 
 
-def _within_rows(found):
-    """Doubling times of specifications whose exponents change, where rows are, unlike those of the optimum."""
+def _within_rows(findings):
+    """Return doubling times of specifications whose exponents change, at a size and date close to the rows."""
     compute, year = WITHIN
     rates = {
-        k: rate_at_optimum.growth_rates(found.fits[k], compute=compute, year=year) for k in CHANGING if k in found.fits
+        k: rate_at_optimum.growth_rates(findings.fits[k], compute=compute, year=year)
+        for k in CHANGING
+        if k in findings.fits
     }
     months = {str(k): rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
     return {"compute": compute, "year": year, "doubling_months": months}
 
 
 def _build_up(fit):
-    """Factor by which algorithms multiplied effective compute, to 2023."""
+    """Return the factor by which algorithms multiplied effective compute, to 2023."""
     log_factor = np.ravel(contributions.effective_compute(fit, [2023.0]))
     return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
@@ -221,17 +226,17 @@ def _attribution(share):
 
 
 def rule_gains(gains):
-    """Entries by budget of what Chinchilla's rule gains over Kaplan's, from `chinchilla_over_kaplan`."""
+    """Return entries by budget of the gain of Chinchilla's rule over Kaplan's, from `chinchilla_over_kaplan`."""
     return [
         {"compute": float(c), "gain": intervals.summary(gains["gain"].sel(compute=c), ratio=True)}
         for c in gains["compute"].values
     ]
 
 
-def _sensitivity(found):
-    return found.study("progress_sensitivity") | {
+def _sensitivity(findings):
+    return findings.study("progress_sensitivity") | {
         "prior_driven": {
-            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in found.driven.items()
+            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in findings.driven.items()
         },
     }
 

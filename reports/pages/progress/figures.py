@@ -18,8 +18,8 @@ from .wording import (
     PROBABILITIES,
     VARIANT_NAMES,
     formula,
-    known,
     name_of,
+    quantiles_of,
     quoted_times,
     times,
     with_progress,
@@ -28,11 +28,11 @@ from .wording import (
 COLOURS = {"wt103": BLUE, "wt2": ORANGE, "ptb": GREEN}
 
 
-def doubling(found, published):
-    """Doubling times by specification, best elpd on top, and pooled, with the published ones."""
+def doubling(findings, published):
+    """Plot doubling times by specification, best elpd on top, and pooled, with the published ones."""
     rows = []
-    for k in with_progress(found):
-        rates = rate_at_optimum.growth_rates(found.fits[k])
+    for k in with_progress(findings):
+        rates = rate_at_optimum.growth_rates(findings.fits[k])
         for label, rate in rates.items():
             q = times(rate)
             name = name_of(k) if len(rates) == 1 else f"{k}  {label}"
@@ -40,39 +40,43 @@ def doubling(found, published):
             group, colour = (f"specification {MAIN}", RED) if k == MAIN else ("specifications, best elpd on top", BLUE)
             rows.append({"label": name, "group": group, "colour": colour, "hover": hover} | q)
         if k == MAIN:
-            rows += published.row(DOUBLING + "closed_form", name_of(k), beside=True)
+            rows += published.row(DOUBLING + "closed_form", name_of(k), same_row=True)
     for key, name in POOLED.items():
-        q = times(found.pooled[key])
+        q = times(findings.pooled[key])
         hover = [f"P(progress) {probability(q['p_progress'])}"]
         rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
         if key == "top10":
-            rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
+            rows += published.row(DOUBLING + "top10", "published, ten best pairs", same_row=True)
     return forest(
         rows, caption="Doubling times by specification, best first, pooled and published, at 1e25 FLOP in 2023"
     )
 
 
-def gains(found):
+def gains(findings):
     """Plot doubling times at the evaluations' own sizes: the quoted one, specifications mixed, and each alone."""
-    label, quoted = quoted_times(found)
-    rows = [{"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[found.mixed.index[0]]]} | quoted]
+    label, quoted = quoted_times(findings)
+    rows = [
+        {"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[findings.mixed.index[0]]]} | quoted
+    ]
     rows += [
         {"label": f"mixed, {EFFECTS_WORDS[noise]}", "group": "specifications mixed", "colour": RED, "hover": []}
-        | times(found.by_noise[noise])
-        for noise in found.mixed.index[:2]
+        | times(findings.by_noise[noise])
+        for noise in findings.mixed.index[:2]
     ]
-    for k in with_progress(found):
-        if k in found.gain_times:
-            q = found.gain_times[k].loc["all"]
+    for k in with_progress(findings):
+        if k in findings.gain_times:
+            q = findings.gain_times[k].loc["all"]
             hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
-            group = "each alone, without effects of papers, best elpd on top"
+            group = "one specification, without random effects by paper, best elpd on top"
             rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
-    said = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
-    return forest(rows, caption=said)
+    caption = (
+        "Doubling times at the evaluations' own sizes and dates: the quoted one, mixtures and single specifications"
+    )
+    return forest(rows, caption=caption)
 
 
 def prior_grid(grid):
-    """Doubling times at the evaluations' own sizes under other priors."""
+    """Plot doubling times at the evaluations' own sizes under other priors."""
     grid = grid[grid["estimand"] == "rows"]
     colours = dict(zip(sorted(grid["yearly_sd"].unique()), (BLUE, GREEN, RED), strict=False))
     rows = [
@@ -85,54 +89,66 @@ def prior_grid(grid):
         | {name: row[name] for name in ("q2.5", "q50", "q97.5")}
         for _, row in grid.iterrows()
     ]
-    return forest(rows, caption="Doubling times at the evaluations' own sizes and dates, under other priors")
+    return forest(
+        rows,
+        caption=f"Doubling times of specification {MAIN} under other priors, at the evaluations' own sizes and dates",
+    )
 
 
-def variants(found, published):
-    """Doubling times of variants, entries by name, with the published ones."""
+def variants(entries, published):
+    """Plot doubling times of variants, entries by name, with the published ones."""
     rows = []
-    for name, entry in found.items():
+    for name, entry in entries.items():
         label = VARIANT_NAMES.get(name, name)
         hover = [f"P(progress) {probability(entry['p_progress'])}"]
         rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | entry["times"])
         quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
-        rows += published.row(quantity, label, beside=True)
-    return forest(rows, row_height=30, caption=f"Doubling times under variants of specification {MAIN}, and published")
+        rows += published.row(quantity, label, same_row=True)
+    return forest(
+        rows,
+        row_height=30,
+        caption=f"Doubling times under variants of specification {MAIN}, compared with published ones",
+    )
 
 
 def acceleration(cutoffs):
-    """Doubling times before and after a change at each whole year, entries by cutoff."""
+    """Plot doubling times before and after a change at each whole year, entries by cutoff."""
     rows = []
     changes = {int(float(x)): of for x, of in cutoffs.items() if x != NONE and float(x).is_integer()}
     for cutoff, change in changes.items():
         for name, colour in (("before", GREY), ("after", BLUE)):
             hover = [f"P(faster after) {probability(change['p_faster'])}"]
             row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
-            rows.append(row | known(change[name]) | {"beside": name == "after"})
-    return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
+            rows.append(row | quantiles_of(change[name]) | {"same_row": name == "after"})
+    return forest(
+        rows, row_height=34, caption="Doubling times before and after a change of the rate, by the year of the change"
+    )
 
 
-def direct(found, published):
-    """Doubling times straight from the data, with the published ones."""
+def direct(findings, published):
+    """Plot direct estimates of doubling times, with the published ones."""
     rows = []
-    for system, estimate in found.direct.items():
+    for system, estimate in findings.direct.items():
         quantity = f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}"
         if estimate.rate is not None:
             q = dict(zip(PROBABILITIES, estimate.doubling_quantiles(tuple(PROBABILITIES.values())), strict=True))
             hover = [f"{len(estimate.rows)} systems", f"P(progress) {probability(estimate.p_progress)}"]
             rows.append({"label": system, "group": "posterior", "colour": BLUE, "hover": hover} | q)
-            rows += published.row(quantity, system, beside=True)
+            rows += published.row(quantity, system, same_row=True)
         else:
             rows += published.row(quantity, system)
-    return forest(rows, row_height=40, caption="Doubling times of lines through the systems near a reference")
+    return forest(
+        rows, row_height=40, caption="Direct estimates of doubling times, by reference system, and published ones"
+    )
 
 
 def elpd_differences(comparison, names):
-    """Difference of elpd to the best specification, with two standard errors by rows and by papers."""
+    """Plot the difference of elpd to the best specification, with two standard errors by rows and by papers."""
     import plotly.graph_objects as go
 
     place = np.arange(1, len(comparison) + 1)
-    drawn = figure(height=110 + 26 * len(comparison))
+    caption = "How well each specification predicts: difference of leave-one-out elpd to the best, in nats"
+    drawn = figure(height=110 + 26 * len(comparison), caption=caption)
     for name, column, colour, shift in (
         ("rows as if independent", "dse", BLUE, -0.14),
         ("summed by paper", "dse_by_paper", ORANGE, 0.14),
@@ -162,7 +178,7 @@ def elpd_differences(comparison, names):
 
 
 def ridge(alpha_year, beta_year, rate, marks):
-    """Joint posterior of the two yearly falls, coloured by the doubling time.
+    """Plot the joint posterior of the two yearly falls, coloured by the doubling time.
 
     Parameters
     ----------
@@ -232,11 +248,12 @@ def ridge(alpha_year, beta_year, rate, marks):
         x={"title": "α<sub>year</sub>, yearly fall in the parameter term (per year)"},
         y={"title": "β<sub>year</sub>, yearly fall in the data term (per year)"},
         height=520,
+        caption="Trade-off between the yearly falls of the two terms: posterior draws, coloured by doubling time",
     ).update_layout(legend=LEGEND, margin={"t": 60})
 
 
 def residuals(fit):
-    """Standardised residuals of evaluations against their date, by benchmark: posterior mean and 95% interval."""
+    """Plot standardised residuals of evaluations by date and benchmark: posterior means and 95% intervals."""
     import plotly.graph_objects as go
 
     table, draws = fit.rows, fit.draws
@@ -245,29 +262,29 @@ def residuals(fit):
     middle = z.mean((0, 1))
     traces = []
     for name, colour in COLOURS.items():
-        own = (table["benchmark"] == name).to_numpy()
-        spread = {"type": "data", "array": (high - middle)[own], "arrayminus": (middle - low)[own], "width": 0,
+        rows = (table["benchmark"] == name).to_numpy()
+        spread = {"type": "data", "array": (high - middle)[rows], "arrayminus": (middle - low)[rows], "width": 0,
                   "thickness": 1, "color": "#d1d5db"}  # fmt: skip
         traces.append(
             go.Scatter(
-                x=table["year"][own],
-                y=middle[own],
+                x=table["year"][rows],
+                y=middle[rows],
                 error_y=spread,
                 mode="markers",
                 marker={"color": colour, "size": 6},
-                name=f"{name} ({own.sum()})",
-                text=table["system"][own],
+                name=f"{name} ({rows.sum()})",
+                text=table["system"][rows],
                 hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
             )
         )
-    said = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
+    caption = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
     titles = {"x": {"title": "Date"}, "y": {"title": "Standardised residual"}}
-    drawn = figure(*traces, **titles, height=380, caption=said)
+    drawn = figure(*traces, **titles, height=380, caption=caption)
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
 def leave_future_out(future, whole):
-    """Log predictive density and root mean squared error of the year after each cutoff.
+    """Plot log predictive density and root mean squared error of the year after each cutoff.
 
     Parameters
     ----------
@@ -292,7 +309,7 @@ def leave_future_out(future, whole):
                 y=values,
                 mode="lines+markers",
                 line={"color": BLUE},
-                name="the year from the cutoff on, trained before it",
+                name="the year after the cutoff, fitted to the years before",
                 showlegend=column == 1,
                 text=[f"trained on {r.trained}, predicted {r.predicted} rows" for r in future.itertuples()],
                 hovertemplate="cutoff %{x}<br>%{y:.3f}<br>%{text}<extra></extra>",
@@ -306,14 +323,15 @@ def leave_future_out(future, whole):
             **place,
         )  # fmt: skip
         drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
-    drawn.update_layout(figure(height=380).layout)
+    caption = f"How well specification {MAIN} predicts the year after each cutoff, compared with leave-one-out (dashed)"
+    drawn.update_layout(figure(height=380, caption=caption).layout)
     drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
     drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def pace(entry):
-    """Growth of effective compute at the evaluations' own sizes by year: over all dates of a change, and as a walk."""
+def rates(entry):
+    """Plot the growth of effective compute by year at the evaluations' own sizes: with one change, and as a walk."""
     traces, walk = [], entry["random_walk"]
     for name, colour, of in (("one change", BLUE, entry), ("random walk", ORANGE, walk)):
         growth = of["growth_per_year"]
@@ -323,11 +341,12 @@ def pace(entry):
         hover = f"{name}, %{{x}}<br>%{{y:.2f}} [%{{customdata[0]:.2f}}, %{{customdata[1]:.2f}}] doublings a year"
         options = {"customdata": ends, "hovertemplate": f"{hover}<extra></extra>"}
         drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, **options)
-        # The pace of a walk stays as it is from one step to the next.
+        # The rate of a walk is constant between steps.
         traces += [trace.update(line_shape="hv" if of is walk else "linear") for trace in drawn]
     return figure(
         *traces,
         x={"title": "Year", "dtick": 1},
         y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
         height=340,
+        caption="Rate of progress by year, if it changes at most once or follows a random walk: medians and 95% bands",
     ).update_layout(legend=LEGEND)

@@ -11,33 +11,33 @@ NEVER = 170.0
 
 
 def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
-    """Medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
+    """Draw medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
 
     Parameters
     ----------
     rows : list of dict
-        From top to bottom: ``label``; ``group`` (its name in the legend) and ``colour``; ``q50`` and, where known,
-        ``q2.5``, ``q25``, ``q75`` and ``q97.5`` in months; ``hover``, more lines of its hover text; ``beside``
-        True for a row that shares the place of the row above.
+        From top to bottom, with ``label``, ``group`` (its name in the legend) and ``colour``. Times in months are
+        ``q50`` and, if known, ``q2.5``, ``q25``, ``q75`` and ``q97.5``. ``hover`` has more lines of the hover text.
+        ``same_row`` is True for a row that shares the place of the row above.
     title : str
         Of the axis.
     longest : float
         Times beyond it end in a triangle at the right edge.
     row_height : int
     caption : str, optional
-        What is drawn, where the axis does not say it all.
+        What to see, if the title of the axis does not state it.
     """
     place, places, labels = 0, [], []
     for row in rows:
-        if not row.get("beside"):
+        if not row.get("same_row"):
             place += 1
             labels.append(row["label"])
-        places.append(place - (0.0 if not row.get("beside") else -0.28))
+        places.append(place - (0.0 if not row.get("same_row") else -0.28))
     drawn = figure(height=110 + row_height * max(len(labels), 3), caption=caption)
     groups = dict.fromkeys((row["group"], row["colour"]) for row in rows)
     for group, colour in groups:
-        kept = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]
-        drawn.add_traces(_intervals(kept, colour, group, longest))
+        placed = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]
+        drawn.add_traces(_intervals(placed, colour, group, longest))
     ticks = [t for t in (1, 2, 5, 10, 20, 50, 100) if t < longest]
     edge = longest * NEVER / LONGEST
     drawn.update_xaxes(
@@ -59,7 +59,7 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def _intervals(kept, colour, group, longest):
+def _intervals(placed, colour, group, longest):
     import plotly.graph_objects as go
 
     edge = longest * NEVER / LONGEST
@@ -70,14 +70,14 @@ def _intervals(kept, colour, group, longest):
     traces = []
     for low, high, width, opacity in (("q2.5", "q97.5", 2, 0.8), ("q25", "q75", 6, 0.55)):
         x, y = [], []
-        for row, place in kept:
+        for row, place in placed:
             if np.isfinite(row.get(low, np.nan)):
                 x += [clipped(row[low]), clipped(row[high]), None]
                 y += [place, place, None]
         if x:
             style = {"width": width, "opacity": opacity, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
             traces.append(line(x, y, colour, group, **style))
-    beyond = [(row, place) for row, place in kept if row.get("q97.5", 0) > longest]
+    beyond = [(row, place) for row, place in placed if row.get("q97.5", 0) > longest]
     if beyond:
         traces.append(
             go.Scatter(
@@ -92,18 +92,18 @@ def _intervals(kept, colour, group, longest):
         )
     traces.append(
         go.Scatter(
-            x=[clipped(row["q50"]) for row, _ in kept],
-            y=[place for _, place in kept],
+            x=[clipped(row["q50"]) for row, _ in placed],
+            y=[place for _, place in placed],
             mode="markers",
             marker={
                 "color": colour,
                 "size": 9,
-                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in kept],
+                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in placed],
                 "line": {"color": colour if group else "white", "width": 1},
             },
             name=group,
             legendgroup=group,
-            text=[_hover(row) for row, _ in kept],
+            text=[_hover(row) for row, _ in placed],
             hovertemplate="%{text}<extra>" + group + "</extra>",
         )
     )

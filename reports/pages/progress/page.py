@@ -38,11 +38,11 @@ def _inseparable(comparison, column="dse"):
     return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
 
 
-def _ridge(found):
+def _ridge(findings):
     """Compute draws of the two yearly falls, their rank correlation and probabilities that they are positive."""
     from scipy.stats import spearmanr
 
-    a, b = year_slopes(found.fits[MAIN])
+    a, b = year_slopes(findings.fits[MAIN])
     return {
         "falls": (a, b),
         "correlation": float(spearmanr(a, b).statistic),
@@ -51,80 +51,84 @@ def _ridge(found):
     }
 
 
-def _ridge_figure(found, published):
+def _ridge_figure(findings, published):
     """Draw the two yearly falls, with those published and those of the paper's estimator."""
-    marks, rate = {}, found.rates[MAIN].ravel()
+    marks, rate = {}, findings.rates[MAIN].ravel()
     a, b = (published(f"progress.{MAIN}.{side}_year")[0] for side in ("alpha", "beta"))
     if np.isfinite(a) and np.isfinite(b):
         marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
-    for name, fit in found.paper.items():
+    for name, fit in findings.paper.items():
         months = fit["doubling_months"]
         time = "never" if months is None else f"doubling {months:.1f} months"
         marks[f"paper's estimator, {name}"] = (fit["alpha_year"], fit["beta_year"], time)
     keep = np.isfinite(rate)
-    return figures.ridge(*(x[keep] for x in (*year_slopes(found.fits[MAIN]), rate)), marks)
+    return figures.ridge(*(x[keep] for x in (*year_slopes(findings.fits[MAIN]), rate)), marks)
 
 
-def _better_with_effects(found):
+def _better_with_effects(findings):
     """List the specifications that predict papers left out better with an effect of each paper."""
-    scores = {noise: found.scores[noise].table["elpd_papers"] for noise in (INDEPENDENT, EFFECTS)}
-    return [k for k in found.effects if scores[EFFECTS][k] > scores[INDEPENDENT][k]]
+    scores = {noise: findings.scores[noise].table["elpd_papers"] for noise in (INDEPENDENT, EFFECTS)}
+    return [k for k in findings.effects if scores[EFFECTS][k] > scores[INDEPENDENT][k]]
 
 
-def _variants(found):
+def _variants(findings):
     """Return the entry of each variant, with quantiles of its doubling time: of a study, or of a fit of this report."""
-    entries = found.study("progress_variants")["variants"]
-    entries = {name: entry | {"times": wording.known(entry["doubling_months"])} for name, entry in entries.items()}
-    return entries | {"main": _of_fit(found.fits[MAIN]), "vocabulary": _of_fit(found.fits[19])}
+    entries = findings.study("progress_variants")["variants"]
+    entries = {
+        name: entry | {"times": wording.quantiles_of(entry["doubling_months"])} for name, entry in entries.items()
+    }
+    return entries | {"main": _of_fit(findings.fits[MAIN]), "vocabulary": _of_fit(findings.fits[19])}
 
 
 def _of_fit(fit):
     """Return the entry of a fit of this report in the table of variants."""
-    found, record = times(rate_at_optimum.first_rate(fit)), fit.record
-    return {"times": found, "p_progress": found["p_progress"], "rows": record["data"]["rows"]} | record["diagnostics"]
+    quantiles, record = times(rate_at_optimum.first_rate(fit)), fit.record
+    return {"times": quantiles, "p_progress": quantiles["p_progress"], "rows": record["data"]["rows"]} | record[
+        "diagnostics"
+    ]
 
 
-def _published_shares(found, published):
+def _published_shares(findings, published):
     """Return published shares of the attribution in percent, by pair and move."""
-    pairs, moves = (found.attribution[name].values for name in ("pair", "move"))
+    pairs, moves = (findings.attribution[name].values for name in ("pair", "move"))
     return {(pair, move): published(f"attribution.{pair}.{move}")[0] for pair in pairs for move in moves}
 
 
-def _attribution(found, shares):
+def _attribution(findings, shares):
     """Count published shares, and those within intervals; with the share of all progress in the last pair."""
-    low, high = (100 * found.attribution["share"].quantile([0.025, 0.975], DRAWS)).values
-    theirs = np.array(
-        [[shares[p, m] for m in found.attribution["move"].values] for p in found.attribution["pair"].values]
+    low, high = (100 * findings.attribution["share"].quantile([0.025, 0.975], DRAWS)).values
+    estimates = np.array(
+        [[shares[p, m] for m in findings.attribution["move"].values] for p in findings.attribution["pair"].values]
     )
-    last = found.document["attribution"][-1]
+    last = findings.document["attribution"][-1]
     return {
-        "inside": int(((theirs >= low) & (theirs <= high)).sum()),
-        "known": int(np.isfinite(theirs).sum()),
+        "inside": int(((estimates >= low) & (estimates <= high)).sum()),
+        "count": int(np.isfinite(estimates).sum()),
         "last": last,
         "share": {name: 100 * last["progress"][name] for name in QUANTILES},
     }
 
 
-def _build_up(found, published):
+def _build_up(findings, published):
     """Return how far algorithms multiplied effective compute, what is published, and how physical compute grew."""
-    factor = np.exp(wording.finite(contributions.effective_compute(found.fits[MAIN], [2023.0])))
-    theirs = published("progress.effective_compute_since_2014")[0]
-    made = found.document["effective_compute_since_2014"]
+    factor = np.exp(wording.finite(contributions.effective_compute(findings.fits[MAIN], [2023.0])))
+    estimate = published("progress.effective_compute_since_2014")[0]
+    entry = findings.document["effective_compute_since_2014"]
     return {
-        "factor": [numbers.si(made[name], "{:.2g}".format) for name in (numbers.LOW, numbers.MIDDLE, numbers.HIGH)],
-        "published": theirs,
-        "above": float((factor >= theirs).mean()),
+        "factor": [numbers.si(entry[name], "{:.2g}".format) for name in (numbers.LOW, numbers.MIDDLE, numbers.HIGH)],
+        "published": estimate,
+        "above": float((factor >= estimate).mean()),
         "physical": float(np.exp(contributions.physical_compute(2023.0))),
     }
 
 
-def _rules(found, published):
+def _rules(findings, published):
     """List what Chinchilla's rule saves over Kaplan's at each scale; none where Chinchilla's law was not fitted."""
-    return [] if found.gains is None else [
+    return [] if findings.gains is None else [
         {
             "name": name,
             "budget": budget,
-            "gain": draws_interval(found.gains["gain"].sel(compute=budget), "{:.2f}"),
+            "gain": draws_interval(findings.gains["gain"].sel(compute=budget), "{:.2f}"),
             "published": published.words("chinchilla_over_kaplan." + key),
             "estimate": published("chinchilla_over_kaplan." + key)[0],
             "implied": chinchilla_over_kaplan(budget, **published.hoffmann),
@@ -133,15 +137,15 @@ def _rules(found, published):
     ]  # fmt: skip
 
 
-def _frontier_system(found):
+def _frontier_system(findings):
     """Return the evaluation whose frontiers are drawn, None where the table has none."""
-    table = found.table
+    table = findings.table
     chosen = table[(table["system"] == FRONTIER_SYSTEM) & (table["benchmark"] == "wt103")]
     return None if chosen.empty else chosen.iloc[0]
 
 
 def _futures(table):
-    """Return what the text says of predictions of years to come: the close ones, those without progress, weights."""
+    """Return what the text prints on predictions of years to come: the close ones, those without progress, weights."""
     return {
         "best": table.index[0],
         "count": len(table),
@@ -152,102 +156,103 @@ def _futures(table):
 
 
 def _likeliest_change(study):
-    """Return the date at which the pace changed most probably, and its share of the probability of all dates."""
+    """Return the date at which the rate most probably changed, and its share of the probability of all dates."""
     shares = {float(x): of["probability"] for x, of in study["cutoffs"].items() if x != NONE}
     date = max(shares, key=shares.get)
     return {"date": date, "share": shares[date] / sum(shares.values())}
 
 
-def _quantities(found, published):
+def _quantities(findings, published):
     """Return what the template prints and some figures draw, by name."""
-    comparison, table = found.comparison, found.table
-    close, main, variants = _inseparable(comparison), comparison.loc[MAIN], _variants(found)
+    comparison, table = findings.comparison, findings.table
+    close, main, variants = _inseparable(comparison), comparison.loc[MAIN], _variants(findings)
     largest = (6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max()
-    shares = _published_shares(found, published)
+    shares = _published_shares(findings, published)
     return {
         "close": close,
         "close_by_paper": _inseparable(comparison, "dse_by_paper"),
-        "close_medians": {k: times(found.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
-        "medians": {k: by_group.loc["all", "q50"] for k, by_group in found.gain_times.items() if k <= 15},
+        "close_medians": {k: times(findings.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
+        "medians": {k: by_group.loc["all", "q50"] for k, by_group in findings.gain_times.items() if k <= 15},
         "decades": np.log10(rate_at_optimum.COMPUTE / largest),
         "best_still": comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
-        "ridge": _ridge(found),
+        "ridge": _ridge(findings),
         "unfit": {
-            noise: sorted(k for k, tests in each.items() if rejected_by(tests)) for noise, each in found.misfit.items()
+            noise: sorted(k for k, tests in by_specification.items() if rejected_by(tests))
+            for noise, by_specification in findings.misfit.items()
         },
-        "better": _better_with_effects(found),
+        "better": _better_with_effects(findings),
         "variants": variants,
         "variant_medians": {wording.VARIANT_NAMES.get(k, k): of["times"]["q50"] for k, of in variants.items()},
         "reductions": [
             of["loss_reduction_percent"]["q50"]
-            for of in found.study("progress_variants")["transformer_by_form"].values()
+            for of in findings.study("progress_variants")["transformer_by_form"].values()
         ],
-        "futures": _futures(studies.frame(found.study("progress_future")["leave_future_out_by_specification"])),
-        "likely": _likeliest_change(found.study("progress_pace")),
-        "future": pd.DataFrame(found.study("progress_future")["leave_future_out"]),
-        "whole": {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]},
+        "futures": _futures(studies.frame(findings.study("progress_future")["leave_future_out_by_specification"])),
+        "likely": _likeliest_change(findings.study("progress_pace")),
+        "future": pd.DataFrame(findings.study("progress_future")["leave_future_out"]),
+        "whole": {"elpd": main["elpd"] / len(findings.pointwise), "mse": main["loo_mse"]},
         "shares": shares,
-        "attribution": _attribution(found, shares),
-        "build_up": _build_up(found, published),
-        "system": _frontier_system(found),
-        "rules": _rules(found, published),
+        "attribution": _attribution(findings, shares),
+        "build_up": _build_up(findings, published),
+        "system": _frontier_system(findings),
+        "rules": _rules(findings, published),
     }
 
 
-def _blocks(found, published, of):
+def _blocks(findings, published, of):
     """Return figures and tables by name."""
-    fit, comparison, more = found.fits[MAIN], found.comparison, quantities_figures
-    rests, pace = found.study("progress_sensitivity"), found.study("progress_pace")
+    fit, comparison, more = findings.fits[MAIN], findings.comparison, quantities_figures
+    rests, changes = findings.study("progress_sensitivity"), findings.study("progress_pace")
     rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
     blocks = {
-        "gains": figures.gains(found),
-        "doubling": figures.doubling(found, published),
+        "gains": figures.gains(findings),
+        "doubling": figures.doubling(findings, published),
         "differences": figures.elpd_differences(comparison, {k: wording.name_of(k) for k in comparison.index}),
-        "ridge": _ridge_figure(found, published),
+        "ridge": _ridge_figure(findings, published),
         "residuals": figures.residuals(fit),
         "pit": checks.loo_pit(fit, f"specification {MAIN}"),
         "priors": figures.prior_grid(studies.grid_of(rests, MAIN)),
         "influence": more.influence(studies.influence_of(rests, MAIN)),
         "variants": figures.variants(of["variants"], published),
         "table_variants": studies.variants(of["variants"], published),
-        "pace": figures.pace(pace),
-        "accelerations": figures.acceleration(pace["cutoffs"]),
+        "rates": figures.rates(changes),
+        "accelerations": figures.acceleration(changes["cutoffs"]),
         "years": figures.leave_future_out(of["future"], of["whole"]),
-        "shares": more.shares(found.attribution, of["shares"]),
-        "share_intervals": more.share_intervals(found.attribution, of["shares"]),
+        "shares": more.shares(findings.attribution, of["shares"]),
+        "share_intervals": more.share_intervals(findings.attribution, of["shares"]),
         "frontiers": None if of["system"] is None else more.frontiers(fit, of["system"], FRONTIER_YEARS),
         "build_up": more.build_up(fit, of["build_up"]["published"]),
-        "direct": figures.direct(found, published),
-        "direct_rows": more.direct_rows(found.direct),
-        "rules": more.rule_gain(found.gains, rules) if rules else None,
+        "direct": figures.direct(findings, published),
+        "direct_rows": more.direct_rows(findings.direct),
+        "rules": more.rule_gain(findings.gains, rules) if rules else None,
     }
     for table in (tables.answers, tables.doubling, tables.comparison, tables.coefficients, tables.estimator,
                   studies.transformer_forms, tables.direct):  # fmt: skip
-        blocks[f"table_{table.__name__}"] = partial(table, found, published)
+        blocks[f"table_{table.__name__}"] = partial(table, findings, published)
     for table in (tables.weights, tables.law_tests, tables.papers, studies.rests, studies.power_scaling,
-                  studies.transformers, studies.pace, studies.future, studies.futures):  # fmt: skip
-        blocks[f"table_{table.__name__}"] = partial(table, found)
+                  studies.transformers, studies.changes, studies.future, studies.futures):  # fmt: skip
+        blocks[f"table_{table.__name__}"] = partial(table, findings)
     return blocks
 
 
-def sections(found, published):
-    """Sections on algorithmic progress, in order; see `Page.sections`.
+def sections(findings, published):
+    """Return the sections on algorithmic progress, in order; see `Page.sections`.
 
     Parameters
     ----------
-    found : ProgressFindings
+    findings : ProgressFindings
     published : DataFrame
         From ``load("published")``.
     """
     published = Published(published)
-    of = _quantities(found, published)
+    of = _quantities(findings, published)
     return prose.sections(
         __file__,
-        _blocks(found, published, of),
+        _blocks(findings, published, of),
         **of,
-        found=found,
+        findings=findings,
         published=published,
-        comparison=found.comparison,
+        comparison=findings.comparison,
         ends=_ends,
         equal_to=numbers.equal_to,
         in_words=numbers.in_words,
@@ -261,7 +266,7 @@ def sections(found, published):
         write=wording,
         optimum=rate_at_optimum,
         entries=entries,
-        rests=found.study("progress_sensitivity"),
+        rests=findings.study("progress_sensitivity"),
         grid_of=studies.grid_of,
         influence_of=studies.influence_of,
         plain=numbers.plain,

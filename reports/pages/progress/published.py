@@ -22,22 +22,22 @@ class Published:
         self._notes = table.set_index("quantity")["note"]
 
     def __call__(self, quantity):
-        """Estimate, low and high."""
+        """Return the estimate, its low and its high end."""
         return tuple(self._rows.loc[quantity]) if quantity in self._rows.index else (np.nan,) * 3
 
     def note(self, quantity):
-        """Where and how it was published."""
+        """Return where and how a quantity was published."""
         return self._notes.get(quantity, "nothing")
 
     def words(self, quantity, form="{:g}"):
-        """Estimate and interval in words, "–" if there is none."""
+        """Return the estimate and its interval in words, "–" if there is none."""
         estimate, low, high = self(quantity)
         if np.isnan(estimate):
             return "–"
         return spanned(*(form.format(x) for x in (low, estimate, high))) if np.isfinite(low) else form.format(estimate)
 
     def row(self, quantity, label, **options):
-        """Row of `forest`, or none; an interval that reaches below zero is written on hover, not drawn."""
+        """Return a row of `forest`, or none; an interval below zero is in the hover text, not drawn."""
         estimate, low, high = self(quantity)
         if np.isnan(estimate):
             return []

@@ -35,14 +35,15 @@ GRID = "#eef0f3"
 
 
 def influence(table, *, shown=15):
-    """Shift of the median doubling time without each of the papers that shift it most."""
+    """Plot the change of the median doubling time without each of the papers that change it most."""
     import plotly.graph_objects as go
 
     table = table.head(shown)
     place = np.arange(1, len(table) + 1)
     finite = table["shift"].where(np.isfinite(table["shift"]))
     short = [f"{t[:52]}…" if len(t) > 53 else t for t in table["title"]]
-    drawn = figure(height=110 + 26 * len(table))
+    caption = "The papers that change the median doubling time most when they are left out"
+    drawn = figure(height=110 + 26 * len(table), caption=caption)
     for name, chosen, colour in (
         (f"Pareto k at most {PARETO_K_LIMIT}", table["pareto_k"] <= PARETO_K_LIMIT, BLUE),
         (f"Pareto k above {PARETO_K_LIMIT}: not reliable", ~(table["pareto_k"] <= PARETO_K_LIMIT), RED),
@@ -58,7 +59,7 @@ def influence(table, *, shown=15):
                 marker={"color": colour},
                 name=name,
                 text=[
-                    f"{row.title}<br>{row.rows} rows<br>median without it {months(row.median)} months, shift "
+                    f"{row.title}<br>{row.rows} rows<br>median without it {months(row.median)} months, change "
                     f"{row.shift:+.2f}<br>P(progress) without it {row.p_progress:.3f}<br>Pareto k {row.pareto_k:.2f}"
                     for row in table[chosen].itertuples()
                 ],
@@ -67,13 +68,13 @@ def influence(table, *, shown=15):
             )
         )
     drawn.add_vline(x=0, line={"color": GREY, "width": 1})
-    drawn.update_xaxes(title={"text": "Shift of the median doubling time without the paper (months)", "standoff": 8})
+    drawn.update_xaxes(title={"text": "Change of the median doubling time without the paper (months)", "standoff": 8})
     drawn.update_yaxes(tickvals=place, ticktext=short, autorange="reversed", automargin=True, ticks="", showgrid=False)
     return drawn.update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
 
 
 def shares(attribution, published):
-    """Stacked median shares of each move, the published shares in a paler bar below each.
+    """Plot stacked median shares of each move, with the published shares in a paler bar below.
 
     Parameters
     ----------
@@ -88,8 +89,10 @@ def shares(attribution, published):
     place = np.arange(len(pairs))
     low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
     moves = list(attribution["move"].values)
-    said = "Median share of each move in the fall of loss; hatched: published"
-    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=said)
+    caption = (
+        "What made the loss fall between two systems: median share of each cause, above the published one (hatched)"
+    )
+    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=caption)
     for j, (move, (name, colour)) in enumerate((m, MOVES[m]) for m in moves):
         drawn.add_trace(
             go.Bar(
@@ -140,7 +143,7 @@ def _arrow(pair):
 
 
 def share_intervals(attribution, published):
-    """Median share and 95% interval of each move, published shares as marks: one panel a move."""
+    """Plot the median share and 95% interval of each move, with published shares: one panel for each move."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -186,8 +189,8 @@ def share_intervals(attribution, published):
             ),
             **where,
         )
-    said = "Share of each move in the fall of loss: medians, 95% intervals and published shares"
-    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=said).layout)
+    caption = "The shares with their 95% intervals, by cause, and the published shares (diamonds)"
+    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=caption).layout)
     drawn.update_xaxes(title={"text": "share (%)", "standoff": 4}, showgrid=True, gridcolor=GRID)
     drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], showgrid=True, gridcolor=GRID, ticks="")
     drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
@@ -196,7 +199,7 @@ def share_intervals(attribution, published):
 
 
 def frontiers(fit, system, years):
-    """Sizes that reach a system's loss by year: N and D within a factor 1,000 of its own.
+    """Plot the sizes that reach the loss of a system by year: N and D within a factor of 1,000.
 
     Parameters
     ----------
@@ -212,7 +215,8 @@ def frontiers(fit, system, years):
     log_d = contributions.frontier(fit, loss=np.log(system["perplexity"]), years=years, log_parameters=log_n)
     quantiles = np.quantile(log_d.values, [0.25, 0.5, 0.75], axis=(2, 3), method="inverted_cdf")
     shades = np.linspace(0, 1, len(years))
-    drawn = figure(height=520)
+    caption = f"Sizes that reach the perplexity of {system['system']} (star), by year: medians"
+    drawn = figure(height=520, caption=caption)
     for i, (year, shade) in enumerate(zip(years, shades, strict=True)):
         colour = _between("#9cc3e6", "#0b2f57", shade)
         low, middle = (np.where(q < np.log(d[1] * 3), q, np.nan) for q in quantiles[:2, i])
@@ -253,7 +257,7 @@ def _between(first, second, share):
 
 
 def build_up(fit, published, *, end=2023.0):
-    """Growth of effective compute since 2014: algorithms with bands, physical compute, and both."""
+    """Plot the growth of effective compute since 2014: algorithms with bands, physical compute, and both."""
     import plotly.graph_objects as go
 
     years = np.linspace(2014, end, 46)
@@ -261,7 +265,8 @@ def build_up(fit, published, *, end=2023.0):
     algorithms = algorithms[:, np.isfinite(algorithms).all(0)]
     physical = contributions.physical_compute(years)
     tenfold = np.log10(np.e)
-    drawn = figure(height=480)
+    caption = "Growth of effective compute by algorithms alone and with physical compute: medians, 50% and 95% bands"
+    drawn = figure(height=480, caption=caption)
     for name, draws, colour in (
         ("algorithms", algorithms, BLUE),
         ("algorithms and physical compute", algorithms + physical[:, None], GREEN),
@@ -297,19 +302,22 @@ def build_up(fit, published, *, end=2023.0):
 
 
 def direct_rows(direct):
-    """Compute of the systems near each reference perplexity, relative to the reference, by date."""
+    """Plot the compute of the systems near each reference perplexity, relative to the reference, by date."""
     import plotly.graph_objects as go
 
-    drawn = figure(height=400)
-    for (system, found), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
-        rows = found.rows
+    caption = (
+        "Compute of later systems of the same perplexity, over that of the reference; below the dashed line it is less"
+    )
+    drawn = figure(height=400, caption=caption)
+    for (system, estimate), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
+        rows = estimate.rows
         drawn.add_trace(
             go.Scatter(
                 x=rows["years_after"],
                 y=np.exp(rows["log_relative_compute"]),
                 mode="markers",
                 marker={"color": colour, "size": 8},
-                name=f"within {found.factor:g}× of {system}",
+                name=f"within {estimate.factor:g}× of {system}",
                 text=[
                     f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
                     for r in rows.itertuples()
@@ -324,7 +332,7 @@ def direct_rows(direct):
 
 
 def rule_gain(gains, published):
-    """Compute that Chinchilla's rule saves over Kaplan's, against compute.
+    """Plot the compute that Chinchilla's rule saves over Kaplan's, against compute.
 
     Parameters
     ----------
@@ -344,6 +352,7 @@ def rule_gain(gains, published):
              hovertemplate="C %{x:.2e} FLOP<br>× %{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}]<extra></extra>"),
         x={"title": "Training compute C (FLOP)", "type": "log"},
         y={"title": "Compute saved by Chinchilla's rule (×)", "type": "log", "tickvals": [1, 1.5, 2, 3, 5, 10, 20]},
+        caption="Compute that Chinchilla's rule saves over Kaplan's, by budget: median, 50% and 95%, and published",
     )  # fmt: skip
     for (name, (budget, gain)), symbol in zip(published.items(), ("diamond", "star"), strict=False):
         drawn.add_trace(

@@ -1,4 +1,4 @@
-"""The ridge of the main specification: how far its data say whether progress sits in parameters or in data."""
+"""The ridge of the main specification: whether its data tell progress in parameters from progress in data."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ OFFSETS = {
 
 
 def paper_coefficients(fit):
-    """Draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
+    """Return draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
     draws = flatten(fit["posterior"].to_dataset())
     named = {name: draws[name] for name in ("alpha_year", "alpha_param", "beta_year", "beta_data")}
     named |= {f"{side}_const": draws[f"{side}_const[wt103]"] for side in ("alpha", "beta")}
@@ -27,13 +27,13 @@ def paper_coefficients(fit):
 
 
 def year_slopes(fit):
-    """Draws of the yearly falls of both terms, two of (sample,)."""
+    """Return draws of the yearly falls of both terms, two arrays of shape (sample,)."""
     posterior = fit["posterior"]
     return posterior["alpha_year"].values.ravel(), posterior["beta_year"].values.ravel()
 
 
 def modes(values, *, least=0.05, dip=0.9):
-    """Split of draws at the deepest dip of their density between two peaks, or None where there is one peak.
+    """Return where to split draws, at the deepest dip of their density between two peaks; None for one peak.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def modes(values, *, least=0.05, dip=0.9):
 
 
 def nearer(fit, paper):
-    """Which draws are nearer to the second than to the first of the ends of the paper's estimator, in posterior sds.
+    """Return which draws are nearer to the second than to the first end of the paper's estimator, in posterior sds.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def nearer(fit, paper):
 
 
 def entry(fit, rate, paper, quantiles):
-    """Entry of results.json: the share of draws near each end of the paper's estimator, and each peak, with its pace.
+    """Return the entry of results.json: shares of draws near each end of the paper's estimator, and the peaks.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def entry(fit, rate, paper, quantiles):
     split = modes(a - b)
     sides = {} if split is None else {"more in data": a - b <= split, "more in parameters": a - b > split}
     return {
-        "nearer_to_converged": {"share": float(second.mean()), "doubling_months": _pace(rate, second, quantiles)},
-        "nearer_to_stop": {"share": float((~second).mean()), "doubling_months": _pace(rate, ~second, quantiles)},
+        "nearer_to_converged": {"share": float(second.mean()), "doubling_months": _months(rate, second, quantiles)},
+        "nearer_to_stop": {"share": float((~second).mean()), "doubling_months": _months(rate, ~second, quantiles)},
         "peaks": {
             name: {
                 "share": float(chosen.mean()),
                 "alpha_year": float(np.median(a[chosen])),
                 "beta_year": float(np.median(b[chosen])),
-                "doubling_months": _pace(rate, chosen, quantiles),
+                "doubling_months": _months(rate, chosen, quantiles),
             }
             for name, chosen in sides.items()
         },
@@ -106,5 +106,5 @@ def entry(fit, rate, paper, quantiles):
     }
 
 
-def _pace(rate, chosen, quantiles):
+def _months(rate, chosen, quantiles):
     return quantiles(rate[chosen]) if chosen.any() else {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)

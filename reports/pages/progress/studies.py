@@ -9,18 +9,18 @@ from ....inference.words import plain, probability
 from ...drawing import tables
 from .analysis import MAIN
 from .published import DOUBLING, VARIANT_PUBLISHED
-from .wording import VARIANT_NAMES, known, months, name_of, words
+from .wording import VARIANT_NAMES, months, name_of, quantiles_of, words
 
 GAINS = ("loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)")
 
 
-def rests(found):
-    """Return the table of what moves each specification: priors, papers, coefficients that the prior decides."""
+def rests(findings):
+    """Return the table of what each specification is sensitive to: priors, papers, prior-driven coefficients."""
     header = ("specification", "median under other priors, at the rows (months)", "least P(progress)",
-              "at the optimum (months)", "least P(progress) there", "paper that moves it most", "by (months)",
+              "at the optimum (months)", "least P(progress) there", "paper that changes it most", "by (months)",
               "decided by the prior")  # fmt: skip
     rows = []
-    study = found.study("progress_sensitivity")
+    study = findings.study("progress_sensitivity")
     for k in map(int, study["prior_grid"]):
         grid, ranges = grid_of(study, k), []
         for one in (grid[grid["estimand"] == estimand] for estimand in ("rows", "optimum")):
@@ -28,29 +28,30 @@ def rests(found):
                 f"{months(one['q50'].min())} to {months(one['q50'].max())}",
                 probability(one["p_progress"].min()),
             ]
-        top, driven = influence_of(study, k).iloc[0], found.driven.get(k)
+        top, driven = influence_of(study, k).iloc[0], findings.driven.get(k)
         title = top["title"] if len(top["title"]) < 41 else f"{top['title'][:40]}…"
         names = () if driven is None else driven.loc[driven["prior_driven"], "coefficient"]
         rows.append((name_of(k), *ranges, title, f"{top['shift']:+.2f}", ", ".join(names) or "–"))
     note = (
-        f"Each specification with weight under the priors of the figure, all but {MAIN} under the four outermost, at "
-        "the evaluations' own sizes and at the compute-optimal one; the paper that moves the median at the rows most "
-        "when it is left out; coefficients no more than a fifth narrower than their prior."
+        f"Specifications with weight under the priors of the figure; all but {MAIN} under the four outermost only. At "
+        "the rows: at the evaluations' own sizes. At the optimum: at the compute-optimal size. The paper is the one "
+        "that changes the median at the rows most when it is left out. Decided by the prior: coefficients at most a "
+        "fifth narrower than their prior."
     )
-    return tables.of_rows(header, rows, note, title="What moves each specification")
+    return tables.of_rows(header, rows, note, title="What each specification is sensitive to")
 
 
-def power_scaling(found):
+def power_scaling(findings):
     """Return the table of sensitivity to powers of prior and likelihood."""
     columns = [(place, power) for place in ("at the rows", "at the optimum") for power in ("prior", "likelihood")]
     header = ("specification", *(f"{power}, {place}" for place, power in columns))
     rows = [
-        (name_of(int(k)), *(f"{each[place][power]:.3f}" for place, power in columns))
-        for k, each in found.study("progress_sensitivity")["power_scaling"].items()
+        (name_of(int(k)), *(f"{distances[place][power]:.3f}" for place, power in columns))
+        for k, distances in findings.study("progress_sensitivity")["power_scaling"].items()
     ]
     note = (
-        f"Distance that the rate of progress moves per doubling of the power; above {SENSITIVE:g} is sensitive. A rate "
-        "that the data inform is sensitive to the likelihood alone."
+        f"Distance by which the rate of progress changes with each doubling of the power; above {SENSITIVE:g} it is "
+        "sensitive. A rate that the data determine is sensitive to the likelihood alone."
     )
     return tables.of_rows(header, rows, note, title="Sensitivity to powers of prior and likelihood")
 
@@ -67,7 +68,7 @@ def grid_of(study, k):
 
 
 def influence_of(study, k):
-    """Return how each paper moves the doubling time of a specification; never is infinite."""
+    """Return how each paper changes the doubling time of a specification; never is infinite."""
     table = pd.DataFrame(study["papers"][str(k)]["first"])
     return table.fillna({"median": np.inf, "shift": np.inf})
 
@@ -85,19 +86,18 @@ def variants(entries, published):
               "elpd by paper", "largest r_hat", "least bulk ESS", "diverging")  # fmt: skip
     rows = []
     for name, entry in entries.items():
-        theirs = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
+        estimate = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
         checks = f"{entry['r_hat_max']:.3f}", f"{entry['ess_bulk_min']:.0f}", str(entry["divergences"])
-        answer = words(entry["times"]), theirs, probability(entry["p_progress"])
+        answer = words(entry["times"]), estimate, probability(entry["p_progress"])
         label = VARIANT_NAMES.get(name, name)
         rows.append((label, str(entry["rows"]), *answer, *scored(entry), *checks))
     note = (
-        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; it has "
-        "no place on the axis of the figure. Paper effects: the paper used all models of each paper, this table holds "
-        "at most three of each. Elpd: difference from specification "
-        f"{MAIN} in nats of the loss ± one standard error, where both are of the same rows; beyond two of them a "
-        "variant predicts better, or worse."
+        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; the "
+        "figure cannot show it. Paper effects: the paper used all models of each paper; this table has at most three "
+        f"of each. Elpd: difference to specification {MAIN} in nats, ± one standard error, if both have the same rows. "
+        "Beyond two standard errors a variant predicts better, or worse."
     )
-    return tables.of_rows(header, rows, note, title="Variants beside the published ones")
+    return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
 def _gain_cells(entry):
@@ -105,68 +105,68 @@ def _gain_cells(entry):
     return plain(entry["loss_reduction_percent"], "{:.1f}"), *gains
 
 
-def transformer_forms(found, published):
+def transformer_forms(findings, published):
     """Return the table of what the transformer gained, by the form of its factor."""
-    rows, study = [], found.study("progress_variants")
+    rows, study = [], findings.study("progress_variants")
     for name, entry in study["transformer_by_form"].items():
         certain = "1, by its form" if name == "transformer_sigmoid" else probability(entry["p_gain"])
         gamma = plain(study["variants"][name]["parameters"]["gamma_transformer"], "{:.3f}")
         rows.append((VARIANT_NAMES[name], *_gain_cells(entry), certain, gamma))
-    theirs = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
+    estimates = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
     share = published("transformer.loss_reduction_percent")[0] / 100
-    rows.append(("published, σ(γ)", *theirs, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
-    note = "Gain: factor of compute that a transformer saves, in 2023 on wt103."
+    rows.append(("published, σ(γ)", *estimates, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
+    note = "Gain: factor of compute that a transformer saves in 2023 on wt103."
     header = ("form", *GAINS, "P(reduction > 0)", "γ")
     return tables.of_rows(header, rows, note, title="What the transformer gained, by form")
 
 
-def transformers(found):
+def transformers(findings):
     """Return the table of what the transformer gained, by specification."""
-    study = found.study("progress_variants")["transformer_by_specification"]
+    study = findings.study("progress_variants")["transformer_by_specification"]
     rows = [(name_of(int(k)), *_gain_cells(entry)) for k, entry in study.items()]
     note = (
-        "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first. Gains: of draws that have an optimum."
+        "Form exp(γ) in the ten best of specifications 1 to 15, best elpd first. Gains: of draws that have an optimum."
     )
     return tables.of_rows(("specification", *GAINS), rows, note, title="What the transformer gained, by specification")
 
 
-def pace(found):
-    """Return the table of probabilities of a change of pace by its date, and of the random walk."""
-    study = found.study("progress_pace")
+def changes(findings):
+    """Return the table of probabilities of a change of the rate by its date, and of the random walk."""
+    study = findings.study("progress_pace")
     header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
     rows = []
     for cutoff, row in study["cutoffs"].items():
-        ends = ("–", "–") if cutoff == NONE else (words(known(row[name])) for name in ("before", "after"))
+        ends = ("–", "–") if cutoff == NONE else (words(quantiles_of(row[name])) for name in ("before", "after"))
         faster = "–" if cutoff == NONE else probability(row["p_faster"])
         rows.append((cutoff, f"{row['probability']:.3f}", f"{row['elpd']:.1f}", *ends, faster))
     walk = study["random_walk"]
     first, *_, last = walk["doubling_months"]
     error = max(row["se"] for row in study["cutoffs"].values())
-    ends = (words(known(walk["doubling_months"][year])) for year in (first, last))
+    ends = (words(quantiles_of(walk["doubling_months"][year])) for year in (first, last))
     rows.append(("random walk", "–", f"{walk['law']['elpd_loo']:.1f}", *ends, probability(walk["p_faster"])))
     note = (
-        f"Marginal likelihoods by bridge sampling (largest standard error {error:.2f} in their "
-        "logarithm); even odds of a change beforehand, all dates alike. Elpd by leave-one-out, of rows. Rates at the "
-        f"evaluations' own sizes. Of the random walk, with a step every two years, before is {first}, after is "
-        f"{last}, and the probability is that of a faster pace in {last} than over the evaluations."
+        "Probabilities are from marginal likelihoods by bridge sampling (largest standard error of their logarithm: "
+        f"{error:.2f}), with even odds of a change beforehand and all dates equally probable. Elpd: by leave-one-out, "
+        "of rows. Rates are at the evaluations' own sizes. The random walk has a step every two years: before is "
+        f"{first}, after is {last}, and P is that of faster progress in {last} than over the evaluations."
     )
     return tables.of_rows(header, rows, note)
 
 
-def future(found):
+def future(findings):
     """Return the table of how well the main specification predicts the year to come, by cutoff."""
-    header = ("cutoff", "trained on", "predicted", "elpd of them", "elpd a row", "MSE (nats²)")
+    header = ("cutoff", "rows fitted", "rows predicted", "elpd", "elpd a row", "MSE (nats²)")
     rows = [
         (*(f"{x:.0f}" for x in (r.cutoff, r.trained, r.predicted)), f"{r.elpd:.1f}", f"{r.elpd / r.predicted:.3f}",
          f"{r.mse:.5f}")
-        for r in pd.DataFrame(found.study("progress_future")["leave_future_out"]).itertuples()
+        for r in pd.DataFrame(findings.study("progress_future")["leave_future_out"]).itertuples()
     ]  # fmt: skip
     return tables.of_rows(header, rows, title=f"The year to come, by specification {MAIN}")
 
 
-def futures(found):
+def futures(findings):
     """Return the table of how well every specification predicts the years to come."""
-    table = frame(found.study("progress_future")["leave_future_out_by_specification"])
+    table = frame(findings.study("progress_future")["leave_future_out_by_specification"])
     years = [name for name in table if name.startswith("elpd_2")]
     header = ("specification", "elpd", "difference", "se by rows", "se by papers", "MSE (nats²)", "stacking",
               *(name.removeprefix("elpd_") for name in years))  # fmt: skip
@@ -174,7 +174,7 @@ def futures(found):
              "stacking": "{:.2f}"} | dict.fromkeys(years, "{:.1f}")  # fmt: skip
     rows = [(name_of(k), *(form.format(row[name]) for name, form in forms.items())) for k, row in table.iterrows()]
     note = (
-        "Each specification trained on what was dated before a year and scored on that year's rows, by row; 16 and 17 "
-        "know no progress. Stacking: weights of the mixture that would have predicted best."
+        "Each specification is fitted to the rows before a year and scored on the rows of that year; 16 and 17 have no "
+        "progress. Stacking: weights of the mixture that would have predicted best."
     )
     return tables.of_rows(header, rows, note, title="The years to come, by every specification")

@@ -52,49 +52,49 @@ WEIGHTS = {
 }
 
 
-def answers(found, published):
-    """Return the table of doubling times by what is asked, the quoted one first."""
-    label, quoted = quoted_times(found)
+def answers(findings, published):
+    """Return the table of doubling times by estimand, the quoted one first."""
+    label, quoted = quoted_times(findings)
     rows = [(label, "at the evaluations", quoted, "–")]
-    for noise in found.mixed.index[:2]:
-        mixed = times(found.by_noise[noise])
+    for noise in findings.mixed.index[:2]:
+        mixed = times(findings.by_noise[noise])
         rows.append((f"specifications mixed, {EFFECTS_WORDS[noise]}", "at the evaluations", mixed, "–"))
-    theirs = {"closed_form": (found.rates[MAIN], f"specification {MAIN}"),
-              "top10": (found.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
-    rows += [(name, FAR, times(rate), published.words(DOUBLING + key)) for key, (rate, name) in theirs.items()]
-    rows.append(("specifications mixed", FAR, times(found.pooled["by_paper_stacking"]), "–"))
+    compared = {"closed_form": (findings.rates[MAIN], f"specification {MAIN}"),
+              "top10": (findings.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
+    rows += [(name, FAR, times(rate), published.words(DOUBLING + key)) for key, (rate, name) in compared.items()]
+    rows.append(("specifications mixed", FAR, times(findings.pooled["by_paper_stacking"]), "–"))
     rows = [(name, where, words(q), probability(q["p_progress"]), other) for name, where, q, other in rows]
     header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
     note = (
-        f"Quoted: one specification, {EFFECTS_WORDS[found.mixed.index[0]]}, over the evaluations' own sizes and dates. "
-        "Mixed: specifications weighed by how well they predict papers left out. Far beyond the evaluations "
-        "specifications differ: give those rows with their specification, budget and date. Medians and 95% intervals; "
+        f"Quoted: one specification, {EFFECTS_WORDS[findings.mixed.index[0]]}, at the evaluations' own sizes and "
+        "dates. Mixed: specifications weighted by how well they predict papers left out. Far beyond the evaluations "
+        "specifications differ: state specification, budget and date with those rows. Medians and 95% intervals; "
         "never: no progress at that end."
     )
-    fits = {0: found.document["compute_equivalent_gain"]["quoted"]["fit"], 3: f"progress-{MAIN}"}
+    fits = {0: findings.document["compute_equivalent_gain"]["quoted"]["fit"], 3: f"progress-{MAIN}"}
     fits = [fits.get(i, "") for i in range(len(rows))]
-    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked", fits=fits)
+    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by estimand", fits=fits)
 
 
-def doubling(found, published):
+def doubling(findings, published):
     """Return the table of doubling times by specification, and pooled."""
     header = ("specification", "formulas", "closed form", "optimal scaling", "P(progress)", "draws without optimum")
     rows, fits = [], []
-    for k in with_progress(found):
-        for label, q in found.doubling[k].iterrows():
+    for k in with_progress(findings):
+        for label, q in findings.doubling[k].iterrows():
             name = name_of(k) + ("" if label == "all" else f": {label}")
             certain = probability(q["p_progress"]), f"{q['no_optimum']:.0f}"
             rows.append((name, formula(k), words(q), words(q, "optimal_"), *certain))
             fits.append(f"progress-{k}")
     for key, name in POOLED.items():
-        q = times(found.pooled[key])
+        q = times(findings.pooled[key])
         rows.append((f"pooled: {name}", "–", words(q), "–", probability(q["p_progress"]), "–"))
-    theirs = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
-    rows.append((f"published: {MAIN}", formula(MAIN), *theirs, "–", "–"))
+    estimates = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
+    rows.append((f"published: {MAIN}", formula(MAIN), *estimates, "–", "–"))
     note = (
-        "Months, medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: time of "
-        "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
-        f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
+        "Months: medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: the "
+        "time in which progress saves half of 10<sup>25</sup> FLOP in 2023. The rates of 14 and 15 are of that place "
+        f"too. Rates are pooled, with a rate of zero for {' and '.join(map(str, NO_PROGRESS))}."
     )
     return tables.of_rows(header, rows, note, fits=[*fits, *[""] * (len(rows) - len(fits))])
 
@@ -110,52 +110,52 @@ def _of_columns(table, columns, note, title):
     return tables.of_rows(header, rows, note, title=title, fits=[f"progress-{k}" for k in table.index])
 
 
-def comparison(found, published):
+def comparison(findings, published):
     """Return the table of how well each specification predicts rows and papers left out."""
-    theirs = [published(f"progress.{k}.loo_mse.penalty_{DELTA:g}")[0] for k in found.comparison.index]
+    errors = [published(f"progress.{k}.loo_mse.penalty_{DELTA:g}")[0] for k in findings.comparison.index]
     note = (
-        "elpd in nats, of log perplexity; differences to the best, with one standard error. MSE in squared nats. "
-        f"Published: table 11 of the paper at penalty {DELTA:g}. Its leave-one-out ran over a random 80% of the rows, "
-        f"and its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from "
-        "the row left out."
+        "elpd: in nats of log perplexity. Difference: to the best, with one standard error. MSE: in squared nats. "
+        f"Published: table 11 of the paper at penalty {DELTA:g}; its leave-one-out ran over a random 80% of the rows. "
+        f"Its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from the "
+        "row left out."
     )
-    table = found.comparison.assign(published=theirs)
+    table = findings.comparison.assign(published=errors)
     return _of_columns(table, SCORES, note, "How well each specification predicts")
 
 
-def weights(found):
+def weights(findings):
     """Return the table of weights of the specifications, and diagnostics."""
-    note = "Rows and papers whose Pareto k was above 0.7 were left out by a refit; k is the largest of the others."
-    return _of_columns(found.comparison, WEIGHTS, note, "Weights of the specifications, and diagnostics")
+    note = "Rows and papers with a Pareto k above 0.7 were left out in a refit; the largest k left is of the others."
+    return _of_columns(findings.comparison, WEIGHTS, note, "Weights of the specifications, and diagnostics")
 
 
-def coefficients(found, published):
-    """Return the table of coefficients of the main specification beside the published ones."""
+def coefficients(findings, published):
+    """Return the table of coefficients of the main specification, with the published ones."""
     header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
               "prior-driven")  # fmt: skip
-    driven = found.driven[MAIN].set_index("coefficient")
+    driven = findings.driven[MAIN].set_index("coefficient")
     rows = []
-    for name, draws in paper_coefficients(found.fits[MAIN]).items():
+    for name, draws in paper_coefficients(findings.fits[MAIN]).items():
         estimate = published(f"progress.{MAIN}.{name}")[0]
-        own = OFFSETS.get(name, (f"{name}[wt103]" if name.endswith("const") else name,))[0]
+        level = OFFSETS.get(name, (f"{name}[wt103]" if name.endswith("const") else name,))[0]
         above = "–" if np.isnan(estimate) else probability((draws >= estimate).mean())
-        flag = f"{driven.loc[own, 'ratio']:.2f}", "yes" if driven.loc[own, "prior_driven"] else "no"
-        theirs = published.words(f"progress.{MAIN}.{name}")
-        rows.append((name, draws_interval(draws, "{:.3f}"), theirs, above, *flag))
+        flag = f"{driven.loc[level, 'ratio']:.2f}", "yes" if driven.loc[level, "prior_driven"] else "no"
+        estimate_words = published.words(f"progress.{MAIN}.{name}")
+        rows.append((name, draws_interval(draws, "{:.3f}"), estimate_words, above, *flag))
     note = (
-        "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
-        "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
-        f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
+        "Intercepts are that of wt103 and the offsets of the others from it, converted draw by draw. Width: half of "
+        "the central 68% over that of the prior; for offsets, that of the intercept. Above 0.8 the prior decides. "
+        f"Prior-driven coefficients: {in_a_row(driven.index[driven['prior_driven']])}."
     )
     return tables.of_rows(header, rows, note, fits=f"progress-{MAIN}")
 
 
-def estimator(found, published):
+def estimator(findings, published):
     """Return the table of the paper's estimator, as it stops and converged."""
-    fits = found.paper
+    fits = findings.paper
 
-    def row(name, write, theirs="–"):
-        return name, *(write(fit) for fit in fits.values()), theirs
+    def row(name, write, estimate="–"):
+        return name, *(write(fit) for fit in fits.values()), estimate
 
     rows = [
         row("objective (nats²)", lambda f: f"{f.search['objective']:.7f}"),
@@ -165,7 +165,7 @@ def estimator(found, published):
             row(name, lambda f, name=name: f"{f[name]:.6f}", published.words(f"progress.{MAIN}.{name}"))
             for name in fits["as it stops"]["coefficients"]
         ),
-        row("verdict", lambda f: f.message),
+        row("result", lambda f: f.message),
     ]
     note, title = "Published: table 2, with bootstrap intervals.", "Where the paper's estimator stops, and its optimum"
     return tables.of_rows(("quantity", *fits, "published"), rows, note, title=title)
@@ -177,54 +177,61 @@ def point(fit):
     return "never" if months is None else f"{months:.3f}"
 
 
-def law_tests(found):
+def law_tests(findings):
     """Return the table of tail probabilities of tests, by specification and noise."""
-    tests = [test for test in found.misfit[INDEPENDENT][MAIN] if not test.startswith(BY_COLUMN)]
-    header = ("specification", *(f"{in_words(test)}, {noise}" for noise in found.misfit for test in (*tests, "groups")))
+    tests = [test for test in findings.misfit[INDEPENDENT][MAIN] if not test.startswith(BY_COLUMN)]
+    header = (
+        "specification",
+        *(f"{in_words(test)}, {noise}" for noise in findings.misfit for test in (*tests, "groups")),
+    )
     rows = []
-    for k in found.comparison.index:
+    for k in findings.comparison.index:
         cells = []
-        for of in (found.misfit[noise][k] for noise in found.misfit):
+        for of in (findings.misfit[noise][k] for noise in findings.misfit):
             columns = {test.removeprefix(BY_COLUMN): of[test]["p"] for test in of if test.startswith(BY_COLUMN)}
             groups = ", ".join(f"{p_value(p, '')} ({column})" for column, p in columns.items()) or "–"
             cells += [*(p_value(of[test]["p"], "") for test in tests), groups]
         rows.append((name_of(k), *cells))
     note = (
-        "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
-        "name groups of rows, the one whose groups differ most, its probability corrected for their number."
+        "Posterior means of tail probabilities; a specification below 0.01 is rejected. Groups: of the columns that "
+        "name groups of rows, the one whose groups differ most, with a probability corrected for their number."
     )
-    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in found.comparison.index]
+    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in findings.comparison.index]
     return tables.of_rows(header, rows, note, title="Tail probabilities of tests, by specification", fits=fits)
 
 
-def papers(found):
-    """Return the table of elpd and doubling times with and without effects of papers."""
-    scores = [found.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
+def papers(findings):
+    """Return the table of elpd and doubling times with and without random effects by paper."""
+    scores = [findings.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
     header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ",
               "doubling (months), rows independent", "doubling (months), paper effects")  # fmt: skip
     rows = []
-    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in with_progress(found)]
-    for k in with_progress(found):
+    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in with_progress(findings)]
+    for k in with_progress(findings):
         pairs = [f"{table.loc[k, name]:.1f}" for name in ("elpd", "elpd_papers") for table in scores]
-        own = found.gain_times[k].loc["all"]
-        rows.append((name_of(k), *pairs, words(own), words(times(found.effect_gains[k]))))
+        independent = findings.gain_times[k].loc["all"]
+        rows.append((name_of(k), *pairs, words(independent), words(times(findings.effect_gains[k]))))
     note = (
-        "Elpd by row with effects: of a row given the other rows of its paper. By paper: of a paper's rows together, "
-        "the paper unseen. Doubling times at the evaluations' own sizes. Marks: without effects of papers, and with."
+        "Elpd by row, with effects: of a row given the other rows of its paper. Elpd by paper: of the rows of a paper "
+        "together, given the other papers. Doubling times are at the evaluations' own sizes. The first two marks are "
+        "of the fit without random effects by paper, the last two of that with them."
     )
     return tables.of_rows(header, rows, note, fits=fits)
 
 
-def direct(found, published):
-    """Return the table of doubling times straight from the data."""
+def direct(findings, published):
+    """Return the table of direct estimates of doubling times."""
     header = ("reference", "perplexity within", "systems", "doubling (months)", "published (months)", "P(progress)")
     rows = []
-    for system, estimate in found.direct.items():
-        theirs = published.words(f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}")
+    for system, estimate in findings.direct.items():
+        published_words = published.words(f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}")
         ours, certain = estimate.message, "–"
         if estimate.posterior is not None:
             ours = words(dict(zip(("q2.5", "q50", "q97.5"), estimate.doubling_quantiles(), strict=True)))
             certain = probability(estimate.p_progress)
-        rows.append((system, f"{estimate.factor:g}×", str(len(estimate.rows)), ours, theirs, certain))
-    note = "Systems dated after the reference with known compute, one of each paper; a line of log compute in the date."
+        rows.append((system, f"{estimate.factor:g}×", str(len(estimate.rows)), ours, published_words, certain))
+    note = (
+        "Systems after the reference with known compute, one of each paper. The estimate is the slope of a line of log "
+        "compute in the date."
+    )
     return tables.of_rows(header, rows, note)

@@ -1,4 +1,4 @@
-"""How the pages on algorithmic progress name specifications and variants and write doubling times."""
+"""The names of specifications and variants on pages on algorithmic progress, and doubling times in words."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ REMARKS = {
     4: "one intercept, years by benchmark in N",
     5: "one intercept, years by benchmark in D",
     6: "one intercept, years by benchmark",
-    7: "the paper's main one",
+    7: "main one of the paper",
     8: "progress in data only",
     9: "progress in parameters only",
     10: "years by benchmark",
@@ -30,7 +30,7 @@ REMARKS = {
     20: "diminishing returns of epochs",
 }
 COMPUTE_ONLY = 18
-EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
+EFFECTS_WORDS = {EFFECTS: "with random effects by paper", INDEPENDENT: "without random effects by paper"}
 POOLED = {
     "stacking": "stacking",
     "by_paper_stacking": "stacking by paper",
@@ -68,30 +68,30 @@ def months(x):
 
 
 def finite(rate):
-    """Draws of a rate that are finite: those with an optimum."""
+    """Return the finite draws of a rate: those with an optimum."""
     values = np.ravel(rate)
     return values[np.isfinite(values)]
 
 
 def times(rate):
-    """Quantiles of the doubling time and P(progress) from draws of a rate."""
+    """Return quantiles of the doubling time and P(progress) from draws of a rate."""
     values = finite(rate)
     quantiles = doubling_quantiles(values, list(PROBABILITIES.values()))
     return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
 
 
-def known(q):
-    """Quantiles of a doubling time of results.json, whose null is infinite."""
+def quantiles_of(q):
+    """Return the quantiles of a doubling time of results.json, with infinity for null."""
     return {name: np.inf if x is None else x for name, x in q.items()}
 
 
 def words(q, prefix=""):
-    """Median and 95% interval of a doubling time in words."""
+    """Return the median and 95% interval of a doubling time in words."""
     return spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))
 
 
 def draws_interval(draws, form="{:.3f}"):
-    """Median and 95% interval of draws in words, by quantiles only; draws that are NaN are left out."""
+    """Return the median and 95% interval of draws in words; draws that are NaN are left out."""
     return spanned(*(form.format(x) for x in np.nanquantile(np.ravel(draws), [0.025, 0.5, 0.975])))
 
 
@@ -101,19 +101,19 @@ def spanned(low, middle, high):
 
 
 def formula(k):
-    """Both predictors of a specification in one line."""
+    """Return both predictors of a specification in one line."""
     spec = SPECIFICATIONS[k]
     return spec.parameters + (f" | {spec.data}" if spec.data else "")
 
 
 def name_of(k):
-    """Return number and name of a specification; of a variant of one, its own name."""
+    """Return the number and name of a specification; a variant has only a name."""
     return f"{k}  {REMARKS[k]}" if k in REMARKS else k
 
 
-def with_progress(found):
-    """Specifications with progress, best elpd first."""
-    return [k for k in found.comparison.index if k not in NO_PROGRESS]
+def with_progress(findings):
+    """Return the specifications with progress, best elpd first."""
+    return [k for k in findings.comparison.index if k not in NO_PROGRESS]
 
 
 def in_a_row(values):
@@ -121,8 +121,8 @@ def in_a_row(values):
     return ", ".join(map(str, values)) or "none"
 
 
-def quoted_times(found):
+def quoted_times(findings):
     """Return the label of the specification that is quoted, and its doubling time as `times` gives it."""
-    entry = found.document["compute_equivalent_gain"]["quoted"]
-    q = known(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
+    entry = findings.document["compute_equivalent_gain"]["quoted"]
+    q = quantiles_of(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
     return f"specification {entry['specification']} (quoted)", q

@@ -1,4 +1,4 @@
-"""The analysis of progress since 2023: the law of scores with one pace and with two, and what its rates rest on."""
+"""The analysis of progress since 2023: the law of scores with a constant gain and with a break."""
 
 import math
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ STUDIES = (
     "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier", "since_coverage",
 )  # fmt: skip
 DECADE = math.log(10)
-PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
-BRIEF = 500  # iterations of a chain that adapt; its draws where other data are the subject
+PAIRS = 250  # draws of slope and gain in the figure
+BRIEF = 500  # tuning steps of a chain; also its draws for other data
 
 
 @dataclass
 class SinceFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
     fits : dict of str to Fit
-        By pace.
+        By form of the gain.
     earlier : dict
         Of 2012 to 2023, from `earlier_progress`.
     """
@@ -47,23 +47,23 @@ class SinceFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the law of scores with one pace and with two; see `Page.analyse`."""
+    """Fit the law of scores with a constant gain and with a break; see `Page.analyse`."""
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))
     shared = {unit: earlier[name] for unit, name in SHARED.items() if name in earlier}
     bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief, shared), of=shared)
-    found = SinceFindings(fits, bridge, studies=STUDIES)
-    entry = stage(NUMBERS, lambda: _entry(found, table), of=fits)
-    found.posteriors = {f"since, {name}": each for name, each in fits.items()}
-    found.unsaved = {f"2012 to 2023, by {unit}": each for unit, each in bridged.items()}
-    found.document = {"since": entry | {"earlier": bridge}}
-    return found
+    findings = SinceFindings(fits, bridge, studies=STUDIES)
+    entry = stage(NUMBERS, lambda: _entry(findings, table), of=fits)
+    findings.posteriors = {f"since, {name}": fitted for name, fitted in fits.items()}
+    findings.unsaved = {f"2012 to 2023, by {unit}": fitted for unit, fitted in bridged.items()}
+    findings.document = {"since": entry | {"earlier": bridge}}
+    return findings
 
 
 def _each(table, options):
-    made = mapped(_fitted, (table, options), list(LAWS.values()))
-    return dict(zip(LAWS, counted(made, "paces", False, total=len(LAWS)), strict=True))
+    fits = mapped(_fitted, (table, options), list(LAWS.values()))
+    return dict(zip(LAWS, counted(fits, "paces", False, total=len(LAWS)), strict=True))
 
 
 def _fitted(shared, law):
@@ -71,27 +71,27 @@ def _fitted(shared, law):
     return fit(law, table, **options)
 
 
-def _entry(found, table):
+def _entry(findings, table):
     by_period, pairs, slopes = {}, {}, {}
-    for pace, each in found.fits.items():
-        by_period |= periods(each)
-        draws = progress_at_fixed_compute(each)
+    for pace, fitted in findings.fits.items():
+        by_period |= periods(fitted)
+        draws = progress_at_fixed_compute(fitted)
         slope = DECADE * draws["slope"].values.ravel()
         slopes[pace] = intervals.summary(slope)
         for period in draws["period"].values.tolist():
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
             pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
-    forms = with_fits(found.study("since_forms"), by_period)
-    entry = {"periods": by_period, "rests": found.study("since_changes"), "forms": forms}
-    known = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
+    forms = with_fits(findings.study("since_forms"), by_period)
+    entry = {"periods": by_period, "rests": findings.study("since_changes"), "forms": forms}
+    models = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {
             "models": int(table["model"].nunique()),
             "scores": len(table),
             "benchmarks": int(table["benchmark"].nunique()),
-            "computes": len(known),
-            "last_compute": str(known["date"].max().date()),
+            "computes": len(models),
+            "last_compute": str(models["date"].max().date()),
             "first": str(table["date"].min().date()),
             "last": str(table["date"].max().date()),
         },
@@ -104,22 +104,22 @@ def _entry(found, table):
         "p_faster": probabilities(entry),
         "slope_a_decade": slopes,
         "pairs": pairs,
-        "least_squares": least_squares(found.fits[LINEAR]),
-        "widths": sources(found.fits[LINEAR], found.study("since_changes")),
-        "left_out": found.study("since_left_out"),
-        "later_models": found.study("since_later_models"),
-        "frontier": found.study("since_frontier"),
-        "calibration": found.study("since_coverage"),
-        "laws": {pace: _law(each) for pace, each in found.fits.items()},
+        "least_squares": least_squares(findings.fits[LINEAR]),
+        "widths": sources(findings.fits[LINEAR], findings.study("since_changes")),
+        "left_out": findings.study("since_left_out"),
+        "later_models": findings.study("since_later_models"),
+        "frontier": findings.study("since_frontier"),
+        "calibration": findings.study("since_coverage"),
+        "laws": {pace: _law(fitted) for pace, fitted in findings.fits.items()},
     }
 
 
-def _law(each):
-    pit = pit_by_benchmark(each)
+def _law(fitted):
+    pit = pit_by_benchmark(fitted)
     return {
-        "verdict": results.verdict_entry(each),
-        "misfit": results.misfit_entries(each),
-        "diagnostics": each.diagnostics,
+        "verdict": results.verdict_entry(fitted),
+        "misfit": results.misfit_entries(fitted),
+        "diagnostics": fitted.diagnostics,
         "benchmarks": {
             "tested": int(pit["p_uniform"].notna().sum()),
             "below_0.01": int((pit["p_uniform"] < 0.01).sum()),

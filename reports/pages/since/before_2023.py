@@ -1,4 +1,4 @@
-"""How fast compute at a fixed result fell from 2012 to 2023, to stand beside what it did since."""
+"""The fall of compute at a fixed result from 2012 to 2023, to compare with the period since."""
 
 import numpy as np
 
@@ -22,13 +22,13 @@ def earlier_progress(options, shared):
     options : dict
         Of fits that are made here.
     shared : dict of str to Fit
-        Fits by unit that another page made. They are used as they are, so that both pages print one interval.
+        Fits by unit that another page made. They are used unchanged, so that both pages print one interval.
 
     Returns
     -------
     entry : dict
-        ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
-        of the ``halving`` time in months.
+        ``specification``, ``counts`` and ``units``. The last has, by rows and by papers, quantiles of the yearly
+        ``factor`` and of the ``halving`` time in months.
     fits : dict of str to Fit
         Those that were made here, by unit.
     """
@@ -36,13 +36,13 @@ def earlier_progress(options, shared):
     levels = list(intervals.QUANTILES.values())
     missing = {unit: noise for unit, noise in UNITS.items() if unit not in shared}
     fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in missing.items()}
-    found = {}
+    units = {}
     for unit in UNITS:
         rate = compute_equivalent_gain((fits | shared)[unit]).values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
-        found[unit] = {
+        units[unit] = {
             name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
             for name, values in (("factor", factors), ("halving", months))
         }
     counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}
-    return {"specification": SPECIFICATION, "counts": counts, "units": found}, fits
+    return {"specification": SPECIFICATION, "counts": counts, "units": units}, fits

@@ -9,11 +9,11 @@ from .forms import DEFAULT, FAMILIES, form_name
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
 UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
-FACTORS = (3, 10, 30, 100, 300)  # a year, of which the joint figure draws lines
-REACH = 1.25  # how far beyond the medians of the slope those lines go
-WIDEST, LEAST = 1e5, 0.3  # at most, of the axis of factors
-MONTHS = (0.5, 100)  # of the axis of halving times
-EARLIER = {"rows": ("circle", "evaluations as the unit"), "papers": ("diamond", "papers with effects of their own")}
+FACTORS = (3, 10, 30, 100, 300)  # yearly factors of lines
+REACH = 1.25  # end of those lines, over the largest slope
+WIDEST, LEAST = 1e5, 0.3  # axis of factors
+MONTHS = (0.5, 100)  # axis of halving times
+EARLIER = {"rows": ("circle", "evaluations as the unit"), "papers": ("diamond", "papers as the unit")}
 
 
 def labels(entry):
@@ -23,86 +23,93 @@ def labels(entry):
         return {"before": "in mid-2023", "after": "in mid-2025"}
     if entry.get("pace") == "sampled_break":
         return {"before": "before the break", "after": "after the break"}
-    return {"before": f"to {year}", "after": f"from {year}", "all": "one pace throughout"}
+    return {"before": f"to {year}", "after": f"from {year}", "all": "constant gain"}
 
 
 def gains(entry):
-    """Gain of capability a year at fixed compute before and after: of the break, and of each form of the trend."""
+    """Plot the yearly gain of capability at fixed compute before and after a break, and by form of the trend."""
     traces, rows = [], []
-    for unit, (symbol, said) in UNITS.items():
+    for unit, (symbol, words) in UNITS.items():
         if unit in entry["periods"]["change"]:
-            found = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
-            traces += _pair(found, len(rows), symbol)
-            rows.append(f"break in {month(entry['break_year'])}<br>{said}")
+            by_period = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
+            traces += _pair(by_period, len(rows), symbol)
+            rows.append(f"break in {month(entry['break_year'])}<br>{words}")
     for variant in (DEFAULT, FAMILIES):
         for form, of in entry["forms"]["answers"][variant].items():
             if (variant, form) != (DEFAULT, "break"):
                 traces += _pair(of["gains"], len(rows), "square")
                 rows.append(form_name(variant, form))
-    drawn = figure(*traces, x={"title": "Gain of capability at fixed training compute (logits a year)"},
-                   height=120 + 42 * len(rows))  # fmt: skip
+    title = "Gain of capability at fixed training compute (logits a year)"
+    caption = "Gain of capability a year before (blue) and after a change (orange), by form of the trend"
+    drawn = figure(*traces, x={"title": title}, height=120 + 42 * len(rows), caption=caption)
     drawn.add_shape(type="line", x0=0, x1=0, y0=-0.5, y1=len(rows) - 0.5, line={"color": GREY, "dash": "dot"})
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
 
-def _pair(found, place, symbol):
+def _pair(by_period, place, symbol):
     shift = {"before": -0.12, "after": 0.12}
-    said = {"before": "earlier", "after": "later"}
+    words = {"before": "earlier", "after": "later"}
     return [
         trace
-        for period, q in found.items()
+        for period, q in by_period.items()
         for trace in _interval(
-            q, place + shift[period], COLOURS[period], symbol, said[period], f"{plain(q, '{:.2f}')} logits a year"
+            q, place + shift[period], COLOURS[period], symbol, words[period], f"{plain(q, '{:.2f}')} logits a year"
         )
     ]
 
 
 def factors(entry, published):
-    """Fall of the compute of a capability, a factor a year, by period and unit, and as published."""
+    """Plot the yearly factor by which the compute of a capability falls, by period and unit, and as published."""
     named, traces, rows, ends = labels(entry), [], [], []
     for period, label in named.items():
-        for unit, (symbol, said) in UNITS.items():
+        for unit, (symbol, words) in UNITS.items():
             if unit not in entry["periods"][period]:
                 continue
             q, place = entry["periods"][period][unit]["factor"], len(rows)
-            rows.append(f"{label}<br>{said}")
+            rows.append(f"{label}<br>{words}")
             ends.append(q[HIGH] or WIDEST)
             traces += _interval(q, place, COLOURS[period], symbol, label, _factor(q))
-    for each in published:
+    for estimate in published:
         place = len(rows)
-        rows.append(each["label"])
-        traces += _interval(each, place, BLACK, "x", "published", _factor(each))
+        rows.append(estimate["label"])
+        traces += _interval(estimate, place, BLACK, "x", "published", _factor(estimate))
     widest = min(2 * max(ends), WIDEST)
-    drawn = figure(*traces, x={"title": "Fall of compute at fixed capability (times a year)", "type": "log",
-                               "range": [np.log10(LEAST), np.log10(widest)]}, height=120 + 42 * len(rows))  # fmt: skip
+    axis = {"type": "log", "range": [np.log10(LEAST), np.log10(widest)]}
+    drawn = figure(
+        *traces,
+        x={"title": "Fall of compute at fixed capability (times a year)"} | axis,
+        height=120 + 42 * len(rows),
+        caption="How fast the compute of a given capability falls, by period; crosses are published",
+    )
     drawn.add_shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line={"color": GREY, "dash": "dot"})
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
 
 def bridge(entry, published):
-    """Months in which compute at a fixed result halves: at fixed loss 2012 to 2023, at fixed capability since."""
+    """Plot the months in which compute at a fixed result halves: at fixed loss to 2023, at fixed capability since."""
     named, traces, rows = labels(entry), [], []
-    for unit, (symbol, said) in EARLIER.items():
+    for unit, (symbol, words) in EARLIER.items():
         traces += _months(
             entry["earlier"]["units"][unit]["halving"], len(rows), PURPLE, symbol, "fixed loss, 2012–2023"
         )
-        rows.append(f"fixed loss, 2012–2023<br>{said}")
+        rows.append(f"fixed loss, 2012–2023<br>{words}")
     for period, label in named.items():
-        for unit, (symbol, said) in UNITS.items():
+        for unit, (symbol, words) in UNITS.items():
             if unit in entry["periods"][period]:
                 halving = entry["periods"][period][unit]["halving"]
                 traces += _months(halving, len(rows), COLOURS[period], symbol, f"fixed capability, {label}")
-                rows.append(f"fixed capability, {label}<br>{said}")
-    for each in published:
-        traces += _months(each, len(rows), BLACK, "x", "published")
-        rows.append(each["label"])
-    drawn = figure(*traces, x={"title": "Compute at a fixed result halves in (months)", "type": "log",
-                               "range": list(np.log10(MONTHS))}, height=120 + 42 * len(rows))  # fmt: skip
+                rows.append(f"fixed capability, {label}<br>{words}")
+    for estimate in published:
+        traces += _months(estimate, len(rows), BLACK, "x", "published")
+        rows.append(estimate["label"])
+    drawn = figure(*traces, x={"title": "Halving time of compute at a fixed result (months)", "type": "log",
+                               "range": list(np.log10(MONTHS))}, height=120 + 42 * len(rows),
+                   caption="Halving time of compute, at fixed loss to 2023 and at fixed capability since")  # fmt: skip
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
 
 def _months(q, place, colour, symbol, label):
-    """Interval of months, up to the end of the axis where it has none: progress of that pace may be none at all."""
+    """Draw an interval of months, to the end of the axis if it has no upper end, because progress may be zero."""
     if q[MIDDLE] is None:
         return []
     return _interval(q | {HIGH: q[HIGH] or MONTHS[1]}, place, colour, symbol, label, f"{months(q)} months")
@@ -112,14 +119,14 @@ def _factor(q):
     return f"{times(q[MIDDLE])} times a year" if q[LOW] is None else yearly(q)
 
 
-def _interval(q, place, colour, symbol, label, said):
-    """Median with a 95% interval, or a published one with its own, and what it says when pointed at."""
+def _interval(q, place, colour, symbol, label, words):
+    """Draw a median with its interval, if there is one, and a hover text."""
     import plotly.graph_objects as go
 
     low, middle, high = q[LOW], q[MIDDLE], q[HIGH]
     dots = go.Scatter(
         x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
-        hovertemplate=f"{label}<br>{said}<extra></extra>",
+        hovertemplate=f"{label}<br>{words}<extra></extra>",
     )  # fmt: skip
     if low is None or high is None:
         return [dots]
@@ -127,7 +134,7 @@ def _interval(q, place, colour, symbol, label, said):
 
 
 def joint(entry):
-    """Draws of the yearly gain against what a decade of compute buys, with lines of one yearly factor."""
+    """Plot draws of the yearly gain against what a decade of compute buys, with lines of one yearly factor."""
     import plotly.graph_objects as go
 
     named, traces = labels(entry), []
@@ -141,12 +148,12 @@ def joint(entry):
                 hovertemplate="%{x:.2f} logits a decade, %{y:.2f} a year<extra>" + named[period] + "</extra>",
             )
         )  # fmt: skip
-    for name, each in _points(entry):
+    for name, estimate in _points(entry):
         traces.append(
             go.Scatter(
-                x=[each["slope"]], y=[each["gain"]], mode="markers", name=name,
+                x=[estimate["slope"]], y=[estimate["gain"]], mode="markers", name=name,
                 marker={"color": PURPLE if name.startswith("two") else BLACK, "size": 12, "symbol": "x"},
-                hovertemplate=f"{name}: {times(each['factor'])} times a year<extra></extra>",
+                hovertemplate=f"{name}: {times(estimate['factor'])} times a year<extra></extra>",
             )
         )  # fmt: skip
     drawn = figure(
@@ -154,13 +161,13 @@ def joint(entry):
         x={"title": "What a decade of compute buys (logits)", "range": [0, reach]},
         y={"title": "Gain at fixed compute (logits a year)", "range": [min(0, 1.1 * _least(entry)), top]},
         height=520,
-        caption="Draws of the gain at fixed compute and of what a decade of compute buys; dotted: one yearly factor",
+        caption="Why the yearly factor is uncertain: draws of the gain and of what compute buys; dotted: equal factor",
     )
-    for each in FACTORS:
-        slope = np.log10(each)
+    for factor in FACTORS:
+        slope = np.log10(factor)
         x = min(reach, top / slope)
         drawn.add_shape(type="line", x0=0, y0=0, x1=x, y1=slope * x, line={"color": GREY, "width": 1, "dash": "dot"})
-        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{each}×", showarrow=False, font={"size": 11})
+        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{factor}×", showarrow=False, font={"size": 11})
     return drawn.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
 
 

@@ -17,14 +17,14 @@ VARIANTS = {
 
 
 def form_name(variant, form):
-    """Name a form of a variant in a table; a form that is not in `FORMS` by its own name."""
+    """Return the name of a form of a variant in a table; a form that is not in `FORMS` is named by its key."""
     if variant == "break":
         return VARIANTS[variant] + form
     return FORMS.get(form, form) + VARIANTS[variant]
 
 
 def probabilities(entry):
-    """Probability that capability grows faster later than earlier, by the analysis that gives it.
+    """Return the probability that capability grows faster later than earlier, by analysis.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ def probabilities(entry):
     Returns
     -------
     dict of str to float
-        Of the break in this report, with models and with families as the unit; of each change of it;
-        and of each form of the evidence that lets the gain change. Averages over forms take a constant gain for not
-        faster, with its stacking weight. Those with random effects of families are left out: Pareto k is above 0.7 at
-        a third of the groups, so that their weights are not reliable.
+        Of the break in this report, with models and with families as the unit, and of each change of it. Also of each
+        form of the evidence that lets the gain change. Averages over forms count a constant gain as not faster, with
+        its stacking weight. Averages with random effects of families are left out, because Pareto k is above 0.7 at a
+        third of the groups and their weights are not reliable.
     """
     units = {"model": "break, models as the unit", "family": "break, families as the unit"}
     by_analysis = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
@@ -54,7 +54,7 @@ def probabilities(entry):
 
 
 def with_fits(forms, periods):
-    """Return the evidence with the gains of those forms that a report fits itself: one law has one interval.
+    """Return the evidence with the gains of the forms that a report fits itself, so that a law has one interval.
 
     Parameters
     ----------
@@ -72,5 +72,5 @@ def with_fits(forms, periods):
         },
     }
     answers = forms["answers"]
-    own = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
-    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | own}}
+    fits = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
+    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | fits}}

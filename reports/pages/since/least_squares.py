@@ -16,22 +16,22 @@ FAMILIES = {
 }
 
 
-def least_squares(each):
-    """Two stages and one regression: slope a decade, yearly gain and yearly factor; see `fit_two_stages`.
+def least_squares(fitted):
+    """Compute slope per decade, yearly gain and yearly factor by two stages and by one regression.
 
     Parameters
     ----------
-    each : Fit
-        A fit of the law of scores, by whose capabilities theirs are scaled.
+    fitted : Fit
+        A fit of the law of scores; the published capabilities are scaled to those of this fit.
     """
     scores, models = load("rosetta_scores"), load("rosetta_models")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
-    own = models[models["distilled"] == 0]
-    stages = fit_two_stages(capability, own, FAMILIES)
-    known = own.dropna(subset=["training_compute_flop"])
-    known = known[known["model"].isin(capability.index)]
-    slope, gain = _joint(capability[known["model"]].to_numpy(), known)
-    unit = _unit(capability, models, each)
+    undistilled = models[models["distilled"] == 0]
+    stages = fit_two_stages(capability, undistilled, FAMILIES)
+    with_compute = undistilled.dropna(subset=["training_compute_flop"])
+    with_compute = with_compute[with_compute["model"].isin(capability.index)]
+    slope, gain = _joint(capability[with_compute["model"]].to_numpy(), with_compute)
+    unit = _unit(capability, models, fitted)
     return {
         "unit": unit,
         "two stages": {
@@ -40,22 +40,22 @@ def least_squares(each):
             "factor": stages["factor"],
         },
         "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
-        "models": {"two stages": stages.rows, "one regression": len(known)},
+        "models": {"two stages": stages.rows, "one regression": len(with_compute)},
     }
 
 
 def _joint(capability, models):
-    """Slope of capability in log compute and its yearly gain, by one regression on both."""
+    """Return the slope of capability in log compute and its yearly gain, by one regression on both."""
     columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
-    found, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
-    return float(found[0]), float(found[1])
+    coefficients, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
+    return float(coefficients[0]), float(coefficients[1])
 
 
-def _unit(capability, models, each):
-    """Spread of the posterior mean capability of models that both tables name, over that of least squares."""
+def _unit(capability, models, fitted):
+    """Return the spread of posterior mean capabilities over that of least squares, for models of both tables."""
     named = models.set_index("model")["model_name"].reindex(capability.index)
-    theirs = capability.groupby(named).mean()
-    posterior = each["posterior"]["capability"].mean(("chain", "draw"))
+    estimates = capability.groupby(named).mean()
+    posterior = fitted["posterior"]["capability"].mean(("chain", "draw"))
     ours = pd.Series(posterior.values, posterior["model"].values)
-    both = theirs.index.intersection(ours.index)
-    return float(ours[both].std() / theirs[both].std())
+    both = estimates.index.intersection(ours.index)
+    return float(ours[both].std() / estimates[both].std())

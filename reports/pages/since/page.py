@@ -1,4 +1,4 @@
-"""The page on progress since 2023: how fast capability grows at fixed compute, and what the yearly factor rests on."""
+"""The page on progress since 2023: how fast capability grows at fixed compute, and what that depends on."""
 
 from functools import partial
 
@@ -14,19 +14,19 @@ from .forms import DEFAULT, FAMILIES, FORMS, WITHOUT_REASONING
 
 
 def _published(published, prefix):
-    """Select published estimates of quantities that begin so, with their intervals."""
+    """Return published estimates, with their intervals, of quantities whose names begin with a prefix."""
     shown = published[published["quantity"].str.startswith(prefix)]
     return [
-        {"label": f"{each.source}:<br>{each.note}", MIDDLE: each.estimate}
-        | {end: None if pd.isna(x) else x for end, x in ((LOW, each.low), (HIGH, each.high))}
-        for each in shown.itertuples()
+        {"label": f"{row.source}:<br>{row.note}", MIDDLE: row.estimate}
+        | {end: None if pd.isna(x) else x for end, x in ((LOW, row.low), (HIGH, row.high))}
+        for row in shown.itertuples()
     ]
 
 
 def _forms(entry):
-    """Compare the forms of the trend: the best that lets the gain change, and how far others are below it in elpd."""
+    """Return the best form of the trend that lets the gain change, and how far below it in elpd the others are."""
     left_out = {name: of["model"]["forms"] for name, of in entry["forms"]["left_out"].items()}
-    changing = {form: each["elpd"] for form, each in left_out[DEFAULT].items() if form != analysis.LINEAR}
+    changing = {form: result["elpd"] for form, result in left_out[DEFAULT].items() if form != analysis.LINEAR}
     best = max(changing, key=changing.get)
     return {
         "count": len(left_out[DEFAULT]),
@@ -38,9 +38,9 @@ def _forms(entry):
     }
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    entry = found.document["since"]
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    entry = findings.document["since"]
     blocks = {
         "gains": figures.gains(entry),
         "factors": figures.factors(entry, _published(published, "progress_since.factor.")),
@@ -54,7 +54,7 @@ def sections(found, published):
     return prose.sections(
         __file__,
         blocks,
-        found=found,
+        findings=findings,
         entry=entry,
         claim=grade_of_direction(min(entry["p_faster"].values())),
         forms=_forms(entry),

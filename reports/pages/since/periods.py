@@ -1,4 +1,4 @@
-"""What a fit of the law of scores says by period, and how wide its yearly factor is by source."""
+"""The gain and the yearly factor of a fit of the law of scores by period, and their widths by source."""
 
 import numpy as np
 
@@ -11,25 +11,25 @@ QUANTITIES = ("factor", "gain", "halving")
 LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 
 
-def periods(each):
-    """Summaries by period and unit: quantiles by quantity, and the probability of progress."""
-    found = {}
-    for (period, unit), row in summary(each).iterrows():
+def periods(fitted):
+    """Return summaries by period and unit: quantiles by quantity, and the probability of progress."""
+    summaries = {}
+    for (period, unit), row in summary(fitted).iterrows():
         entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
-        found.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
-    return found
+        summaries.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
+    return summaries
 
 
-def sources(each, changed):
-    """Widths of the factor of one pace by source, that of the specification among them.
+def sources(fitted, changed):
+    """Return the widths of the factor under a constant gain by source, including the choice of specification.
 
     Parameters
     ----------
-    each : Fit
+    fitted : Fit
     changed : dict
         The study of one thing changed at a time.
     """
-    found = {name: intervals.finite(x) for name, x in widths(each).items()}
-    own = periods(each)["all"]["model"]["factor"]["q50"]
+    sds = {name: intervals.finite(x) for name, x in widths(fitted).items()}
+    median = periods(fitted)["all"]["model"]["factor"]["q50"]
     medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
-    return found | {"specification": float(np.std(np.log10([own, *medians]), ddof=1))}
+    return sds | {"specification": float(np.std(np.log10([median, *medians]), ddof=1))}

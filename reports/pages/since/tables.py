@@ -10,13 +10,13 @@ from .before_2023 import SHARED
 from .forms import DEFAULT, form_name
 
 UNIT_WORDS = {"model": "models", "family": "families"}
-NAMES = {LINEAR: "One pace throughout", BREAK: "A pace that changes"}
+NAMES = {LINEAR: "Constant gain", BREAK: "Gain with a break"}
 GIVEN = {"date": "date alone", "compute": "date and compute"}
-CONVERGED = {True: "converged", False: "not to be trusted"}
+CONVERGED = {True: "converged", False: "did not converge"}
 QUANTITIES = {
     "compute_slope": "logits an e-fold of compute",
     "yearly_gain": "logits a year at fixed compute",
-    "yearly_gain_change": "change of that",
+    "yearly_gain_change": "change of the yearly gain",
     "capability_sd": "scatter of models, logits",
     "rate[all]": "log of the yearly factor",
     "rate[before]": "log of the yearly factor before",
@@ -24,7 +24,7 @@ QUANTITIES = {
 }
 SOURCES = {
     "posterior": "the posterior, models as the unit",
-    "families": "the same, families as the unit",
+    "families": "the posterior, families as the unit",
     "scores": "scores alone",
     "computes": "errors of computes alone",
     "models": "scatter of models alone",
@@ -35,7 +35,7 @@ SOURCES = {
 
 
 def forms(entry):
-    """Return the table of gains by form of the trend, and how well each predicts models and families left out."""
+    """Return the table of gains by form of the trend, with their predictions of models and families left out."""
     evidence, rows, fits = entry["forms"], [], []
     for variant, by_form in evidence["answers"].items():
         left_out = evidence["left_out"].get(variant)
@@ -54,11 +54,11 @@ def forms(entry):
     of = evidence["left_out"]["default"]
     note = (
         f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
-        "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
-        f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
-        "families with a known compute; in brackets how many have a Pareto k above 0.7"
-        ", which were not refitted. Weight: stacking by models left out. "
-        "Gains of the constant gain and of the break are those of the fits of this report."
+        "second is larger. Elpd: log predictive density of the scores left out, minus that of the best form of the "
+        f"same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
+        "families with a known compute. In brackets: how many of these have a Pareto k above 0.7; they were not "
+        "refitted. Weight: stacking by models left out. The gains of the constant gain and of the break are those of "
+        "the fits of this report."
     )
     return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)
 
@@ -80,21 +80,20 @@ def periods(entry):
     """Return the table of gains, factors and halving times by period, of an entry with ``periods``."""
     rows, fits = [], []
     for period, label in figures.labels(entry).items():
-        for unit, found in entry["periods"].get(period, {}).items():
+        for unit, summaries in entry["periods"].get(period, {}).items():
             fits.append(f"since, {LINEAR if period == 'all' else BREAK}")
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
-                    "gain, logits a year": plain(found["gain"], "{:.2f}"),
-                    "fall of compute": yearly(found["factor"]),
-                    "halving time of compute, months": months(found["halving"]),
-                    "P(any progress)": probability(found["p_progress"]),
+                    "gain, logits a year": plain(summaries["gain"], "{:.2f}"),
+                    "fall of compute": yearly(summaries["factor"]),
+                    "halving time of compute, months": months(summaries["halving"]),
+                    "P(any progress)": probability(summaries["p_progress"]),
                 }
             )
     note = (
-        "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, draws are "
-        "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
-        "than theirs, they stay."
+        "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, intervals "
+        "have the width of the infinitesimal jackknife over whole families, if that is wider than the posterior."
     )
     return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period", fits=fits)
 
@@ -105,85 +104,86 @@ def earlier(entry):
     rows = [
         {
             "unit": figures.EARLIER[unit][1],
-            "fall of compute": yearly(found["factor"]),
-            "halving time of compute, months": months(found["halving"]),
+            "fall of compute": yearly(summaries["factor"]),
+            "halving time of compute, months": months(summaries["halving"]),
         }
-        for unit, found in earlier["units"].items()
+        for unit, summaries in earlier["units"].items()
     ]
     note = (
-        f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
-        f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
-        "medians and 95% intervals. Those at fixed capability stand in the table by period."
+        f"At fixed loss: specification {earlier['specification']} of Ho et al. (2024), fitted to "
+        f"{earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers from 2012 to 2023, at "
+        "the sizes of the evaluations. Medians and 95% intervals. Those at fixed capability are in the table by period."
     )
     fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
     return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
 
 
 def left_out(entry):
-    """Return the table of elpd of models left out, by pace."""
+    """Return the table of elpd of models left out, for a constant gain and one with a break."""
     rows = [
         {
-            "pace": NAMES[pace],
-            "elpd": f"{found['elpd']:.1f}",
-            "difference": f"{found['elpd_diff']:.1f}",
-            "its standard error": f"{found['dse']:.1f}" if found["dse"] is not None else "–",
-            "models of Pareto k above 0.7": f"{found['k_above_0.7']} of {found['models']}",
-            "not mended by a refit": str(found["not_mended"]),
+            "gain": NAMES[pace],
+            "elpd": f"{score['elpd']:.1f}",
+            "difference": f"{score['elpd_diff']:.1f}",
+            "its standard error": f"{score['dse']:.1f}" if score["dse"] is not None else "–",
+            "models of Pareto k above 0.7": f"{score['k_above_0.7']} of {score['models']}",
+            "not fixed by a refit": str(score["not_mended"]),
         }
-        for pace, found in entry["left_out"].items()
+        for pace, score in entry["left_out"].items()
     ]
     note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
-    return tables.html(pd.DataFrame(rows), rowname="pace", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="gain", note=note)
 
 
 def rests(entry):
     """Return the table of gains with one thing changed at a time."""
     names, rows = figures.labels(entry), []
-    for what, found in entry["rests"].items():
+    for what, result in entry["rests"].items():
         row = {"what is changed": what}
         for period, label in names.items():
-            row[label] = plain(found[period]["model"]["gain"], "{:.2f}") if period in found else "–"
-        change = found.get("change")
+            row[label] = plain(result[period]["model"]["gain"], "{:.2f}") if period in result else "–"
+        change = result.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
-        row["elpd, one pace"], row["elpd, two"] = (_difference(found, pace) for pace in (LINEAR, BREAK))
-        row["chains"] = CONVERGED[found["ok"]]
+        row["elpd, constant gain"], row["elpd, break"] = (_difference(result, pace) for pace in (LINEAR, BREAK))
+        row["chains"] = CONVERGED[result["ok"]]
         rows.append(row)
     note = (
-        "Gain of capability at fixed compute, logits a year; medians and 95% intervals; – where two periods were not "
-        "asked for. Elpd: log predictive density of models left out, less that of the law unchanged, ± its standard "
-        "error, by importance sampling; in brackets models of Pareto k above 0.7 in either fit; – where scores are "
-        "left out. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
+        "Gain of capability at fixed compute, in logits a year: medians and 95% intervals, and – where a break was not "
+        "fitted. Elpd: log predictive density of models left out, minus that of the unchanged law, ± its standard "
+        "error, by importance sampling; – where scores are left out. In brackets: how many models have a Pareto k "
+        "above 0.7 in either fit. The two models that anchor an index change no row: gain and slope are in one unit, "
+        "which cancels."
     )
     return tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)
 
 
-def _difference(found, pace):
-    of = found.get("left_out", {}).get(pace)
+def _difference(result, pace):
+    of = result.get("left_out", {}).get(pace)
     return f"{of['elpd_diff']:+.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})" if of else "–"
 
 
 def frontier(entry):
-    """Return the table of forecasts of the ablest models."""
+    """Return the table of forecasts of the most capable models."""
     of = entry["frontier"]
-    names = {"line": "a line through the ablest at release (Ho et al. 2025)"} | NAMES
+    names = {"line": "line through the most capable at release (Ho et al. 2025)"} | NAMES
     rows = [
         {
             "forecast": names[name],
-            "mean absolute error": f"{found['mae']:.3f}",
-            "bias": f"{found['bias']:+.3f}",
-            "CRPS": f"{found['crps']:.3f}",
-            "90% covers": f"{found['coverage_90'] * of['after']:.0f} of {of['after']}",
-            "chains": CONVERGED[found["ok"]] if "ok" in found else "–",
+            "mean absolute error": f"{scores['mae']:.3f}",
+            "bias": f"{scores['bias']:+.3f}",
+            "CRPS": f"{scores['crps']:.3f}",
+            "90% covers": f"{scores['coverage_90'] * of['after']:.0f} of {of['after']}",
+            "chains": CONVERGED[scores["ok"]] if "ok" in scores else "–",
         }
-        for name, found in of["forecasts"].items()
+        for name, scores in of["forecasts"].items()
     ]
     note = (
-        f"Capabilities, in the unit of least squares on the scores of Ho et al. (2025), of the {of['after']} models "
-        f"that were the ablest at release from {of['cutoff']} on. Alike: the models foretold, their dates, what came, "
-        f"its unit. Not alike: the line extends the trend of the {of['before']} ablest before, whose capabilities are "
-        f"estimated from scores of later models too. The laws see scores of the {of['models']['fitted']} models before "
-        f"that date alone; they are told the dates of the {of['models']['later']} later ones and what computes are "
-        "known, and follow the ablest of these so far from draw to draw."
+        f"Forecasts of the capabilities of the {of['after']} models that were the most capable at release since "
+        f"{of['cutoff']}, in the unit of least squares on the scores of Ho et al. (2025). All forecasts have the same "
+        f"models, dates, outcomes and unit. The line extends the trend of the {of['before']} most capable models "
+        "before, whose capabilities are estimated from scores of later models too. The laws use only scores of the "
+        f"{of['models']['fitted']} models before that date, and the dates and known computes of the "
+        f"{of['models']['later']} later ones. In each draw they predict the most capable of these so far."
     )
     return tables.html(pd.DataFrame(rows), rowname="forecast", note=note)
 
@@ -192,23 +192,23 @@ def later(entry):
     """Return the table of how well scores of later models are predicted."""
     rows = [
         {
-            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[given]}",
+            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[predictors]}",
             "scores": f"{of['scores']} of {of['models']} models",
             "50%, 80%, 90% cover": ", ".join(f"{of[f'coverage_{level}']:.0%}" for level in (50, 80, 90)),
             "CRPS": f"{of['crps']:.3f} (past scores {of['past_scores']['crps']:.3f})",
             "mean absolute error": f"{of['mae']:.3f} ({of['past_scores']['mae']:.3f})",
             "bias": f"{of['bias']:+.3f} ({of['past_scores']['bias']:+.3f})",
-            "chains": CONVERGED[found["ok"]],
+            "chains": CONVERGED[result["ok"]],
         }
         for pace, by_cutoff in entry["later_models"].items()
-        for cutoff, found in by_cutoff.items()
-        for given, of in found["given"].items()
+        for cutoff, result in by_cutoff.items()
+        for predictors, of in result["given"].items()
     ]
     note = (
-        "Scores of later models, each foretold from what was known of earlier ones, on benchmarks that three of those "
-        "have scores on. In brackets the past scores of the benchmark as the forecast, their mean as the point. Bias "
-        "is what was foretold less what came. Models whose compute is known have the law's line of compute and date, "
-        "the others a trend in the date."
+        "Scores of later models, each predicted from earlier ones, on benchmarks with scores of at least three earlier "
+        "models. In brackets: the forecast by past scores of the benchmark, with their mean as the point. Bias: "
+        "predicted minus observed score. Models of known compute are predicted by compute and date, the others by a "
+        "trend in the date."
     )
     return tables.html(pd.DataFrame(rows), rowname="predicted", note=note)
 
@@ -224,19 +224,19 @@ def calibration(entry):
             "50% covers": f"{of['coverage_50']:.0%}",
             "90% covers": f"{of['coverage_90']:.0%}",
         }
-        for pace, found in entry["calibration"].items()
-        for name, of in found["quantities"].items()
+        for pace, result in entry["calibration"].items()
+        for name, of in result["quantities"].items()
     ]
     some = entry["calibration"][LINEAR]
-    said = ", ".join(
-        f"{NAMES[pace].lower()} {found['not_converged']}, {found['r_hat_median']:.2f}"
-        for pace, found in entry["calibration"].items()
+    chains = "; ".join(
+        f"{NAMES[pace]}: {result['not_converged']} fits failed a diagnostic and are counted with the rest, and the "
+        f"median of their largest r_hat is {result['r_hat_median']:.2f}"
+        for pace, result in entry["calibration"].items()
     )
     note = (
-        f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
-        "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
-        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
-        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {said}."
+        f"{some['simulations']} tables with the same models, dates, computes and scored benchmarks are simulated from "
+        "the posterior medians. Each has new capabilities and benchmarks, and is fitted alone. ± one standard error. "
+        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws). {chains}."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
@@ -244,13 +244,13 @@ def calibration(entry):
 def widths(entry):
     """Return the table of the width of the yearly factor by source."""
     rows = [
-        {"source": said, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
-        for said, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
+        {"source": source, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
+        for source, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
     ]
     note = (
-        "One pace throughout. Scores, computes and models by the least-squares line of capability on log compute and "
-        "date: how far it moves as capabilities, or computes within their errors, do, and by its own standard errors. "
-        "Parts do not add up, for they are dependent. Choices of analysis: the sd of the medians of the table of "
-        "changes and of the law unchanged."
+        "Under a constant gain. Scores, computes and models: how much the least-squares line of capability on log "
+        "compute and date varies, with capabilities, with computes within their errors, and by its standard errors. "
+        "The sources do not add up, because they are dependent. Choices of analysis: the sd of the medians of the "
+        "unchanged law and of the table “One thing changed at a time”."
     )
     return tables.html(pd.DataFrame(rows), rowname="source", note=note)

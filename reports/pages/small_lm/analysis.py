@@ -39,14 +39,14 @@ TARGET_ACCEPT = 0.98
 
 @dataclass
 class SmallModelsFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` returns.
 
     Attributes
     ----------
     changed : dict of (str, str) to DataTree
         Fits with one thing changed, by scheme and by what was changed.
     changed_elpd : dict of (str, str) to ELPDData
-        Leave-one-out of those on the same rows as the scheme's own fit.
+        Leave-one-out of those on the same rows as the fit of the scheme.
     """
 
     runs: object
@@ -68,12 +68,12 @@ class SmallModelsFindings(Findings):
 
 
 def of_scheme(runs, scheme):
-    """Select the rows that a scheme reads: every reading at constant rates or of one budget, else the ends of runs.
+    """Select the rows of a scheme: every reading at constant rates or of one budget, else the ends of runs.
 
     Parameters
     ----------
     runs : DataFrame
-        As ``load("small_lm_runs")`` gives it.
+        As ``load("small_lm_runs")`` returns it.
     scheme : str
     """
     rows = runs[[scheme in names.split() for names in runs["scheme"]]]
@@ -87,36 +87,36 @@ def of_scheme(runs, scheme):
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
     # Few sizes leave E and the exponents strongly dependent.
-    asked = {"seed": seed, "sampler": sampler, **settings}
-    options = {"target_accept": TARGET_ACCEPT} | asked
+    shared_options = {"seed": seed, "sampler": sampler, **settings}
+    options = {"target_accept": TARGET_ACCEPT} | shared_options
     runs = load("small_lm_runs")
     tables = {scheme: of_scheme(runs, scheme) for scheme in SCHEMES}
     first = runs.iloc[0]
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
     truth["oracle"] = float(first["loss_oracle"])
     curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
-    # Readings of one curve share the luck of their run.
+    # Readings of one curve are not independent.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    found = SmallModelsFindings(runs, tables, truth, fits, elpd, studies=STUDIES)
+    findings = SmallModelsFindings(runs, tables, truth, fits, elpd, studies=STUDIES)
 
-    def frontiers(found):
+    def frontiers(findings):
         for scheme in SCHEMES:
-            _frontiers(found, scheme, seed)
+            _frontiers(findings, scheme, seed)
 
-    stage.update(found, "small models: frontiers", frontiers)
-    stage.update(found, "small models: omega", lambda found: _omega(found, options, asked))
-    stage.update(found, "small models: why E is missed", lambda found: _changed(found, laws, options))
+    stage.update(findings, "small models: frontiers", frontiers)
+    stage.update(findings, "small models: omega", lambda findings: _omega(findings, options, shared_options))
+    stage.update(findings, "small models: why E is missed", lambda findings: _changed(findings, laws, options))
     if "embedding-weighted" in earlier:
-        found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    found.unsaved = {
-        "small models, embeddings weighted": found.weighted,
-        "small models with Chinchilla's runs": found.joint,
-    } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
-    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits)
-    found.document = {"small_lm": found.entry}
-    return found
+        findings.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
+    findings.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
+    findings.unsaved = {
+        "small models, embeddings weighted": findings.weighted,
+        "small models with Chinchilla's runs": findings.joint,
+    } | {f"small models, {scheme}, {change}": f for (scheme, change), f in findings.changed.items()}
+    findings.entry = stage("small models: numbers", lambda: _entry(findings), of=fits)
+    findings.document = {"small_lm": findings.entry}
+    return findings
 
 
 def _fits(laws, tables, options):
@@ -124,32 +124,32 @@ def _fits(laws, tables, options):
     return fits, {scheme: f.loo() for scheme, f in fits.items()}
 
 
-def _omega(found, options, asked):
-    found.weighted = fit(EmbeddingWeighted(), found.tables[MAIN], **options)
+def _omega(findings, options, shared_options):
+    findings.weighted = fit(EmbeddingWeighted(), findings.tables[MAIN], **options)
     together = Grouped(EmbeddingWeighted(), "corpus", shared=("omega",))
-    corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
+    corpora = {"chinchilla": load("chinchilla_runs"), "small models": findings.tables[MAIN]}
     columns = list(together.law.needed)
     table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
     # Groups want smaller steps than the rest of the page, and smaller yet where draws diverge.
-    found.joint = fit(together, table, **asked)
-    both = {"these runs": found.weighted, "with Chinchilla's runs": found.joint}
-    found.omega = {name: each["posterior"]["omega"] for name, each in both.items()}
+    findings.joint = fit(together, table, **shared_options)
+    both = {"these runs": findings.weighted, "with Chinchilla's runs": findings.joint}
+    findings.omega = {name: fitted["posterior"]["omega"] for name, fitted in both.items()}
 
 
-def _changed(found, laws, options):
+def _changed(findings, laws, options):
     """Fit coupled terms to every scheme, and one rate for all sizes with one thing changed at a time."""
     for scheme, law in laws.items():
-        fitted = fit(Coupled(run_effects=law.run_effects), found.tables[scheme], **options)
-        found.changed[scheme, COUPLED], found.changed_elpd[scheme, COUPLED] = fitted, fitted.loo()
-    table, law = found.tables[ONE_RATE], laws[ONE_RATE]
+        fitted = fit(Coupled(run_effects=law.run_effects), findings.tables[scheme], **options)
+        findings.changed[scheme, COUPLED], findings.changed_elpd[scheme, COUPLED] = fitted, fitted.loo()
+    table, law = findings.tables[ONE_RATE], laws[ONE_RATE]
     for change, (other, rows) in {
         "one sigma": (replace(law, scatter="one"), table),
         "normal noise": (replace(law, noise="normal"), table),
         "prior of a smaller reducible share": (replace(law, priors={"reducible_share": "Beta(2, 8)"}), table),
         "readings of the second half of each run": (law, second_half(table)),
-        "best rates for the three smallest sizes": (law, with_best_rates(found.tables, 3)),
+        "best rates for the three smallest sizes": (law, with_best_rates(findings.tables, 3)),
     }.items():
-        found.changed[ONE_RATE, change] = fit(other, rows, **options)
+        findings.changed[ONE_RATE, change] = fit(other, rows, **options)
 
 
 def second_half(table):
@@ -185,87 +185,87 @@ def shortfalls(tables):
     return ends[0] - ends[1]
 
 
-def _frontiers(found, scheme, seed):
-    table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
+def _frontiers(findings, scheme, seed):
+    table, posterior = findings.tables[scheme], findings.fits[scheme]["posterior"].to_dataset()
     thinned = posterior.isel(draw=slice(None, None, THINNED))
-    draws = found.fits[scheme].draws
+    draws = findings.fits[scheme].draws
     replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
     replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
     sizes = table.drop_duplicates("parameters")
     gamma, delta = least_squares(sizes)
     low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
     for basis in COUNTED:
-        found.point[scheme, basis] = curve_frontier(table, basis=basis)
-        found.seeds[scheme, basis] = {
+        findings.point[scheme, basis] = curve_frontier(table, basis=basis)
+        findings.seeds[scheme, basis] = {
             int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
             for seed, rows in table.groupby("seed")
         }
-        found.steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
-    found.laws[scheme, "total"] = posterior["exponent_parameters"]
-    found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
+        findings.steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
+    findings.laws[scheme, "total"] = posterior["exponent_parameters"]
+    findings.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
 
 
-def _entry(found):
+def _entry(findings):
     entry = {
-        "language": found.truth,
-        "truth": _truths(found),
-        "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(found.tables).items()},
-        "changed": {f"{scheme}, {change}": _floor(found, f) for (scheme, change), f in found.changed.items()},
+        "language": findings.truth,
+        "truth": _truths(findings),
+        "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(findings.tables).items()},
+        "changed": {f"{scheme}, {change}": _floor(findings, f) for (scheme, change), f in findings.changed.items()},
         "schemes": {},
         "omega": {},
     }
     entry["why_missed"] = _why_missed(entry)
     for scheme in SCHEMES:
-        table, posterior = found.tables[scheme], found.fits[scheme]["posterior"]
-        excess = posterior["E"] - found.truth["entropy"]
+        table, posterior = findings.tables[scheme], findings.fits[scheme]["posterior"]
+        excess = posterior["E"] - findings.truth["entropy"]
         entry["schemes"][scheme] = {
             "rows": len(table),
             "runs": int(table["run"].nunique()),
-            "law": fit_entry(found.fits[scheme]),
+            "law": fit_entry(findings.fits[scheme]),
             "E_minus_entropy": intervals.summary(excess),
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": {
                 basis: {
-                    "envelope": intervals.finite(found.point[scheme, basis]["exponent"]),
-                    "envelope_by_seed": found.seeds[scheme, basis],
+                    "envelope": intervals.finite(findings.point[scheme, basis]["exponent"]),
+                    "envelope_by_seed": findings.seeds[scheme, basis],
                     "envelope_of_the_law": _predicted(
-                        found.steps[scheme, basis], found.point[scheme, basis]["exponent"]
+                        findings.steps[scheme, basis], findings.point[scheme, basis]["exponent"]
                     ),
-                    "law": intervals.summary(found.laws[scheme, basis]),
+                    "law": intervals.summary(findings.laws[scheme, basis]),
                 }
                 for basis in COUNTED
             },
         }
-    for scheme, of in found.study("small_models_left_out").items():
+    for scheme, of in findings.study("small_models_left_out").items():
         entry["schemes"][scheme] |= of
     entry["omega"] = {
-        label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
+        label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in findings.omega.items()
     }
-    entry["calibration"] = found.study("small_models_coverage")
+    entry["calibration"] = findings.study("small_models_coverage")
     return entry
 
 
-def _floor(found, fitted):
-    """Summary of the fitted E, the entropy of the language, and whether the 95% interval of the first holds it."""
-    E, known = fitted["posterior"]["E"], float(found.truth["entropy"])
-    entry = {"fitted": intervals.summary(E), "known": known, "E_minus_entropy": intervals.summary(E - known)}
-    return entry | {"holds": entry["fitted"]["q2.5"] <= known <= entry["fitted"]["q97.5"]}
+def _floor(findings, fitted):
+    """Return a summary of the fitted E, the entropy of the language, and whether the 95% interval holds it."""
+    E, entropy = fitted["posterior"]["E"], float(findings.truth["entropy"])
+    entry = {"fitted": intervals.summary(E), "known": entropy, "E_minus_entropy": intervals.summary(E - entropy)}
+    return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 
 
-def _truths(found):
-    """`_floor` of each scheme, and of coupled terms on it with their elpd less that of the scheme's own fit."""
+def _truths(findings):
+    """Return `_floor` of each scheme, and of coupled terms with their elpd minus that of the fit of the scheme."""
     entries = {}
-    for scheme, fitted in found.fits.items():
-        difference = found.changed_elpd[scheme, COUPLED].elpd_i.values - found.elpd[scheme].elpd_i.values
-        entries[scheme] = _floor(found, fitted) | {
-            COUPLED: _floor(found, found.changed[scheme, COUPLED])
+    for scheme, fitted in findings.fits.items():
+        difference = findings.changed_elpd[scheme, COUPLED].elpd_i.values - findings.elpd[scheme].elpd_i.values
+        entries[scheme] = _floor(findings, fitted) | {
+            COUPLED: _floor(findings, findings.changed[scheme, COUPLED])
             | {"elpd_diff": float(difference.sum()), "dse": float(sum_error(difference))}
         }
     return entries
 
 
 def _why_missed(entry):
-    """Say in a sentence or two why E is missed at one rate; None where it is not."""
+    """Return a few sentences on why E is missed at one rate; None where it is not."""
     truth, shortfall = entry["truth"], list(entry["shortfall_at_one_rate"].values())
     if truth[ONE_RATE]["holds"]:
         return None
@@ -274,18 +274,18 @@ def _why_missed(entry):
     return (
         "Scheme 1 trains every size at one learning rate, which is the best rate of the largest size alone. The "
         f"smaller sizes end {min(smaller):.2f} to {max(smaller):.2f} nats above what they reach at their best rates. "
-        "The largest size therefore looks better than its size makes it, and the law expects the loss to keep falling "
-        f"with size. The median of E is {_beside_entropy(below)}; with the best rates (scheme 2) it is "
-        f"{_beside_entropy(best)}."
+        "The largest size therefore looks better than its size makes it, and the law extrapolates a loss that falls "
+        f"further with size. The median of E is {_from_entropy(below)}; with the best rates (scheme 2) it is "
+        f"{_from_entropy(best)}."
     )
 
 
-def _beside_entropy(difference):
+def _from_entropy(difference):
     return f"{abs(difference):.2f} nats {'below' if difference < 0 else 'above'} the entropy"
 
 
 def _predicted(slopes, observed):
-    """Summary of slopes of replicated envelopes, or None; ``p`` of the observed one among them, two-sided.
+    """Return a summary of slopes of replicated envelopes, or None; ``p`` of the observed one is two-sided.
 
     ``one_size`` is the share of replicates whose envelope has one best size and no slope.
     """

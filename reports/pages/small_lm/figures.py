@@ -11,8 +11,8 @@ COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": 
 SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
 
 
-def curves(found, schemes):
-    """Loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
+def curves(findings, schemes):
+    """Plot loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
     from plotly.subplots import make_subplots
 
     drawn = make_subplots(
@@ -24,10 +24,10 @@ def curves(found, schemes):
         vertical_spacing=0.1,
         subplot_titles=[f"{scheme.replace('-', ' ')}: {text}" for scheme, text in schemes.items()],
     )
-    sizes = sorted(found.runs["parameters"].unique())
+    sizes = sorted(findings.runs["parameters"].unique())
     for i, scheme in enumerate(schemes):
         place = {"row": i // 2 + 1, "col": i % 2 + 1}
-        table = found.tables[scheme]
+        table = findings.tables[scheme]
         for j, size in enumerate(sizes):
             means = table[table["parameters"] == size].groupby("tokens")["loss"].mean()
             compute = FLOP_PER_PARAMETER_TOKEN * size * means.index.to_numpy()
@@ -38,10 +38,17 @@ def curves(found, schemes):
             drawn.add_trace(trace.update(mode="lines+markers", marker={"size": 4}), **place)
         ends = [FLOP_PER_PARAMETER_TOKEN * (table["parameters"] * table["tokens"]).agg(f) for f in ("min", "max")]
         floor = line(
-            ends, [found.truth["entropy"]] * 2, RED, "true entropy", dash="dash", showlegend=i == 0, legendgroup="truth"
+            ends,
+            [findings.truth["entropy"]] * 2,
+            RED,
+            "true entropy",
+            dash="dash",
+            showlegend=i == 0,
+            legendgroup="truth",
         )
         drawn.add_trace(floor, **place)
-    drawn.update_layout(figure(height=640).layout)
+    caption = "Loss curves of each size, by scheme, and the entropy of the language that no model can go below (dashed)"
+    drawn.update_layout(figure(height=640, caption=caption).layout)
     drawn.update_xaxes(type="log", dtick=1, exponentformat="power", showgrid=True, gridcolor="#eef0f3")
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
     drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
@@ -49,8 +56,8 @@ def curves(found, schemes):
     return drawn.update_layout(legend=OVER_TITLES, margin={"t": 90})
 
 
-def exponents(found, schemes, published):
-    """Exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
+def exponents(findings, schemes, published):
+    """Plot the exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
     from plotly.subplots import make_subplots
 
     titles = list(BASIS_LABELS.values())
@@ -59,15 +66,15 @@ def exponents(found, schemes, published):
     for column, basis in enumerate(BASIS_LABELS, 1):
         place = {"row": 1, "col": column}
         once = {"showlegend": column == 1}
-        laws = [np.ravel(found.laws[scheme, basis]) for scheme in names]
-        steps = [found.steps[scheme, basis] for scheme in names]
+        laws = [np.ravel(findings.laws[scheme, basis]) for scheme in names]
+        steps = [findings.steps[scheme, basis] for scheme in names]
         traces = _intervals(laws, -0.12, BLUE, "the fitted law", once)
         traces += _intervals(steps, 0.12, ORANGE, "envelope of runs replicated from the law", once)
-        traces += _estimates(found, names, basis, published, once)
+        traces += _estimates(findings, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)
-    said = "Exponent of the optimal size by scheme: of the fitted law, of envelopes of the curves, and published"
-    drawn.update_layout(figure(height=480, caption=said).layout)
+    caption = "Exponent of the optimal size by scheme: the fitted law, envelopes of the curves and published values"
+    drawn.update_layout(figure(height=480, caption=caption).layout)
     drawn.update_xaxes(
         title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
     )
@@ -81,10 +88,10 @@ def exponents(found, schemes, published):
     return drawn.update_layout(legend=below, margin={"t": 40, "b": 150, "l": 190})
 
 
-def _intervals(each, offset, colour, label, once):
-    """Median and 95% interval of each array of draws, one under the other."""
-    low, middle, high = np.transpose([np.nanquantile(values, [0.025, 0.5, 0.975]) for values in each])
-    places = [i + offset for i in range(len(each))]
+def _intervals(samples, offset, colour, label, once):
+    """Draw the median and 95% interval of each array of draws, one under the other."""
+    low, middle, high = np.transpose([np.nanquantile(values, [0.025, 0.5, 0.975]) for values in samples])
+    places = [i + offset for i in range(len(samples))]
     x = [end for pair in zip(low, high, strict=True) for end in (*pair, None)]
     y = [end for place in places for end in (place, place, None)]
     return [
@@ -93,15 +100,15 @@ def _intervals(each, offset, colour, label, once):
     ]
 
 
-def _estimates(found, names, basis, published, once):
-    """Envelopes of each seed and of the mean, and the published exponents."""
-    by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in found.seeds[scheme, basis].values()]
-    means = [(found.point[scheme, basis]["exponent"], i + 0.28) for i, scheme in enumerate(names)]
-    theirs = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
+def _estimates(findings, names, basis, published, once):
+    """Draw envelopes of each seed and of the mean, and the published exponents."""
+    by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in findings.seeds[scheme, basis].values()]
+    means = [(findings.point[scheme, basis]["exponent"], i + 0.28) for i, scheme in enumerate(names)]
+    estimates = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
     kinds = (
         (by_seed, "circle-open", GREY, "envelope of one seed"),
         (means, "diamond", RED, "envelope of the mean"),
-        (theirs, "x", GREEN, "Pearce and Song 2024, on another corpus and scale"),
+        (estimates, "x", GREEN, "Pearce and Song 2024, on another corpus and scale"),
     )
     return [
         _marks([x for x, _ in at], [y for _, y in at], {"symbol": symbol, "size": 9, "color": colour}, name, name, once)
@@ -124,26 +131,26 @@ def _marks(x, y, marker, name, group, once):
     )
 
 
-def floor(found, schemes):
-    """Posterior density of E less the true entropy, each scheme."""
+def floor(findings, schemes):
+    """Plot the posterior density of E minus the true entropy, each scheme."""
     traces = []
     for scheme in schemes:
-        grid, height = density(found.fits[scheme]["posterior"]["E"].values - found.truth["entropy"])
+        grid, height = density(findings.fits[scheme]["posterior"]["E"].values - findings.truth["entropy"])
         traces.append(line(grid, height, COLOURS[scheme], scheme.replace("-", " ")))
     top = max(trace.y.max() for trace in traces)
     truth = line([0, 0], [0, top], RED, "the truth", dash="dash")
-    x = {"title": "E less the true entropy (nats/token)"}
-    said = "Posterior of E less the true entropy, by scheme"
-    return figure(*traces, truth, x=x, y={"title": "Density"}, height=380, caption=said).update_layout(legend=LEGEND)
+    x = {"title": "E minus the true entropy (nats/token)"}
+    caption = "The fitted floor E minus the true entropy, by scheme: a law that finds the floor has density at 0"
+    return figure(*traces, truth, x=x, y={"title": "Density"}, height=380, caption=caption).update_layout(legend=LEGEND)
 
 
 def omega(sources):
-    """Posterior density of omega on each set of runs, by what to call it."""
+    """Plot the posterior density of omega on each set of runs, by its label."""
     traces = []
     for (label, draws), colour in zip(sources.items(), (BLUE, GREEN, ORANGE), strict=False):
         grid, height = density(draws.values)
-        kept = grid >= 0
-        traces.append(line(grid[kept], height[kept], colour, label))
+        positive = grid >= 0
+        traces.append(line(grid[positive], height[positive], colour, label))
     wide = np.linspace(0, max(trace.x.max() for trace in traces), 200)
     traces.append(line(wide, np.exp(-wide), GREY, "prior", dash="dot"))
     return figure(

@@ -25,15 +25,15 @@ def published_exponents(published):
 
 
 def _replicated(entry):
-    """Envelope of replicated runs in words."""
+    """Write the exponent of the envelope of replicated runs."""
     if entry is None:
         return "one best size"
     fixed = entry["q2.5"] == entry["q97.5"]
-    return f"{entry['q50']:.2f}, does not move" if fixed else tables.interval(entry, "{:.2f}")
+    return f"{entry['q50']:.2f} in all replicates" if fixed else tables.interval(entry, "{:.2f}")
 
 
-def _changed_table(found):
-    entry = found.entry
+def _changed_table(findings):
+    entry = findings.entry
     rows, fits = [], []
     for scheme, one in entry["truth"].items():
         other = one[COUPLED]
@@ -52,20 +52,20 @@ def _changed_table(found):
         "One thing changed at a time in Chinchilla's law with its noise by size and, in schemes 1 to 3, random effects "
         "by run. Elpd gained: leave-one-out against the law as reported, ± one standard error."
     )
-    return tables.of_rows(header, rows, note, title="What moves the fitted floor", fits=fits)
+    return tables.of_rows(header, rows, note, title="What changes the fitted floor", fits=fits)
 
 
 def _held(one):
     return "yes" if one["holds"] else "no"
 
 
-def _exponent_table(found, published):
+def _exponent_table(findings, published):
     rows = []
     for basis in COUNTED:
         for scheme in SCHEMES:
-            entry = found.entry["schemes"][scheme]["exponent"][basis]
+            entry = findings.entry["schemes"][scheme]["exponent"][basis]
             by_seed = [x for x in entry["envelope_by_seed"].values() if x is not None]
-            theirs, ours = published.get((basis, scheme)), entry["envelope_of_the_law"]
+            estimate, ours = published.get((basis, scheme)), entry["envelope_of_the_law"]
             rows.append(
                 {
                     "counted": BASIS_LABELS[basis],
@@ -75,31 +75,31 @@ def _exponent_table(found, published):
                     "envelope of the law": _replicated(ours),
                     "p": "–" if ours is None or ours["p"] is None else p_value(ours["p"], ""),
                     "the law": tables.interval(entry["law"], "{:.2f}"),
-                    SOURCE: "–" if theirs is None else f"{theirs:.2f}",
+                    SOURCE: "–" if estimate is None else f"{estimate:.2f}",
                 }
             )
     note = (
         "Exponents of the optimal size in compute. Envelope: the size of least loss at each of 100 budgets (approach 1 "
-        "of Hoffmann et al. 2022), which moves in steps with few sizes; the envelope of the law is the same estimator "
-        "on runs replicated from posterior draws, scatter included, and p the two-sided probability among them of one "
-        "as far out as that observed. The law: β/(α+β), and without embeddings the slope "
-        f"over the sizes trained. {SOURCE}: table 1, on BookCorpus with 50,257 tokens, models of 0.8 to 4.6 million."
+        "of Hoffmann et al. 2022), which changes in steps where sizes are few. Envelope of the law: the same estimator "
+        "on runs replicated from posterior draws, with their scatter. p: the two-sided probability of a replicate as "
+        "far out as the observed envelope. The law: β/(α+β), and without embeddings the slope over the sizes trained. "
+        f"{SOURCE}: table 1, on BookCorpus with 50,257 tokens, models of 0.8 to 4.6 million parameters."
     )
     fits = [f"small models, {scheme}" for _ in COUNTED for scheme in SCHEMES]
     return tables.html(pd.DataFrame(rows), note=note, fits=fits)
 
 
-def _law_tables(found):
+def _law_tables(findings):
     rows, diagnostics = [], []
-    for scheme, entry in found.entry["schemes"].items():
+    for scheme, entry in findings.entry["schemes"].items():
         law = entry["law"]
         parameters = law["parameters"]
         rows.append(
             {
                 "scheme": scheme.replace("-", " "),
                 "E (nats/token)": tables.interval(parameters["E"], "{:.3f}"),
-                "E less the truth": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
-                "P(E above it)": probability(entry["p_E_above_entropy"]),
+                "E minus the entropy": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
+                "P(E above the entropy)": probability(entry["p_E_above_entropy"]),
                 "α": tables.interval(parameters["alpha"], "{:.2f}"),
                 "β": tables.interval(parameters["beta"], "{:.2f}"),
                 "scatter": tables.interval({k: 100 * x for k, x in parameters["sigma"].items()}, "{:.2f}%"),
@@ -117,19 +117,19 @@ def _law_tables(found):
             }
         )
     note = (
-        "Rows of one run, the readings of its curve, share its luck: in schemes 1 to 3 each run has an effect of its "
-        "own, integrated out. In scheme 4 every row is a run of its own."
+        "Rows of one run are readings of its curve and therefore not independent: schemes 1 to 3 have a random effect "
+        "by run, which is integrated out. In scheme 4 every row is another run."
     )
-    fits = [f"small models, {scheme}" for scheme in found.entry["schemes"]]
+    fits = [f"small models, {scheme}" for scheme in findings.entry["schemes"]]
     return [
         tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
         tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits, title="Diagnostics by scheme"),
     ]
 
 
-def _runs_table(found):
+def _runs_table(findings):
     rows = []
-    for scheme, entry in found.entry["schemes"].items():
+    for scheme, entry in findings.entry["schemes"].items():
         if "runs_left_out" not in entry:
             continue
         left_out, independent = entry["runs_left_out"], entry["independent_rows"]
@@ -137,22 +137,22 @@ def _runs_table(found):
             {
                 "scheme": scheme.replace("-", " "),
                 "elpd gained": f"{left_out['difference']:+.1f} ± {left_out['se']:.1f}",
-                "E less the truth": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
+                "E minus the entropy": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
                 "as independent rows": tables.interval(independent["E_minus_entropy"], "{:+.3f}"),
                 "exponent": tables.interval(entry["exponent"]["total"]["law"], "{:.2f}"),
                 "exponent, independent rows": tables.interval(independent["exponent"], "{:.2f}"),
             }
         )
     note = (
-        "Elpd gained: log score of whole runs left out, with an effect of each run less that with readings counted as "
-        "independent rows, ± one standard error over runs. Readings counted as independent make intervals too narrow."
+        "Elpd gained: log score of whole runs left out with a random effect by run, minus that with readings as "
+        "independent rows, ± one standard error over runs. Independent rows make intervals too narrow."
     )
     return tables.html(pd.DataFrame(rows), rowname="scheme", note=note)
 
 
-def _calibration_table(found):
+def _calibration_table(findings):
     names = {"E": "E (nats/token)", "alpha": "α", "beta": "β", "exponent_parameters": "β/(α+β)", "sigma": "scatter"}
-    calibration = found.entry["calibration"]
+    calibration = findings.entry["calibration"]
     quantities = calibration["quantities"]
     rows = [
         {
@@ -167,7 +167,7 @@ def _calibration_table(found):
     ]
     note = (
         f"{calibration['simulations']} simulations of all runs of scheme 4 from the median of its fit, each fitted "
-        f"anew; {calibration['not_converged']} of the fits had warnings. ± one standard error."
+        f"separately; {calibration['not_converged']} of the fits had warnings. ± one standard error."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
@@ -176,28 +176,28 @@ def _holds_zero(q):
     return q["q2.5"] <= 0 <= q["q97.5"]
 
 
-def sections(found, published):
-    """Sections of the page, in order; see `Page.sections`."""
-    theirs, entry = published_exponents(published), found.entry
+def sections(findings, published):
+    """Return the sections of the page, in order; see `Page.sections`."""
+    estimates, entry = published_exponents(published), findings.entry
     truth, of_one_rate = entry["truth"], f"{ONE_RATE}, "
     better = [name for name, one in truth.items() if one[COUPLED]["elpd_diff"] > 2 * one[COUPLED]["dse"]]
-    floors, diagnostics = _law_tables(found)
+    floors, diagnostics = _law_tables(findings)
     blocks = {
-        "floor": figures.floor(found, SCHEMES),
+        "floor": figures.floor(findings, SCHEMES),
         "floors": floors,
-        "curves": figures.curves(found, SCHEMES),
+        "curves": figures.curves(findings, SCHEMES),
         "diagnostics": diagnostics,
-        "changed": _changed_table(found),
-        "exponents": figures.exponents(found, SCHEMES, theirs),
-        "exponents_table": _exponent_table(found, theirs),
-        "left_out": _runs_table(found),
-        "calibration": _calibration_table(found),
-        "omega": figures.omega(found.omega | found.elsewhere),
+        "changed": _changed_table(findings),
+        "exponents": figures.exponents(findings, SCHEMES, estimates),
+        "exponents_table": _exponent_table(findings, estimates),
+        "left_out": _runs_table(findings),
+        "calibration": _calibration_table(findings),
+        "omega": figures.omega(findings.omega | findings.elsewhere),
     }
     return prose.sections(
         __file__,
         blocks,
-        found=found,
+        findings=findings,
         entry=entry,
         inside=sum(_holds_zero(one["E_minus_entropy"]) for one in entry["schemes"].values()),
         missed_alone=[

@@ -35,8 +35,8 @@ def fitter(runs):
 
 @pytest.mark.thorough
 def test_known_constants_are_covered_and_the_median_is_near_them(runs):
-    found = calibrate(bs.laws.Chinchilla(), runs.drop(columns="loss"), truth=TRUTH, simulations=24, seed=5)
-    table = found.table()
+    simulations = calibrate(bs.laws.Chinchilla(), runs.drop(columns="loss"), truth=TRUTH, simulations=24, seed=5)
+    table = simulations.table()
     assert table.loc["alpha", "truth"] == TRUTH["alpha"] and {"E", "exponent_parameters"} <= set(table.index)
     core = table.loc[["E", "alpha", "beta", "loss_centre", "exponent_parameters"]]
     assert (core["bias"].abs() < 3.5 * core["bias_se"] + 0.1 * core["sd"]).all()
@@ -46,13 +46,13 @@ def test_known_constants_are_covered_and_the_median_is_near_them(runs):
 
 
 def test_truths_of_the_posterior_lie_uniformly_in_fits_to_both_tables(fitter, runs):
-    found = calibrate(bs.laws.Chinchilla(), runs, simulations=20, seed=2, fitter=fitter, **SHORT)
-    table = found.table()
+    simulations = calibrate(bs.laws.Chinchilla(), runs, simulations=20, seed=2, fitter=fitter, **SHORT)
+    table = simulations.table()
     assert {"alpha", "E", "log_likelihood"} <= set(table.index) and table["p_uniform"].min() > 1e-3
     assert (table["error"].abs() < 4 * table["error_se"]).all()
     # Twice the rows: narrower than a fit to one table by about the square root of two.
     once = fitter.fit(seed=3, draws=500)["posterior"]
-    assert 1.1 < float(once["sigma"].std() / found["sd"].sel(quantity="sigma").median()) < 1.8
+    assert 1.1 < float(once["sigma"].std() / simulations["sd"].sel(quantity="sigma").median()) < 1.8
 
 
 def test_a_fit_that_misstates_its_scatter_is_found_out(fitter, runs, monkeypatch):
@@ -81,12 +81,12 @@ def test_truths_of_the_prior_are_fitted_too(law):
     if law.name == "lengths":
         rows = rows[rows["run"].isin(rows["run"].unique()[:5]) & (rows["length_a"] == rows["length_b"])]
         rows = rows.reset_index(drop=True)
-    found = calibrate(law, rows, truth="prior", simulations=2, seed=3, **SHORT)
-    assert np.isfinite(found["truth"]).all() and (found["sd"] > 0).all()
-    assert ((found["rank"] >= 0) & (found["rank"] < RANKS)).all()
+    simulations = calibrate(law, rows, truth="prior", simulations=2, seed=3, **SHORT)
+    assert np.isfinite(simulations["truth"]).all() and (simulations["sd"] > 0).all()
+    assert ((simulations["rank"] >= 0) & (simulations["rank"] < RANKS)).all()
     # Both truths and medians stand for the same quantities.
-    scale = found["sd"].mean("simulation")
-    assert float((abs(found["median"] - found["truth"]) / scale).median()) < 3
+    scale = simulations["sd"].mean("simulation")
+    assert float((abs(simulations["median"] - simulations["truth"]) / scale).median()) < 3
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_simulated_evaluations_scatter_as_their_truth_says(noise):
         assert residual.std() == pytest.approx(scale, rel=0.05)
         return
     if law.scatter == "by_benchmark":
-        own = truth.named()["sigma_benchmark"][0, 0]
-        scale = own.sel(benchmark=rows["benchmark"].to_numpy(object)).values
+        sigma = truth.named()["sigma_benchmark"][0, 0]
+        scale = sigma.sel(benchmark=rows["benchmark"].to_numpy(object)).values
     expected = stats.t(named["nu"].item()) if law.noise == "student_t" else stats.norm
     assert stats.kstest(expected.cdf(residual / scale).ravel(), "uniform").pvalue > 1e-4
 
@@ -196,7 +196,7 @@ def test_a_calibration_with_more_simulations_begins_with_the_same(runs, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("law", "options", "said"),
+    ("law", "options", "message"),
     [
         (bs.laws.Chinchilla(), {"truth": "posterio"}, "posterior, prior"),
         (bs.laws.Chinchilla(), {"simulations": 1}, "at least 2"),
@@ -207,8 +207,8 @@ def test_a_calibration_with_more_simulations_begins_with_the_same(runs, tmp_path
         (bs.laws.EmbeddingCorrected(joint=True), {"truth": "prior"}, "other data"),
     ],
 )
-def test_what_cannot_be_calibrated_is_refused(law, options, said, runs):
-    with pytest.raises(bs.InputError, match=said):
+def test_what_cannot_be_calibrated_is_refused(law, options, message, runs):
+    with pytest.raises(bs.InputError, match=message):
         calibrate(law, runs, **options)
 
 
@@ -237,11 +237,11 @@ def test_a_file_that_is_no_calibration_is_refused(runs, tmp_path):
 def test_a_file_with_a_quantity_beyond_reason_is_refused(name, value, tmp_path):
     one = {"truth": [0.3], "median": [0.4], "sd": [0.1], "rank": [40]}
     fitted = {"columns": pd.DataFrame(one, ["alpha"]), "divergences": 0, "r_hat": 1.0, "converged": True}
-    said = {"law": {"name": "chinchilla", "options": {}}, "data": {"rows": 2, "sha256": "0" * 64, "source": "runs"},
+    metadata = {"law": {"name": "chinchilla", "options": {}}, "data": {"rows": 2, "sha256": "0" * 64, "source": "runs"},
             "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": calibration.SHORT}  # fmt: skip
-    kept = calibration._dataset([fitted, fitted], said)
-    kept[name][1, 0] = value
-    netcdf.write(kept, tmp_path / "c.nc")
+    dataset = calibration._dataset([fitted, fitted], metadata)
+    dataset[name][1, 0] = value
+    netcdf.write(dataset, tmp_path / "c.nc")
     with pytest.raises(bs.InputError, match=r'c.nc: "alpha" lies over 1e\+100 standard deviations from its truth'):
         calibration.open_calibration(tmp_path / "c.nc")
 
@@ -254,7 +254,7 @@ def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", command)
     assert run(cli) == 0
     shown = capsys.readouterr().out
-    assert "truths from the posterior" in shown and "log_likelihood" in shown and "judged together" in shown
+    assert "truths from the posterior" in shown and "log_likelihood" in shown and "tested together" in shown
     monkeypatch.setattr("sys.argv", [*command, "--json"])
     assert run(cli) == 0
     document = json.loads(capsys.readouterr().out)
@@ -279,10 +279,10 @@ def test_models_and_benchmarks_of_known_parameters_are_drawn_anew_each_time(scor
     with pytest.raises(bs.InputError, match="truth lacks log_noise_centre"):
         calibrate(law, table, truth=truth, simulations=2)
     truth["log_noise_centre"] = -2.7
-    found = calibrate(law, table.drop(columns="score"), truth=truth, simulations=6, seed=5, **SHORT)
-    truths = found["truth"].to_pandas()
+    simulations = calibrate(law, table.drop(columns="score"), truth=truth, simulations=6, seed=5, **SHORT)
+    truths = simulations["truth"].to_pandas()
     np.testing.assert_allclose(truths["compute_slope"], truth["compute_slope"])
     np.testing.assert_allclose(truths["rate[all]"], truth["yearly_gain"] / truth["compute_slope"])
     assert truths["capability[model 03]"].nunique() == truths["difficulty[test 2]"].nunique() == 6
-    sampled = found.sel(quantity=[*truth, "rate[all]"])
+    sampled = simulations.sel(quantity=[*truth, "rate[all]"])
     assert float((abs(sampled["median"] - sampled["truth"]) / sampled["sd"]).mean()) < 1.6

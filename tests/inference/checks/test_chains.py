@@ -26,41 +26,41 @@ def normal():
 
 
 def test_chains_that_mix_are_trusted(normal):
-    found = judged(a=normal, b=normal**3)
-    assert found["ok"] and found["distinct_draws"] == found["draws"] == 4000
-    assert "distinct" not in chains.sentence(found)
+    diagnostics = judged(a=normal, b=normal**3)
+    assert diagnostics["ok"] and diagnostics["distinct_draws"] == diagnostics["draws"] == 4000
+    assert "distinct" not in chains.sentence(diagnostics)
 
 
 @pytest.mark.parametrize("others", [False, True])
 def test_draws_that_are_not_numbers_are_not_trusted(normal, others):
     spoilt = normal.copy()
     spoilt[1, 3:10] = np.nan
-    found = judged(a=spoilt, **({"b": normal} if others else {}))
-    assert not found["ok"]
-    assert "7 of 4000 draws are not numbers (NaN): the law cannot be computed there" in found["warnings"]
+    diagnostics = judged(a=spoilt, **({"b": normal} if others else {}))
+    assert not diagnostics["ok"]
+    assert "7 of 4000 draws are not numbers (NaN): the law cannot be computed there" in diagnostics["warnings"]
 
 
 def test_no_effective_size_exceeds_the_distinct_draws(normal):
     chosen = np.random.default_rng(2).choice(normal.ravel()[:971], (4, 1000))
-    found = judged(a=chosen)
+    diagnostics = judged(a=chosen)
     assert float(azs.ess(dataset(a=chosen))["a"]) > 2000
-    assert found["ok"] and found["distinct_draws"] == len(np.unique(chosen))
-    assert max(found["ess_bulk_min"], found["ess_tail_min"]) <= found["distinct_draws"]
-    assert chains.sentence(found).endswith(f"{found['distinct_draws']} of 4000 draws distinct")
+    assert diagnostics["ok"] and diagnostics["distinct_draws"] == len(np.unique(chosen))
+    assert max(diagnostics["ess_bulk_min"], diagnostics["ess_tail_min"]) <= diagnostics["distinct_draws"]
+    assert chains.sentence(diagnostics).endswith(f"{diagnostics['distinct_draws']} of 4000 draws distinct")
 
 
 def test_a_chain_that_stays_where_it_was_is_judged_by_its_autocorrelation(normal):
     negative = normal * np.where(np.arange(1000) % 2, 1, -1) + np.where(np.arange(1000) % 2, 2, -2)
     negative[:, 1::200] = negative[:, ::200]
-    found = judged(a=negative)
-    assert found["distinct_draws"] == len(np.unique(negative)) < found["draws"]
-    assert found["draws"] < found["ess_bulk_min"] == pytest.approx(float(azs.ess(dataset(a=negative))["a"]))
+    diagnostics = judged(a=negative)
+    assert diagnostics["distinct_draws"] == len(np.unique(negative)) < diagnostics["draws"]
+    assert diagnostics["draws"] < diagnostics["ess_bulk_min"] == pytest.approx(float(azs.ess(dataset(a=negative))["a"]))
 
 
 def test_too_few_distinct_draws_are_not_trusted(normal):
-    found = judged(a=np.random.default_rng(2).choice(normal.ravel()[:300], (4, 1000)))
-    assert not found["ok"]
-    assert found["warnings"] == ["300 of 4000 draws are distinct (below 400): draw more"]
+    diagnostics = judged(a=np.random.default_rng(2).choice(normal.ravel()[:300], (4, 1000)))
+    assert not diagnostics["ok"]
+    assert diagnostics["warnings"] == ["300 of 4000 draws are distinct (below 400): draw more"]
 
 
 def test_tails_are_those_of_5_and_95_percent_whatever_the_settings_of_arviz(normal):
@@ -80,16 +80,16 @@ def test_one_chain_of_a_cut_can_be_joined(normal):
 def test_a_cut_counts_the_distinct_draws_of_the_laws_own_quantities(quiet):
     law = bs.laws.EmbeddingCorrected(scatter="one")
     fit = bs.fit(law, bs.load("chinchilla_runs"), seed=1, draws=300, tune=300)
-    own = np.column_stack([fit["posterior"][name].values.ravel() for name in law.prior_of])
-    found = fit.diagnostics
-    assert found["distinct_draws"] == len(np.unique(own, axis=0)) < found["draws"] == 1200
-    assert found["ess_bulk_min"] <= found["distinct_draws"]
+    sampled = np.column_stack([fit["posterior"][name].values.ravel() for name in law.prior_of])
+    diagnostics = fit.diagnostics
+    assert diagnostics["distinct_draws"] == len(np.unique(sampled, axis=0)) < diagnostics["draws"] == 1200
+    assert diagnostics["ess_bulk_min"] <= diagnostics["distinct_draws"]
 
 
 def test_a_kept_draw_diverged_where_any_did_that_it_stands_for():
     diverging = np.zeros((2, 12), bool)
     diverging[0, 4] = diverging[1, 11] = True
     stats = xr.Dataset({"diverging": (("chain", "draw"), diverging)}, {"chain": [0, 1], "draw": np.arange(12)})
-    kept = thinned(stats, 3)["diverging"]
-    assert kept.dtype == bool and kept["draw"].values.tolist() == [0, 1, 2, 3]
-    assert kept.values.tolist() == [[False, True, False, False], [False, False, False, True]]
+    longer = thinned(stats, 3)["diverging"]
+    assert longer.dtype == bool and longer["draw"].values.tolist() == [0, 1, 2, 3]
+    assert longer.values.tolist() == [[False, True, False, False], [False, False, False, True]]

@@ -15,12 +15,12 @@ LESS = 0.02  # of a row's weight: influence is to first order
 def test_influence_is_what_a_row_does_to_the_mean(fit_one_sigma):
     """Weighing a row up by a little moves the posterior mean by its influence: here a row is left out."""
     exponent = fit_one_sigma["posterior"]["exponent_parameters"]
-    found = influence(fit_one_sigma, exponent)
+    influences = influence(fit_one_sigma, exponent)
     weights = np.exp(-fit_one_sigma.draws.log_likelihood())
-    for row in (int(np.abs(found.values).argmax()), 50, 200):
-        own = weights.isel(run=row)
-        without = float((exponent * own).sum() / own.sum())
-        assert float(exponent.mean()) - without == pytest.approx(float(found[row]), abs=0.0006), row
+    for row in (int(np.abs(influences.values).argmax()), 50, 200):
+        weight = weights.isel(run=row)
+        without = float((exponent * weight).sum() / weight.sum())
+        assert float(exponent.mean()) - without == pytest.approx(float(influences[row]), abs=0.0006), row
 
 
 def test_where_the_law_holds_the_robust_sd_is_the_posterior_one(fitter_normal, simulated, runs, truth):
@@ -35,7 +35,7 @@ def test_where_the_law_holds_the_robust_sd_is_the_posterior_one(fitter_normal, s
 
 
 def test_rows_written_twice_are_found_out_by_cluster(fitter_normal, runs, truth):
-    """Each loss stands four times: rows say they are four times as many, clusters of them do not."""
+    """Repeat each loss four times: by row there seem to be four times as many, by cluster there do not."""
     law = fitter_normal.law
     values = {name: truth[name] for name in law.prior_of}
     once = runs.iloc[::4].reset_index(drop=True)
@@ -69,19 +69,19 @@ def halves(runs):
 
 
 def test_the_robust_sd_of_a_group_alone_is_that_of_its_law_alone(halves):
-    """With nothing pooled or shared the rows of other groups have no influence, and sums are over its own.
+    """Where nothing is pooled or shared, rows of other groups have no influence, and sums are over those of the group.
 
     The sum of squared influences of a heavy-tailed posterior varies by 15% with the draws, even of 4,000 a chain.
     """
-    law, each = bs.laws.Chinchilla(noise="normal", scatter="one"), {}
+    law, ratios = bs.laws.Chinchilla(noise="normal", scatter="one"), {}
     entries = robust_entries(bs.fit(bs.laws.Grouped(law, "half", pooled=()), halves, seed=1, draws=4000))
     for half, rows in halves.groupby("half"):
         alone = bs.fit(law, rows.reset_index(drop=True), seed=2, draws=4000)
         for name in ("exponent_parameters", "E", "sigma"):
             table = alone.robust_sd(alone["posterior"][name])
-            each[half, name] = entries[f"{name}[{half}]"]["robust_sd"] / table["robust_sd"].max()
+            ratios[half, name] = entries[f"{name}[{half}]"]["robust_sd"] / table["robust_sd"].max()
             assert entries[f"{name}[{half}]"]["posterior_sd"] == pytest.approx(table["posterior_sd"].iloc[0], rel=0.08)
-    assert list(each.values()) == [pytest.approx(1, abs=0.2)] * len(each)
+    assert list(ratios.values()) == [pytest.approx(1, abs=0.2)] * len(ratios)
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -90,15 +90,15 @@ def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
     law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
     fit = bs.fit(law, halves, seed=1, draws=1500)
     exponent = fit["posterior"]["alpha"].sel(group="even", drop=True)
-    found = influence(fit, exponent).values
+    influences = influence(fit, exponent).values
     likelihood = fit.draws.log_likelihood()
     of_even = (halves["half"] == "even").to_numpy()
-    assert np.abs(found[of_even]).sum() > 1.5 * np.abs(found[~of_even]).sum() > 0
-    for own in (of_even, ~of_even):
-        row = np.flatnonzero(own)[np.abs(found[own]).argmax()]
+    assert np.abs(influences[of_even]).sum() > 1.5 * np.abs(influences[~of_even]).sum() > 0
+    for members in (of_even, ~of_even):
+        row = np.flatnonzero(members)[np.abs(influences[members]).argmax()]
         weights = np.exp(-LESS * likelihood.isel(run=row))
         with_less = float((exponent * weights).sum() / weights.sum())
-        assert (float(exponent.mean()) - with_less) / LESS == pytest.approx(found[row], rel=0.1, abs=1e-5), row
+        assert (float(exponent.mean()) - with_less) / LESS == pytest.approx(influences[row], rel=0.1, abs=1e-5), row
 
 
 def test_few_clusters_and_draws_that_are_not_finite(fit_default):

@@ -35,8 +35,8 @@ def test_a_prior_that_decides_is_told_from_one_that_does_not(monkeypatch, capfd)
         "bayescaling.inference.checks.sensitivity.total", lambda fit: fit["log_likelihood"]["y"].sum("run")
     )
     assert prior_sensitive(tree(200, 10.0), ("mean", "absent")) == {}
-    found = prior_sensitive(tree(4, 0.3), ("mean", "absent"))
-    assert list(found) == ["mean"] and found["mean"] > 0.1
+    sensitive = prior_sensitive(tree(4, 0.3), ("mean", "absent"))
+    assert list(sensitive) == ["mean"] and sensitive["mean"] > 0.1
     few, many = (power_scaling(t, t["posterior"]["mean"]) for t in (tree(4, 0.3), tree(200, 10.0)))
     assert few["likelihood"] > 0.05 and many["likelihood"] > 0.05
     assert capfd.readouterr() == ("", "")
@@ -58,5 +58,7 @@ def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior():
     for name in stuck.children:
         group = stuck[name].to_dataset()
         stuck[name] = xr.DataTree(xr.zeros_like(group) + group.isel(chain=0, draw=0, drop=True))
-    found = power_scaling(stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run"))
-    assert np.isnan(found["prior"]) and "cannot be told" in found["diagnosis"]
+    sensitivity = power_scaling(
+        stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run")
+    )
+    assert np.isnan(sensitivity["prior"]) and "unknown" in sensitivity["diagnosis"]

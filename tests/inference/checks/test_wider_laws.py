@@ -32,8 +32,8 @@ def test_sizes_that_deviate_are_seen_and_their_effects_are_recommended(fit_share
     best = others[0]
     assert best["options"]["size_effects"] and best["elpd_diff_by_size"] > 2 * best["dse_by_size"] > 0
     assert best["verdict"]["tests"]["means by size"]["fits"]
-    assert [each["elpd_diff_by_size"] for each in others] == sorted(
-        (each["elpd_diff_by_size"] for each in others), reverse=True
+    assert [law["elpd_diff_by_size"] for law in others] == sorted(
+        (law["elpd_diff_by_size"] for law in others), reverse=True
     )
     text = suggestion(fit_shared, others)
     assert text.startswith(f"try {best['law']}: it predicts model sizes left out whole better by ")
@@ -66,14 +66,14 @@ def test_the_largest_sizes_are_fitted_again_first(fit_shared):
 def entry(name, rows, sizes=None, unreliable=0):
     """What `wider_laws` returns of a law, without what is not compared."""
     by_size = (None, None) if sizes is None else sizes
-    found = {
+    result = {
         "law": name,
         "elpd_diff": rows[0],
         "dse": rows[1],
         "verdict": {"verdict": "fits", "p": 0.5, "tests": {"a": {}}},
     }
-    found |= {"elpd_diff_by_size": by_size[0], "dse_by_size": by_size[1]}
-    return found | {"sizes": None if sizes is None else 9, "unreliable_sizes": None if sizes is None else unreliable}
+    result |= {"elpd_diff_by_size": by_size[0], "dse_by_size": by_size[1]}
+    return result | {"sizes": None if sizes is None else 9, "unreliable_sizes": None if sizes is None else unreliable}
 
 
 def test_sizes_decide_where_they_and_rows_disagree(fit_shared):
@@ -97,5 +97,5 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     table = table.assign(loss=law.simulate(truth, table, np.random.default_rng(1)))
     assert law.tests.repeated_size(table) is None and "means by size" not in law.tests.contrasts(table)
     assert not any(other.size_effects for other in law.tests.wider_laws(table))
-    found = bs.fit(law, table, seed=1, draws=500, tune=500).wider_laws(most=1, draws=500, tune=500)
-    assert [found[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4
+    laws = bs.fit(law, table, seed=1, draws=500, tune=500).wider_laws(most=1, draws=500, tune=500)
+    assert [laws[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4

@@ -20,14 +20,14 @@ def conjugate(outlier, seed=0):
 
 @pytest.mark.parametrize("outlier", [0.0, 2.0, 4.0, 6.0])
 def test_a_conjugate_model_whose_answer_is_known(outlier):
-    errors, found = [], []
+    errors, bridges = [], []
     for seed in range(20):
         having, lacking, exact = conjugate(outlier, seed)
-        found.append(bridge(having, lacking))
-        errors.append(found[-1].log_density - exact)
+        bridges.append(bridge(having, lacking))
+        errors.append(bridges[-1].log_density - exact)
     assert np.mean(errors) == pytest.approx(0, abs=4 * np.std(errors) / np.sqrt(20))
-    # What is said of the error is the error.
-    assert np.median([one.se for one in found]) == pytest.approx(np.std(errors), rel=0.6)
+    # The reported standard error is the error.
+    assert np.median([one.se for one in bridges]) == pytest.approx(np.std(errors), rel=0.6)
 
 
 def test_the_bridge_is_right_where_the_mean_over_a_refit_is_not():
@@ -84,23 +84,23 @@ def test_the_normal_in_between_gives_the_evidence_of_a_linear_model():
             return xr.DataArray(tails + 4.5, dims=("chain", "draw"))
 
     z = stats.t.rvs(5, loc=[1.0, -2.0], scale=[0.5, 3.0], size=(*DRAWS, 2), random_state=3)
-    found = log_normaliser(Known(z))
-    assert found.log_density == pytest.approx(4.5, abs=4 * found.se)
-    assert found.se < 0.03 and found.overlap > 0.9
+    normaliser = log_normaliser(Known(z))
+    assert normaliser.log_density == pytest.approx(4.5, abs=4 * normaliser.se)
+    assert normaliser.se < 0.03 and normaliser.overlap > 0.9
 
 
 def evidence_by_importance_sampling(draws, points=50_000):
     """Log normaliser by points of a Student-t about the draws: nothing here is bridged."""
     real = draws.real_line()
-    known = real.values.reshape(-1, real.sizes["coordinate"])
-    about = stats.multivariate_t(known.mean(0), 1.3 * np.cov(known.T), df=5, seed=3)
+    sample = real.values.reshape(-1, real.sizes["coordinate"])
+    about = stats.multivariate_t(sample.mean(0), 1.3 * np.cov(sample.T), df=5, seed=3)
     z = about.rvs(points)
     at = xr.DataArray(z[None], dims=real.dims, coords={"coordinate": real["coordinate"].values, "chain": [0]})
     with np.errstate(all="ignore"):
         weights = draws.from_real_line(at.assign_coords(draw=np.arange(points))).log_density().values.ravel()
     weights = np.where(np.isfinite(weights), weights, -np.inf) - about.logpdf(z)
-    kept = np.exp(weights - weights.max())
-    assert kept.sum() ** 2 / (kept**2).sum() > points / 3
+    ratios = np.exp(weights - weights.max())
+    assert ratios.sum() ** 2 / (ratios**2).sum() > points / 3
     return log_mean_exp(weights[None])
 
 
@@ -110,36 +110,36 @@ def test_rows_of_any_pareto_k_agree_with_brute_force(fitter_normal, fit_normal, 
     k = raw.pareto_k.values
     assert k[worst_row] > 1.5
     for row in (worst_row, *np.argsort(-k)[1:3]):
-        found = exact_loo(fit_normal, [row])
+        table = exact_loo(fit_normal, [row])
         without = fitter_normal.sample(draws.without(row), seed=4, least_ess=0, draws=1000, tune=500).draws
         exact = whole - evidence_by_importance_sampling(without)
-        assert float(found["elpd"][row]) == pytest.approx(exact, abs=0.05 + 4 * float(found["elpd_se"][row])), row
+        assert float(table["elpd"][row]) == pytest.approx(exact, abs=0.05 + 4 * float(table["elpd_se"][row])), row
 
 
 def test_the_worst_row_agrees_with_moment_matching_and_other_seeds(fitter_normal, fit_normal, worst_row, quiet):
     matched = fit_normal.loo(high_k="moment_matching")
-    found = [exact_loo(fit_normal, [worst_row], seed=seed) for seed in (1, 2)]
-    one, other = (float(x["elpd"][worst_row]) for x in found)
+    refits = [exact_loo(fit_normal, [worst_row], seed=seed) for seed in (1, 2)]
+    one, other = (float(x["elpd"][worst_row]) for x in refits)
     assert one == pytest.approx(other, abs=0.2)
-    assert all(float(x["overlap"][worst_row]) > 0.5 for x in found)
+    assert all(float(x["overlap"][worst_row]) > 0.5 for x in refits)
     assert one == pytest.approx(float(matched.elpd_i[worst_row]), abs=1.0)
 
 
 def test_a_prior_that_changes_with_the_rows_has_no_bridge(progress_draws):
     draws = progress_draws(bs.laws.Progress(7, penalty=0.01))
     lacking = np.log(np.random.default_rng(1).gamma(2, size=(4, 50)))
-    found = LeftOut(draws).density(lacking + 1, None, lacking)
-    assert found.log_density == pytest.approx(log_mean_exp(lacking))
-    assert np.isnan(found.overlap)
+    ratio = LeftOut(draws).density(lacking + 1, None, lacking)
+    assert ratio.log_density == pytest.approx(log_mean_exp(lacking))
+    assert np.isnan(ratio.overlap)
 
 
 def test_a_refit_of_fewer_draws_than_coordinates_keeps_its_bridge(fit_normal):
     draws = fit_normal.draws
     few = draws.from_real_line(draws.real_line().isel(chain=[0], draw=slice(0, 6)))
     having, lacking = (scale * np.random.default_rng(1).normal(size=(1, 6)) for scale in (1, 20))
-    found = LeftOut(draws).density(having, few, lacking - 100)
-    assert found == bridge(having, lacking - 100)
-    assert found.overlap < LEAST_OVERLAP
+    ratio = LeftOut(draws).density(having, few, lacking - 100)
+    assert ratio == bridge(having, lacking - 100)
+    assert ratio.overlap < LEAST_OVERLAP
 
 
 def test_both_bridges_to_a_run_left_out_agree(lengths_fit, lengths_fitter, quiet):
@@ -148,8 +148,8 @@ def test_both_bridges_to_a_run_left_out_agree(lengths_fit, lengths_fitter, quiet
     (having,) = lengths_fit["log_likelihood"].data_vars.values()
     having = having.transpose("chain", "draw", "run").values
     for run in (0, 4):
-        kept = draws.without(run)
-        without = lengths_fitter.sample(kept, law=draws.law, seed=3, least_ess=0, draws=1000, tune=500).draws
+        remaining = draws.without(run)
+        without = lengths_fitter.sample(remaining, law=draws.law, seed=3, least_ess=0, draws=1000, tune=500).draws
         direct = bridge(having[..., run], draws.left_out_density(without, run).values)
         whole, rest = log_normaliser(draws), log_normaliser(without)
         by_normal, se = whole.log_density - rest.log_density, np.hypot(whole.se, rest.se)

@@ -25,10 +25,10 @@ def loo_normal(fit_normal):
 
 def test_loo_is_that_of_arviz(fit_default):
     # ArviZ gives every row a tail for the posterior's effective draws; ours are for the row's own.
-    ours, theirs = fit_default.loo(), azs.loo(fit_default.tree, var_name="log_loss", pointwise=True)
-    assert (ours.elpd, ours.p) == pytest.approx((theirs.elpd, theirs.p), abs=0.01)
-    assert ours.se == pytest.approx(np.sqrt(245) * theirs.elpd_i.values.std(ddof=1), rel=1e-3)
-    np.testing.assert_allclose(ours.elpd_i, theirs.elpd_i, atol=0.01)
+    ours, of_arviz = fit_default.loo(), azs.loo(fit_default.tree, var_name="log_loss", pointwise=True)
+    assert (ours.elpd, ours.p) == pytest.approx((of_arviz.elpd, of_arviz.p), abs=0.01)
+    assert ours.se == pytest.approx(np.sqrt(245) * of_arviz.elpd_i.values.std(ddof=1), rel=1e-3)
+    np.testing.assert_allclose(ours.elpd_i, of_arviz.elpd_i, atol=0.01)
     assert float(ours.elpd_i.sum()) == pytest.approx(float(ours.elpd))
 
 
@@ -37,7 +37,7 @@ def exact_leave_one_out(fitter, runs, row):
 
     The plain mean of the density over a refit without the run is hopeless for an outlier: its logarithm spreads over a
     hundred nats. Its derivative in the observed value y is the posterior mean of the noise's score with the run at y,
-    which is mild; so start at the prediction, where the plain mean is exact, and integrate the score up to what was
+    which is mild. So start at the prediction, where the plain mean is exact, and integrate the score up to what was
     observed.
     """
     settings = {"draws": 1000, "tune": 500, "chains": 2, "seed": 7}
@@ -91,16 +91,16 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
     raw, _ = loo_normal
     rows = [3, 100, 200]
     assert (raw.pareto_k.values[rows] < LIMIT).all()
-    found = exact_loo(fit_normal, rows, seed=2)
-    assert np.flatnonzero(found["refitted"]).tolist() == rows
-    assert np.isnan(found["elpd"].values[~found["refitted"].values]).all()
+    exact = exact_loo(fit_normal, rows, seed=2)
+    assert np.flatnonzero(exact["refitted"]).tolist() == rows
+    assert np.isnan(exact["elpd"].values[~exact["refitted"].values]).all()
     weights = np.exp(importance_sampling(fit_normal).log_weights)
     predicted = (fit_normal.draws.mean() * weights).sum(("chain", "draw")) / weights.sum(("chain", "draw"))
     for row in rows:
-        error = float(found["elpd_se"][row])
+        error = float(exact["elpd_se"][row])
         assert error < 0.05
-        assert float(found["elpd"][row]) == pytest.approx(float(raw.elpd_i[row]), abs=4 * error + 0.02)
-        assert float(found["mean"][row]) == pytest.approx(float(predicted[row]), rel=1e-3)
+        assert float(exact["elpd"][row]) == pytest.approx(float(raw.elpd_i[row]), abs=4 * error + 0.02)
+        assert float(exact["mean"][row]) == pytest.approx(float(predicted[row]), rel=1e-3)
 
 
 def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
@@ -198,8 +198,8 @@ def test_stacking_is_the_best_mixture(seed):
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     starts = np.vstack([np.zeros(4), 3 * np.eye(4)])
-    found = [minimize(lambda z: -log_score(elpd_i, softmax(z)), z, method="BFGS", tol=1e-10) for z in starts]
-    assert log_score(elpd_i, weights) == pytest.approx(-min(f.fun for f in found), abs=1e-6)
+    optima = [minimize(lambda z: -log_score(elpd_i, softmax(z)), z, method="BFGS", tol=1e-10) for z in starts]
+    assert log_score(elpd_i, weights) == pytest.approx(-min(f.fun for f in optima), abs=1e-6)
     # Karush, Kuhn and Tucker: no model would gain, and those in use are all alike.
     gain = np.exp(elpd_i - logsumexp(elpd_i, axis=1, b=weights)[:, None]).mean(axis=0)
     assert (gain <= 1 + 1e-8).all()

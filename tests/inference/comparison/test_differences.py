@@ -9,11 +9,11 @@ def pointwise(units, gaps, *, spread=0.2, seed=0):
     """Log densities of a best fit and of others that lie below it by `gaps` in sum."""
     random = np.random.default_rng(seed)
     base = random.normal(-1, 1, units)
-    found = {"best": base}
+    columns = {"best": base}
     for name, gap in gaps.items():
         noise = random.normal(0, spread, units)
-        found[name] = base - gap / units + noise - noise.mean()
-    return pd.DataFrame(found)
+        columns[name] = base - gap / units + noise - noise.mean()
+    return pd.DataFrame(columns)
 
 
 def compared(units, gaps, high_k=None, **options):
@@ -34,9 +34,9 @@ def test_differences_are_those_by_hand():
 
 
 def test_p_worse_is_that_of_stans_loo():
-    # R: pnorm(0, c(-2.5, -0.1, -32, 0), c(1.3, 1.3, 0, 0)), NA where there is no difference.
-    found = p_worse([-2.5, -0.1, -32.0, 0.0], [1.3, 1.3, 0.0, 0.0])
-    np.testing.assert_allclose(found, [0.9727648, 0.5306571, 1.0, np.nan], rtol=1e-6)
+    # R: `pnorm(0, c(-2.5, -0.1, -32, 0), c(1.3, 1.3, 0, 0))`, NA where there is no difference.
+    probabilities = p_worse([-2.5, -0.1, -32.0, 0.0], [1.3, 1.3, 0.0, 0.0])
+    np.testing.assert_allclose(probabilities, [0.9727648, 0.5306571, 1.0, np.nan], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_the_sentence_names_the_difference_and_how_likely_it_is_wrong():
 
 
 def test_the_sentence_tells_apart_no_fits_that_differ_by_little():
-    said = sentence(compared(245, {"near": 1.2, "nearer": 0.5, "far": 30.0}), left_out="runs")
-    assert said.startswith("best cannot be told apart from nearer and near by predictions of left-out runs")
-    assert "at most 1.2 nats" in said and "probability" not in said
+    text = sentence(compared(245, {"near": 1.2, "nearer": 0.5, "far": 30.0}), left_out="runs")
+    assert text.startswith("predictions of left-out runs do not distinguish best from nearer and near")
+    assert "at most 1.2 nats" in text and "probability" not in text
     alone = sentence(compared(60, {"near": 1.2}), left_out="evaluations", named="specification {}".format)
-    assert alone.startswith("specification best cannot be told apart from specification near")
+    assert alone.startswith("predictions of left-out evaluations do not distinguish specification best from")
     assert "with fewer than 100 evaluations the standard error may be half of what it should be" in alone
     doubted = sentence(compared(245, {"far": 30.0}, {"far": 3}), left_out="runs")
     assert doubted.endswith("Pareto k is above 0.7 at some runs, and the difference may be wrong")

@@ -19,11 +19,11 @@ def drawn(law, table):
 def test_rows_that_are_independent_are_added_up(curves):
     draws = drawn(bs.laws.Chinchilla(), curves)
     for by in ("run", "parameters"):
-        found, rowwise = draws.by_group(None if by == "run" else by), draws.log_likelihood().values
-        assert list(found["group"].values) == sorted(set(curves[by]))
-        for name in found["group"].values[[0, 7, -1]]:
+        by_group, rowwise = draws.by_group(None if by == "run" else by), draws.log_likelihood().values
+        assert list(by_group["group"].values) == sorted(set(curves[by]))
+        for name in by_group["group"].values[[0, 7, -1]]:
             expected = rowwise[..., (curves[by] == name).to_numpy()].sum(-1)
-            np.testing.assert_allclose(found.sel(group=name), expected)
+            np.testing.assert_allclose(by_group.sel(group=name), expected)
 
 
 def test_runs_whose_rows_share_an_effect_are_added_up_whole(curves):
@@ -31,10 +31,10 @@ def test_runs_whose_rows_share_an_effect_are_added_up_whole(curves):
     draws = drawn(law, curves.assign(kind=kinds))
     together = draws.of_groups()
     np.testing.assert_allclose(draws.by_group().sel(group=together["run_id"].values), together)
-    found = draws.by_group("kind")
-    np.testing.assert_allclose(found.sum("group"), draws.total_log_likelihood())
+    by_group = draws.by_group("kind")
+    np.testing.assert_allclose(by_group.sum("group"), draws.total_log_likelihood())
     long = [len(name) == 7 for name in together["run_id"].values]
-    np.testing.assert_allclose(found.sel(group=7), together.values[..., long].sum(-1))
+    np.testing.assert_allclose(by_group.sel(group=7), together.values[..., long].sum(-1))
     with pytest.raises(bs.InputError, match=r"column 'parameters' has several values in one run, .* by 'run'"):
         draws.by_group("parameters")
 
@@ -42,9 +42,9 @@ def test_runs_whose_rows_share_an_effect_are_added_up_whole(curves):
 @pytest.mark.parametrize("options", [{}, {"paper_effects": True}], ids=str)
 def test_papers_are_groups_of_the_laws_of_progress(options, progress_draws, evaluations):
     draws = progress_draws(Progress(7, **options))
-    found = draws.by_group()
-    assert found["group"].values.tolist() == sorted(evaluations["paper_id"].unique())
-    np.testing.assert_allclose(found, draws.by_paper(), rtol=1e-9)
+    by_group = draws.by_group()
+    assert by_group["group"].values.tolist() == sorted(evaluations["paper_id"].unique())
+    np.testing.assert_allclose(by_group, draws.by_paper(), rtol=1e-9)
 
 
 def test_groups_that_cannot_be_left_out_are_refused(runs, curves):
@@ -62,14 +62,14 @@ def test_sizes_left_out_together_are_what_a_refit_without_them_says(fitter, runs
     size = runs["parameters"]
     part = np.searchsorted(size.quantile(np.arange(1, 12) / 12), size)
     fit = fitter.fit(runs.assign(part=part), seed=1, draws=500, tune=500)
-    found = fit.loo(by="part")
-    assert found.index.tolist() == list(range(12))
-    assert found["refitted"].equals(~(found["pareto_k"] <= 0.7)) and found["refitted"].any()
-    assert found["overlap"].notna().equals(found["refitted"])
-    name = found["overlap"].idxmax()
-    kept, left = (runs[own].reset_index(drop=True) for own in (part != name, part == name))
-    lacking = fitter.sample(kept, seed=2, draws=8000, tune=1000).draws.log_likelihood(left).sum("run").values
-    by_chain = np.exp(lacking - found.loc[name, "elpd"]).mean(1)
+    table = fit.loo(by="part")
+    assert table.index.tolist() == list(range(12))
+    assert table["refitted"].equals(~(table["pareto_k"] <= 0.7)) and table["refitted"].any()
+    assert table["overlap"].notna().equals(table["refitted"])
+    name = table["overlap"].idxmax()
+    remaining, left = (runs[mask].reset_index(drop=True) for mask in (part != name, part == name))
+    lacking = fitter.sample(remaining, seed=2, draws=8000, tune=1000).draws.log_likelihood(left).sum("run").values
+    by_chain = np.exp(lacking - table.loc[name, "elpd"]).mean(1)
     error = by_chain.std(ddof=1) / by_chain.mean() / np.sqrt(len(by_chain))
     assert error < 0.15
-    assert np.log(by_chain.mean()) == pytest.approx(0, abs=4 * error + 3 * found.loc[name, "elpd_se"])
+    assert np.log(by_chain.mean()) == pytest.approx(0, abs=4 * error + 3 * table.loc[name, "elpd_se"])

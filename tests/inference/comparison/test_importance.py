@@ -37,7 +37,7 @@ def test_too_few_draws_for_a_tail_are_refused_and_a_few_more_are_not():
 
 def test_where_no_tail_can_be_fitted_pareto_k_is_infinite_and_nothing_is_nan():
     density = np.random.default_rng(1).standard_normal((4, 250, 3))
-    density[2, 5, 1] = -720  # beside its ratio all others are 0
+    density[2, 5, 1] = -720  # compared with its ratio all others are 0
     density[..., 2] = -1.5
     log_weights, k = smoothed(-density, dataarray(density))
     np.testing.assert_allclose(np.exp(log_weights).sum(("chain", "draw")), 1)
@@ -46,7 +46,7 @@ def test_where_no_tail_can_be_fitted_pareto_k_is_infinite_and_nothing_is_nan():
 
 
 def test_without_a_unit_a_cut_weighs_its_imputations_anew():
-    """A mean theta with prior N(0, 1) of rows theta + x phi + noise; phi is known from elsewhere, N(0.5, 0.07)."""
+    """Simulate rows theta + x phi + noise, theta with prior `N(0, 1)` and phi with `N(0.5, 0.07)` from other data."""
     random = np.random.default_rng(2)
     x = random.normal(1, 1, ROWS)
     y = 0.3 + 0.5 * x + 0.5 * random.standard_normal(ROWS)
@@ -57,9 +57,9 @@ def test_without_a_unit_a_cut_weighs_its_imputations_anew():
     density = norm.logpdf(y, theta[..., None] + phi[:, None, None] * x, 0.5).reshape(4, -1, ROWS)
     codes = np.repeat(np.arange(IMPUTATIONS), EACH).reshape(4, -1)
 
-    kept = precision - 4
-    left = (centre[:, None] * precision - (y - np.outer(phi, x)) / 0.25) / kept
-    exact = logsumexp(norm.logpdf(y, left + np.outer(phi, x), (0.25 + 1 / kept) ** 0.5), axis=0) - np.log(IMPUTATIONS)
+    lower = precision - 4
+    left = (centre[:, None] * precision - (y - np.outer(phi, x)) / 0.25) / lower
+    exact = logsumexp(norm.logpdf(y, left + np.outer(phi, x), (0.25 + 1 / lower) ** 0.5), axis=0) - np.log(IMPUTATIONS)
 
     def elpd(log_ratios):
         log_weights, k = smoothed(log_ratios, dataarray(density))
@@ -83,7 +83,7 @@ def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs,
     fit = bs.fit(bs.laws.EmbeddingCorrected(), runs, seed=1, draws=200, tune=400, chains=2)
     assert fit.loo().elpd == importance_sampling(fit).elpd
     for mend in ("moment_matching", "refit"):
-        with pytest.raises(bs.InputError, match="has no one posterior that could be moved or fitted again"):
+        with pytest.raises(bs.InputError, match="has no one posterior that could be shifted or fitted again"):
             fit.loo(high_k=mend)
 
 
@@ -92,21 +92,21 @@ def test_of_many_units_those_with_even_weights_keep_them():
     spread = np.array([0.02, 0.1, 0.6, 1.5])  # the first two stay within a factor e
     density = xr.DataArray(spread * rng.standard_normal((4, 500, 4)) - 1, dims=("chain", "draw", "run"))
     smooth, k = importance.smoothed(-density.values, density)
-    kept, k_kept = importance.smoothed(-density.values, density, many=True)
+    for_many, k_kept = importance.smoothed(-density.values, density, many=True)
     assert (k_kept.values == 0).tolist() == [True, True, False, False]
-    xr.testing.assert_identical(kept[..., 2:], smooth[..., 2:])
+    xr.testing.assert_identical(for_many[..., 2:], smooth[..., 2:])
     np.testing.assert_array_equal(k_kept[2:], k[2:])
-    elpd, elpd_kept = (logsumexp(weights + density, axis=(0, 1)) for weights in (smooth, kept))
+    elpd, elpd_kept = (logsumexp(weights + density, axis=(0, 1)) for weights in (smooth, for_many))
     np.testing.assert_allclose(elpd_kept, elpd, atol=1e-3)
-    np.testing.assert_allclose(logsumexp(kept, axis=(0, 1)), 0, atol=1e-12)
+    np.testing.assert_allclose(logsumexp(for_many, axis=(0, 1)), 0, atol=1e-12)
 
 
 def test_a_large_table_is_judged_as_without_its_size(monkeypatch, runs):
     fit = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=False)
     plain, others = importance.importance_sampling(fit), fit.changed({}, fit.record)
     monkeypatch.setattr(importance, "MANY", 100)
-    found = importance.importance_sampling(others)
-    assert (found.pareto_k.values == 0).sum() > 20 > (plain.pareto_k.values == 0).sum()
-    assert found.elpd == pytest.approx(plain.elpd, abs=0.01)
+    result = importance.importance_sampling(others)
+    assert (result.pareto_k.values == 0).sum() > 20 > (plain.pareto_k.values == 0).sum()
+    assert result.elpd == pytest.approx(plain.elpd, abs=0.01)
     pit = [one.computed[importance.STORED]["pit"].values for one in (fit, others)]
     np.testing.assert_allclose(pit[1], pit[0], atol=0.02)

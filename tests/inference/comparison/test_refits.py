@@ -74,15 +74,15 @@ def held_out(fitter, fit, left, seed):
 
 @pytest.mark.thorough
 def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
-    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: NOT TO BE TRUSTED: "):
+    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: did not converge: "):
         progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
 
 
 def test_the_main_specification_on_the_papers_data(fit_main):
-    found = fit_main.diagnostics
-    assert found["ok"]
-    assert found["divergences"] == 0
-    assert found["r_hat_max"] <= 1.01
+    diagnostics = fit_main.diagnostics
+    assert diagnostics["ok"]
+    assert diagnostics["divergences"] == 0
+    assert diagnostics["r_hat_max"] <= 1.01
     draws = fit_main["posterior"].to_dataset()
     assert min(float(v.min()) for v in azs.ess(draws, method="bulk").values()) > 400
     table = doubling_times(fit_main)
@@ -95,7 +95,7 @@ def test_the_main_specification_on_the_papers_data(fit_main):
     result = psis(fit_main)
     assert float(result.elpd) == pytest.approx(16.8, abs=0.5)
     assert float(result.pareto_k.max()) < 0.7
-    # The data speak of the scatter and of nothing so little as of how two terms share their progress.
+    # The data inform the scatter, and inform least how two terms share their progress.
     driven = prior_driven(fit_main).set_index("coefficient")
     assert driven.loc["sigma", "ratio"] < 0.2
     assert set(driven.index) == set(flatten(draws))
@@ -149,15 +149,15 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
     fit, mended, before = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
     mended.pareto_k.values[[3, 77]] = 0.9, np.nan
-    found = resolve(fit, mended, seed=5)
-    assert np.flatnonzero(found["refitted"]).tolist() == [3, 77]
-    predicted = loo_predictions(fit, mended, found)
+    exact = resolve(fit, mended, seed=5)
+    assert np.flatnonzero(exact["refitted"]).tolist() == [3, 77]
+    predicted = loo_predictions(fit, mended, exact)
     for row in (3, 77):
         left = np.arange(len(evaluations)) == row
         rowwise, _, mean = held_out(progress_fitter, fit, left, seed=5)
-        assert mended.elpd_i.values[row] == float(found["elpd"][row]) != before.elpd_i.values[row]
+        assert mended.elpd_i.values[row] == float(exact["elpd"][row]) != before.elpd_i.values[row]
         assert mended.elpd_i.values[row] == pytest.approx(rowwise[0], abs=0.2)
-        assert float(found["mean"][row]) == predicted[row] == mean[0]
+        assert float(exact["mean"][row]) == predicted[row] == mean[0]
     others = ~np.isin(np.arange(len(evaluations)), (3, 77))
     np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
     np.testing.assert_array_equal(predicted[others], loo_predictions(fit, before)[others])
@@ -171,12 +171,12 @@ def test_refits_are_kept_with_the_fit(fits, progress_fitter, tmp_path):
     fit, mended, again = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
     for result in (mended, again):
         result.pareto_k.values[5] = 0.9
-    found = resolve(fit, mended, seed=5)
-    assert STORED not in fit and fit.computed[STORED] is found
+    exact = resolve(fit, mended, seed=5)
+    assert STORED not in fit and fit.computed[STORED] is exact
     fit.save(tmp_path / "fit.nc")
     opened = bs.open(tmp_path / "fit.nc")
-    kept = resolve(opened, again, seed=6)
-    assert kept.identical(found)
+    cached = resolve(opened, again, seed=6)
+    assert cached.identical(exact)
     np.testing.assert_array_equal(again.elpd_i, mended.elpd_i)
 
 
@@ -205,7 +205,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
         assert table[weighting].sum() == pytest.approx(1)
         if weighting != "equal":
             assert table.loc[16, weighting] < 0.02
-    # No progress is far worse; compute alone is not told from the main specification.
+    # No progress is far worse; compute alone predicts about as well as the main specification.
     assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
     other = table.loc[16]
@@ -216,11 +216,11 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
 
 
 def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
-    found = fit_main.loo(by="paper_id")
-    assert (len(found), found["refitted"].sum()) == (144, comparison[0].loc[7, "papers_refitted"])
-    assert (found["refitted"] == ~(found["pareto_k"] <= 0.7)).all()
-    assert found["overlap"].notna().equals(found["refitted"])
-    elpd = found["elpd"].to_numpy()
+    table = fit_main.loo(by="paper_id")
+    assert (len(table), table["refitted"].sum()) == (144, comparison[0].loc[7, "papers_refitted"])
+    assert (table["refitted"] == ~(table["pareto_k"] <= 0.7)).all()
+    assert table["overlap"].notna().equals(table["refitted"])
+    elpd = table["elpd"].to_numpy()
     assert elpd.sum() == pytest.approx(comparison[0].loc[7, "elpd_papers"])
     draws = fit_main.draws
     ids, counts = np.unique(evaluations["paper_id"], return_counts=True)
@@ -239,14 +239,14 @@ def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitte
 
 def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fitter, evaluations):
     rate = growth_rates(fit_main)["all"]
-    found = paper_influence(fit_main, rate=rate)
-    assert found["rows"].sum() == 231
+    table = paper_influence(fit_main, rate=rate)
+    assert table["rows"].sum() == 231
     rate = rate.values
-    reliable = found[found["pareto_k"] < 0.7]
-    assert len(reliable) >= len(found) - 2  # of one machine's draws and another's
+    reliable = table[table["pareto_k"] < 0.7]
+    assert len(reliable) >= len(table) - 2  # of one machine's draws and another's
     whole = doubling_quantiles(rate, [0.5])[0]
-    np.testing.assert_allclose(found["shift"], found["median"] - whole)
-    assert (np.diff(found["shift"].abs()) <= 0).all()
+    np.testing.assert_allclose(table["shift"], table["median"] - whole)
+    assert (np.diff(table["shift"].abs()) <= 0).all()
     up, down = reliable[reliable["shift"] > 0].iloc[0], reliable[reliable["shift"] < 0].iloc[0]
     for paper in (up, down):
         rows = evaluations[evaluations["paper_id"] != paper["paper_id"]]
@@ -272,7 +272,7 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
         error = np.log(evaluations["perplexity"].to_numpy()[target]) - mean.mean((0, 1))
         assert row["elpd"] == pytest.approx(np.log(density.mean((0, 1))).sum())
         assert row["mse"] == pytest.approx((error**2).mean())
-    # What came later has no say.
+    # Later rows have no effect.
     changed = bs.progress.new_fitter(
         evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3))
     )
@@ -349,11 +349,11 @@ def test_intervals_cover_the_truth_as_often_as_they_say(progress_fitter, evaluat
         truth = flatten(drawn.named())
         assert set(draws) == set(truth)
         ranks |= {(k, name): float((x < truth[name].item()).mean()) for name, x in draws.items()}
-    found = np.array(list(ranks.values()))
-    assert len(found) == 302
-    assert 0.80 < ((found > 0.05) & (found < 0.95)).mean() < 0.97
-    assert 0.38 < ((found > 0.25) & (found < 0.75)).mean() < 0.62
-    assert 0.4 < found.mean() < 0.6
+    shares = np.array(list(ranks.values()))
+    assert len(shares) == 302
+    assert 0.80 < ((shares > 0.05) & (shares < 0.95)).mean() < 0.97
+    assert 0.38 < ((shares > 0.25) & (shares < 0.75)).mean() < 0.62
+    assert 0.4 < shares.mean() < 0.6
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -18,14 +18,14 @@ def crps_of_normal(y, mean, sd):
 def test_crps_of_many_draws_is_the_closed_form_of_a_normal():
     rng = np.random.default_rng(1)
     y, mean, sd = rng.normal(0, 2, 40), rng.normal(size=40), np.exp(rng.normal(size=40))
-    found = crps(mean + sd * rng.normal(size=(20_000, 40)), y)
-    np.testing.assert_allclose(found, crps_of_normal(y, mean, sd), atol=0.02 * sd.max(), rtol=0.03)
+    scores = crps(mean + sd * rng.normal(size=(20_000, 40)), y)
+    np.testing.assert_allclose(scores, crps_of_normal(y, mean, sd), atol=0.02 * sd.max(), rtol=0.03)
 
 
 def test_crps_of_few_draws_is_right_on_average():
     rng = np.random.default_rng(2)
-    found = crps(rng.normal(size=(3, 200_000)), np.full(200_000, 0.7))
-    assert found.mean() == pytest.approx(crps_of_normal(0.7, 0, 1), abs=4 * found.std() / np.sqrt(200_000))
+    scores = crps(rng.normal(size=(3, 200_000)), np.full(200_000, 0.7))
+    assert scores.mean() == pytest.approx(crps_of_normal(0.7, 0, 1), abs=4 * scores.std() / np.sqrt(200_000))
 
 
 def test_crps_is_the_mean_over_pairs_and_no_draw_far_out_spoils_it():
@@ -62,27 +62,27 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
             runs[side].reset_index(drop=True)
             for side in (runs["training_flop"] < cutoff, runs["training_flop"] >= cutoff)
         )
-        found = rows.isel(prediction=(rows["cutoff"] == cutoff).values)
+        predictions = rows.isel(prediction=(rows["cutoff"] == cutoff).values)
         assert (
             (summary["fitted"], summary["predicted"])
             == (len(past), len(ahead))
-            == (len(past), found.sizes["prediction"])
+            == (len(past), predictions.sizes["prediction"])
         )
-        np.testing.assert_array_equal(runs["loss"].to_numpy()[found["row"]], ahead["loss"])
-        np.testing.assert_array_equal(found["value"], ahead["training_flop"])
-        np.testing.assert_allclose(found["observed"], np.log(ahead["loss"]))
+        np.testing.assert_array_equal(runs["loss"].to_numpy()[predictions["row"]], ahead["loss"])
+        np.testing.assert_array_equal(predictions["value"], ahead["training_flop"])
+        np.testing.assert_allclose(predictions["observed"], np.log(ahead["loss"]))
         fit = bs.fit(law, past, seed=3, **SHORT)
         foretold = np.log(fit.predict(ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
         for name, level in rolling.QUANTILES.items():
-            np.testing.assert_allclose(found[name], np.quantile(foretold, level, axis=0), rtol=1e-9)
-        np.testing.assert_allclose(found["pit"], (foretold < found["observed"].values).mean(0))
-        np.testing.assert_allclose(found["crps"], crps(foretold, found["observed"].values), rtol=1e-8)
+            np.testing.assert_allclose(predictions[name], np.quantile(foretold, level, axis=0), rtol=1e-9)
+        np.testing.assert_allclose(predictions["pit"], (foretold < predictions["observed"].values).mean(0))
+        np.testing.assert_allclose(predictions["crps"], crps(foretold, predictions["observed"].values), rtol=1e-8)
         density = stats.norm.pdf(
             np.log(ahead["loss"].to_numpy()),
             np.log(fit.predict(ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),
             fit["posterior"]["sigma"].values.reshape(-1, 1),
         )
-        np.testing.assert_allclose(found["log_score"], np.log(density.mean(0)), rtol=1e-8)
+        np.testing.assert_allclose(predictions["log_score"], np.log(density.mean(0)), rtol=1e-8)
         assert summary["r_hat_max"] == fit.diagnostics["r_hat_max"]
 
 
@@ -106,16 +106,16 @@ def test_the_drift_widens_what_lies_beyond_the_runs_and_leaves_the_rest_unchange
 def test_the_table_sums_the_rows_up(rolled):
     table, rows = rolled
     for cutoff, summary in table.iterrows():
-        found = rows.isel(prediction=(rows["cutoff"] == cutoff).values)
+        predictions = rows.isel(prediction=(rows["cutoff"] == cutoff).values)
         for level, low, high in ((50, 0.25, 0.75), (90, 0.05, 0.95)):
             # Quantiles of draws are interpolated; the share of draws below what was observed is not.
-            inside = ((found["pit"] >= low) & (found["pit"] <= high)).mean()
+            inside = ((predictions["pit"] >= low) & (predictions["pit"] <= high)).mean()
             assert summary[f"coverage_{level}"] == pytest.approx(float(inside), abs=2.01 / summary["predicted"])
             ends = binomial_interval(summary[f"coverage_{level}"] * summary["predicted"], summary["predicted"])
             assert (summary[f"coverage_{level}_low"], summary[f"coverage_{level}_high"]) == pytest.approx(ends)
         for name in ("crps", "log_score"):
-            assert summary[name] == pytest.approx(float(found[name].mean()))
-        assert summary["bias"] == pytest.approx(float((found["q50"] - found["observed"]).mean()))
+            assert summary[name] == pytest.approx(float(predictions[name].mean()))
+        assert summary["bias"] == pytest.approx(float((predictions["q50"] - predictions["observed"]).mean()))
     assert rows.attrs == {"law": "chinchilla, noise=normal, scatter=one", "by": "compute", "scale": "log_loss"}
 
 
@@ -126,8 +126,8 @@ def test_where_the_law_is_true_intervals_cover_as_they_say(law, runs, truth):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         table = runs.assign(loss=law.simulate(values | {"sigma": 0.03}, runs, rng))
-        found, _ = bs.rollout(law, table, "compute", 6e19, seed=seed, **SHORT)
-        observed.append(found.iloc[0])
+        summary, _ = bs.rollout(law, table, "compute", 6e19, seed=seed, **SHORT)
+        observed.append(summary.iloc[0])
     count = sum(row["predicted"] for row in observed)
     assert count > 500
     for level in (50, 90):
@@ -150,10 +150,10 @@ def test_rows_of_a_run_are_foretold_as_those_of_a_new_run(runs):
     rows, reference = law.rows(table), law.reference(table)
     values = {"loss_centre": 3.0, "reducible_share": 0.5, "parameter_share": 0.5, "alpha": 0.3, "beta": 0.3}
     draws = law.known_draws(values | {"sigma": 0.01, "run_sd": 0.03}, reference, rows)
-    found = rolling.predicted(draws, rows.head(8), 1)
+    ahead = rolling.predicted(draws, rows.head(8), 1)
     mean = np.log(draws.mean(rows.head(8)).values.ravel())
     sd = np.hypot(0.01, 0.03)
-    np.testing.assert_allclose(found["log_score"], stats.norm.logpdf(np.log(rows["loss"].head(8)), mean, sd), rtol=1e-9)
+    np.testing.assert_allclose(ahead["log_score"], stats.norm.logpdf(np.log(rows["loss"].head(8)), mean, sd), rtol=1e-9)
 
 
 def test_evaluations_are_cut_at_dates(evaluations):
@@ -220,5 +220,5 @@ def test_cutoffs_that_cannot_be_used_are_refused_before_anything_is_sampled(
 
 def test_runs_of_which_nothing_was_seen_have_no_counts_foretold(lengths_counts):
     table = lengths_counts.assign(order=lengths_counts["run"].factorize()[0])
-    with pytest.raises(bs.InputError, match="has no row below order 3, so that nothing foretells its rows"):
+    with pytest.raises(bs.InputError, match="has no row below order 3, so that nothing predicts its rows"):
         bs.rollout(bs.laws.Lengths(seeds=False), table, "order", 3)

@@ -38,11 +38,11 @@ def test_models_that_were_not_fitted_are_where_compute_and_date_say(prior, desig
     for one in np.moveaxis(z[0], -1, 0)[:6]:
         assert st.kstest(one, "norm").pvalue > 1e-4
     assert abs(np.corrcoef(z[0].T) - np.eye(z.shape[-1])).max() < 0.1
-    known = set(prior.reference["families"])
-    ours, theirs = (draws.named()["family_effect"] for draws in (prior, unseen))
-    both = [name for name in theirs["family"].values if name in known]
-    assert 0 < len(both) < theirs.sizes["family"]
-    np.testing.assert_allclose(ours.sel(family=both), theirs.sel(family=both), rtol=1e-12)
+    fitted = set(prior.reference["families"])
+    ours, for_unseen = (draws.named()["family_effect"] for draws in (prior, unseen))
+    both = [name for name in for_unseen["family"].values if name in fitted]
+    assert 0 < len(both) < for_unseen.sizes["family"]
+    np.testing.assert_allclose(ours.sel(family=both), for_unseen.sel(family=both), rtol=1e-12)
 
 
 def test_scores_of_later_models_are_foretold_from_date_and_compute(rolled, design):
@@ -64,13 +64,13 @@ def test_the_density_of_a_score_ahead_is_averaged_over_capabilities(rolled, desi
     model, benchmark = (ahead[name].str[-2:].astype(int).to_numpy() for name in ("model", "benchmark"))
     truth, t = design.truth, ahead["year"].to_numpy() - 2024.5
     compute = np.log(ahead["training_compute_flop"].to_numpy() / 1e24)
-    known = np.isfinite(compute)
+    has_compute = np.isfinite(compute)
     mean = np.where(
-        known,
+        has_compute,
         truth["capability_centre"] + truth["compute_slope"] * np.nan_to_num(compute) + truth["yearly_gain"] * t,
         truth["unknown_centre"] + truth["unknown_yearly_gain"] * t,
     )
-    sd = np.where(known, truth["capability_sd"], truth["unknown_sd"])
+    sd = np.where(has_compute, truth["capability_sd"], truth["unknown_sd"])
     capability = mean[:, None] + sd[:, None] * st.norm.ppf((np.arange(400) + 0.5) / 400)
     share = expit(design.slope[benchmark][:, None] * (capability - design.difficulty[benchmark][:, None]))
     precision = 0.25 / design.noise[benchmark][:, None] ** 2
@@ -90,6 +90,6 @@ def test_benchmarks_of_few_scores_are_not_foretold(design):
     past, ahead = table[table["year"] < CUTOFF], table[table["year"] >= CUTOFF]
     foretold = law.grouping.foretold(past, ahead)
     np.testing.assert_array_equal(foretold, (ahead["benchmark"] != "test 2").to_numpy())
-    with pytest.raises(bs.InputError, match="say nothing of any other"):
+    with pytest.raises(bs.InputError, match="do not inform any other"):
         only = pd.concat([past, ahead[ahead["benchmark"] == "test 2"]], ignore_index=True)
         bs.rollout(law, only, "date", CUTOFF, **SHORT)

@@ -101,8 +101,8 @@ def agrees(oracle, law, table):
         for name, variable in zip(names, model.value_vars, strict=True):
             x = named[name].values[0, 0]
             point[variable.name] = priors[name].to_unconstrained(x) if name in priors else x
-        found, gradient = traced(z[used], density)
-        assert found == pytest.approx(float(value(point)), rel=1e-9)
+        log_density, gradient = traced(z[used], density)
+        assert log_density == pytest.approx(float(value(point)), rel=1e-9)
         of_z = _in_order(z[used], point, slope(point))
         np.testing.assert_allclose(gradient, of_z, rtol=1e-8, atol=1e-9 * np.abs(of_z).max())
 
@@ -169,8 +169,8 @@ def test_a_grouped_law_is_traced_as_its_model_says(oracle, name, runs):
             variable.name: law.prior_of[free.name].to_unconstrained(named[free.name].values[0, 0])
             for free, variable in zip(model.free_RVs, model.value_vars, strict=True)
         }
-        found, gradient = traced(z, density)
-        assert found == pytest.approx(float(value(point)), rel=1e-9)
+        log_density, gradient = traced(z, density)
+        assert log_density == pytest.approx(float(value(point)), rel=1e-9)
         steps = 1e-5 * np.eye(len(z))
         slopes = [(traced(z + step, density)[0] - traced(z - step, density)[0]) / 2e-5 for step in steps]
         np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())

@@ -31,7 +31,7 @@ end:
 """
 
 
-def found(name, x):
+def evaluated(name, x):
     """Values of one of the functions at all of an array."""
     x = np.ascontiguousarray(x, dtype=float)
     out = np.empty_like(x)
@@ -57,7 +57,7 @@ def both_signs(low, high, count=20_001):
     ids=["exp", "log", "log near 1", "log1p", "log1p near 0"],
 )
 def test_values_are_right_to_three_units_in_the_last_place(name, exact, x):
-    values = found(name, x)
+    values = evaluated(name, x)
     some = np.random.default_rng(1).choice(len(x), 3_000, replace=False)
     with localcontext() as context:
         context.prec = 80  # of 1 + x too
@@ -79,12 +79,12 @@ def test_the_edges_are_those_of_the_c_library():
             (elementary.LOG, np.log(x)),
             (elementary.LOG1P, np.log1p(x)),
         ):
-            np.testing.assert_allclose(found(name, x), expected, rtol=5e-16)
+            np.testing.assert_allclose(evaluated(name, x), expected, rtol=5e-16)
 
 
 def test_the_smallest_exponentials_are_rounded_not_dropped():
     x = np.linspace(-745.0, -708.0, 1_001)
-    np.testing.assert_allclose(found(elementary.EXP, x), np.exp(x), rtol=1e-15, atol=5e-324)
+    np.testing.assert_allclose(evaluated(elementary.EXP, x), np.exp(x), rtol=1e-15, atol=5e-324)
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_the_smallest_exponentials_are_rounded_not_dropped():
 )
 def test_the_gamma_functions_are_those_of_scipy(name, expected):
     x = np.concatenate([np.geomspace(1e-8, 1e12, 20_001), np.linspace(0.5, 12, 20_001)])
-    np.testing.assert_allclose(found(name, x), expected(x), rtol=3e-15, atol=1e-14)
-    assert not np.isfinite(found(name, [0.0, math.nan])).any()
+    np.testing.assert_allclose(evaluated(name, x), expected(x), rtol=3e-15, atol=1e-14)
+    assert not np.isfinite(evaluated(name, [0.0, math.nan])).any()

@@ -33,8 +33,8 @@ def test_the_density_of_errors_is_that_of_the_mixture():
 
     for x in (0.0, 0.03, 0.1):
         expected = integrate.quad(lambda z, x=x: mixture(x, z), -6, 6)[0]
-        found = DRIFT.log_density(np.random.default_rng(2), np.full((40_000, 1), x), np.array([1.5]))[0]
-        assert np.exp(found) == pytest.approx(expected, rel=0.03)
+        log_density = DRIFT.log_density(np.random.default_rng(2), np.full((40_000, 1), x), np.array([1.5]))[0]
+        assert np.exp(log_density) == pytest.approx(expected, rel=0.03)
 
 
 def test_the_drift_of_a_law_is_its_own_or_that_of_a_sum():
@@ -59,8 +59,8 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
     assert float(sd[0]) > 0.01 and float(sd[1]) > 1.5 * float(sd[0])
     correlation = np.corrcoef(difference[..., 1].values.ravel(), difference[..., 2].values.ravel())[0, 1]
     assert correlation > 0.95  # one error a decade for all runs of a draw
-    found = fit_default.predict(ahead, noise=False)
-    np.testing.assert_allclose(found["beyond"], [0, 1, 2], atol=1e-9)
+    predicted = fit_default.predict(ahead, noise=False)
+    np.testing.assert_allclose(predicted["beyond"], [0, 1, 2], atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:chinchilla. a loss of 1.95:bayescaling.DiagnosticWarning")

@@ -18,8 +18,8 @@ LIMITS = {
 @pytest.mark.parametrize("name", list(LIMITS))
 def test_each_fact_has_its_limits(name):
     facts = [Facts(chains=True, **fact) for fact in LIMITS[name]]
-    assert [strength(each) for each in facts] == list(GRADES)
-    assert [len(reasons(each)) for each in facts] == [0, 1, 1]
+    assert [strength(evidence) for evidence in facts] == list(GRADES)
+    assert [len(reasons(evidence)) for evidence in facts] == [0, 1, 1]
 
 
 def test_an_answer_is_as_strong_as_its_weakest_fact():

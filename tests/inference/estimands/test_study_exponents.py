@@ -48,22 +48,22 @@ def weighted(runs):
 )
 def test_a_study_of_curves_finds_the_known_slopes(constants, basis, grid, exact):
     for study, slope in ((Study(), grid), (Study(exact=True), exact)):
-        found = frontier_exponents(constants, basis=basis, gamma=GAMMA, study=study)
-        assert float(found["size"][0]) == pytest.approx(slope, abs=1e-3)
+        exponents = frontier_exponents(constants, basis=basis, gamma=GAMMA, study=study)
+        assert float(exponents["size"][0]) == pytest.approx(slope, abs=1e-3)
 
 
 def test_exponents_of_the_loss_are_the_known_ones():
     for basis, loss, reducible in (("nonembedding", -0.069, -0.133), ("total", -0.097, -0.178)):
-        found = frontier_exponents(BESIROGLU, basis=basis, gamma=GAMMA)
-        assert float(found["loss"][0]) == pytest.approx(loss, abs=1e-3)
-        assert float(found["reducible_loss"][0]) == pytest.approx(reducible, abs=1e-3)
+        exponents = frontier_exponents(BESIROGLU, basis=basis, gamma=GAMMA)
+        assert float(exponents["loss"][0]) == pytest.approx(loss, abs=1e-3)
+        assert float(exponents["reducible_loss"][0]) == pytest.approx(reducible, abs=1e-3)
 
 
 def test_a_study_of_large_models_finds_the_exponent_of_the_law():
     study = Study(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
-    found = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
+    exponents = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
     expected = BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
-    assert float(found["size"][0]) == pytest.approx(expected, abs=2e-3)
+    assert float(exponents["size"][0]) == pytest.approx(expected, abs=2e-3)
 
 
 def test_a_narrow_study_finds_the_local_exponent():
@@ -71,27 +71,27 @@ def test_a_narrow_study_finds_the_local_exponent():
     at = float(embeddings.compute_of_optimum(n, **BESIROGLU, gamma=GAMMA))
     decades = (np.log10(at) - 0.2, np.log10(at) + 0.2)
     study = Study(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
-    found = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
+    exponents = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
     local = float(embeddings.local_exponent(n, **BESIROGLU, gamma=GAMMA))
-    assert float(found["size"][0]) == pytest.approx(local, abs=5e-3)
+    assert float(exponents["size"][0]) == pytest.approx(local, abs=5e-3)
 
 
 def test_local_exponents_have_their_limits_and_a_hump():
     draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
-    found = local_exponents(draws, np.logspace(-10, 30, 401), gamma=GAMMA)
-    first, last = (found["exponent"].isel(size=i, drop=True) for i in (0, -1))
-    xr.testing.assert_allclose(first, found["small"], rtol=1e-3)
-    xr.testing.assert_allclose(last, found["large"], rtol=1e-3)
-    assert (found["highest"] > found["small"]).all()
-    assert ((found["highest_at"] > 1e5) & (found["highest_at"] < 1e8)).all()
+    exponents = local_exponents(draws, np.logspace(-10, 30, 401), gamma=GAMMA)
+    first, last = (exponents["exponent"].isel(size=i, drop=True) for i in (0, -1))
+    xr.testing.assert_allclose(first, exponents["small"], rtol=1e-3)
+    xr.testing.assert_allclose(last, exponents["large"], rtol=1e-3)
+    assert (exponents["highest"] > exponents["small"]).all()
+    assert ((exponents["highest_at"] > 1e5) & (exponents["highest_at"] < 1e8)).all()
 
 
 @pytest.mark.parametrize("kappa", [0.5, 1.0])
 def test_local_exponents_of_coupled_terms_are_where_the_returns_are_equal(kappa):
     sizes = np.array([1e5, 1e7, 1e9, 1e11])
     constants = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in (BESIROGLU | {"kappa": kappa}).items()})
-    found = local_exponents(constants, sizes, gamma=GAMMA, law=bs.laws.Coupled())
-    assert found["exponent"].dims == ("draw", "size")
+    exponents = local_exponents(constants, sizes, gamma=GAMMA, law=bs.laws.Coupled())
+    assert exponents["exponent"].dims == ("draw", "size")
     compute, slopes = [], []
     for log_n in np.log(sizes)[:, None] + [0.0, -1e-4, 1e-4]:
         n, total = np.exp(log_n), embeddings.total(np.exp(log_n), GAMMA)
@@ -101,8 +101,8 @@ def test_local_exponents_of_coupled_terms_are_where_the_returns_are_equal(kappa)
         budgets = np.log(6) + log_n + kappa / BESIROGLU["beta"] * (v - u - ratio)
         compute.append(np.exp(budgets[0]))
         slopes.append(2e-4 / (budgets[2] - budgets[1]))
-    np.testing.assert_allclose(found["compute"].isel(draw=0), compute, rtol=1e-5)
-    np.testing.assert_allclose(found["exponent"].isel(draw=0), slopes, rtol=1e-4)
+    np.testing.assert_allclose(exponents["compute"].isel(draw=0), compute, rtol=1e-5)
+    np.testing.assert_allclose(exponents["exponent"].isel(draw=0), slopes, rtol=1e-4)
 
 
 def test_searched_exponents_are_those_of_the_closed_form():
@@ -126,8 +126,8 @@ def test_a_size_that_is_optimal_at_no_budget_has_no_local_exponent():
     # Far below n0 no size is worth its compute: the loss is greatest where its slope along a budget is 0.
     shifts = {"n0": 1e9, "d0": 0.0, "parameters_shift": 2.0, "tokens_shift": 1.0}
     constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | shifts).items()})
-    found = local_exponents(constants, [1e6, 1e13], gamma=GAMMA, law=bs.laws.Offsets())["exponent"][0]
-    assert np.isnan(found[0]) and 0 < float(found[1]) < 1
+    exponent = local_exponents(constants, [1e6, 1e13], gamma=GAMMA, law=bs.laws.Offsets())["exponent"][0]
+    assert np.isnan(exponent[0]) and 0 < float(exponent[1]) < 1
 
 
 def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
@@ -142,7 +142,7 @@ def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
 def test_the_study_reads_the_curves_of_the_law(law, runs):
     study = Study(count=40, exact=True)
     fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
-    found = fit.study_exponents(vocabulary=32_000, study=study)["total"].isel(draw=107)
+    exponents = fit.study_exponents(vocabulary=32_000, study=study)["total"].isel(draw=107)
     constants = fit["posterior"].to_dataset().isel(chain=1, draw=7)
     nonembedding = np.logspace(*study.sizes, study.models)
     total = embeddings.total(nonembedding, family_constant(32_000))
@@ -157,26 +157,26 @@ def test_the_study_reads_the_curves_of_the_law(law, runs):
         least.append(min(losses))
     reducible = np.array(least) - float(constants["E"])
     for name, values in (("size", best), ("loss", least), ("reducible_loss", reducible)):
-        assert float(found[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
+        assert float(exponents[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
 
 
 def test_draws_of_sizes_are_combined_with_those_of_the_loss(chinchilla, configurations):
-    found = chinchilla.study_exponents(configurations=configurations)["nonembedding"]["size"]
+    slopes = chinchilla.study_exponents(configurations=configurations)["nonembedding"]["size"]
     corrected = chinchilla.study_exponents()["nonembedding"]["size"]
-    assert found.sizes == corrected.sizes and not np.array_equal(found, corrected)
-    assert float(found.median()) == pytest.approx(float(corrected.median()), abs=0.03)
+    assert slopes.sizes == corrected.sizes and not np.array_equal(slopes, corrected)
+    assert float(slopes.median()) == pytest.approx(float(corrected.median()), abs=0.03)
     with pytest.raises(InputError, match="configurations is a fit of chinchilla; it must be"):
         chinchilla.study_exponents(configurations=chinchilla)
 
 
 def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(chinchilla):
-    found = chinchilla.study_exponents()
-    assert found["nonembedding"].sizes["draw"] == 4 * 1000
+    exponents = chinchilla.study_exponents()
+    assert exponents["nonembedding"].sizes["draw"] == 4 * 1000
     one = {name: float(chinchilla["posterior"][name].values.ravel()[7]) for name in BESIROGLU}
     alone = frontier_exponents(one, gamma=family_constant())
-    assert float(found["nonembedding"]["size"][7]) == pytest.approx(float(alone["size"][0]))
+    assert float(exponents["nonembedding"]["size"][7]) == pytest.approx(float(alone["size"][0]))
     small = chinchilla.study_exponents(vocabulary=1000)
-    assert float(small["nonembedding"]["size"].median()) < float(found["nonembedding"]["size"].median())
+    assert float(small["nonembedding"]["size"].median()) < float(exponents["nonembedding"]["size"].median())
 
 
 def test_reconcile_refuses_laws_that_count_otherwise(weighted):
@@ -186,13 +186,13 @@ def test_reconcile_refuses_laws_that_count_otherwise(weighted):
 
 def test_allocation_keeps_the_budget_and_splits_the_parameters(chinchilla, weighted):
     for fit in (chinchilla, weighted):
-        found = law_alone(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
+        plan = law_alone(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
         np.testing.assert_allclose(
-            6 * found["parameters"] * found["tokens"], np.broadcast_to(BUDGETS, found["tokens"].shape), rtol=1e-9
+            6 * plan["parameters"] * plan["tokens"], np.broadcast_to(BUDGETS, plan["tokens"].shape), rtol=1e-9
         )
         gamma = family_constant(100_000, 80)
         np.testing.assert_allclose(
-            found["parameters"], embeddings.total(found["parameters_nonembedding"], gamma), rtol=1e-9
+            plan["parameters"], embeddings.total(plan["parameters_nonembedding"], gamma), rtol=1e-9
         )
 
 
@@ -232,8 +232,8 @@ def test_a_fit_of_sizes_has_no_optimal_size(runs):
 def test_runs_of_a_width_and_a_vocabulary_get_their_nonembedding_parameters(tmp_path):
     path = tmp_path / "runs.csv"
     path.write_text("parameters,tokens,loss,d_model,vocab\n1e8,1e9,3.5,640,32000\n2e8,1e9,3.4,768,32000\n")
-    found = bs.read(path)
-    np.testing.assert_allclose(found["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
+    table = bs.read(path)
+    np.testing.assert_allclose(table["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
 
 
 def test_runs_of_unknown_nonembedding_parameters_are_refused(runs):

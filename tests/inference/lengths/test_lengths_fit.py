@@ -54,11 +54,11 @@ def test_intervals_cover_the_lengths_that_counts_were_simulated_at(lengths_fitte
         drawn, _, _ = lengths_fitter.draws(table, settings=settings, seed=simulation)
         typical = drawn.typical(designs.conditions(table, law.effects))
         median = lengths_design.curves_of(lengths_design.curves)
-        for found, curves, true in ((of_runs, drawn.curve, curve), (of_conditions, typical, median)):
+        for covered, curves, true in ((of_runs, drawn.curve, curve), (of_conditions, typical, median)):
             draws, truth = (lengths.length_at(x, np.log(lengths_design.train), 0.5, "log") for x in (curves, true))
             low, high = np.quantile(draws, [0.1, 0.9], axis=(0, 1))
-            found.append((low <= truth) & (truth <= high))
-    # Of 96 and of 32 lengths, each bound is passed by chance once in about 500 times at a coverage of 0.8.
+            covered.append((low <= truth) & (truth <= high))
+    # If coverage is 0.8, chance passes each bound about once in 500 times, with many lengths and with few.
     assert 0.68 < np.mean(of_runs) < 0.91
     assert np.mean(of_conditions) > 0.59
 
@@ -72,20 +72,20 @@ def test_a_fitter_refuses_other_runs(lengths_fitter, lengths_counts, lengths_des
 
 
 def test_fewer_runs_are_fitted_and_left_out_one_by_one(lengths_fitter, lengths_counts, lengths_fit, quiet):
-    kept = lengths_counts[lengths_counts["run"] != "nope-1"].reset_index(drop=True)
-    fit = lengths_fitter.fit(kept, seed=1, draws=300, tune=400, chains=2)
+    counts = lengths_counts[lengths_counts["run"] != "nope-1"].reset_index(drop=True)
+    fit = lengths_fitter.fit(counts, seed=1, draws=300, tune=400, chains=2)
     names = ["abacus-0", "abacus-1", "abacus-2", "nope-0", "nope-2"]
     assert fit["log_likelihood"]["run"].values.tolist() == names
     assert fit.rows["run"].unique().tolist() == names
-    own = [
+    densities = [
         fit["log_likelihood"]["correct"].sel(run="nope-2"),
         lengths_fit["log_likelihood"]["correct"].sel(run="nope-2"),
     ]
-    assert float(own[0].mean()) == pytest.approx(float(own[1].mean()), abs=8)
-    found = exact_loo(fit, [4], draws=200, tune=300, chains=2)
-    assert found["run"].values[found["refitted"]].tolist() == ["nope-2"]
+    assert float(densities[0].mean()) == pytest.approx(float(densities[1].mean()), abs=8)
+    exact = exact_loo(fit, [4], draws=200, tune=300, chains=2)
+    assert exact["run"].values[exact["refitted"]].tolist() == ["nope-2"]
     smoothed = fit.loo(high_k="none")
-    assert float(found["elpd"][4]) == pytest.approx(float(smoothed.elpd_i[4]), abs=5)
+    assert float(exact["elpd"][4]) == pytest.approx(float(smoothed.elpd_i[4]), abs=5)
 
 
 def test_predictive_counts_are_of_the_cells(lengths_fitter, lengths_counts, quiet):

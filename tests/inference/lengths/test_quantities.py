@@ -13,9 +13,9 @@ from bayescaling.reports.results import to_json
 
 
 def test_typical_lengths_are_those_at_which_accuracy_is_the_share(lengths_fit):
-    found = bs.lengths.length_at_accuracy(lengths_fit, 0.5)
+    lengths = bs.lengths.length_at_accuracy(lengths_fit, 0.5)
     for condition in ("abacus", "nope"):
-        digits = found.sel(condition=condition).isel(chain=0, draw=3).values
+        digits = lengths.sel(condition=condition).isel(chain=0, draw=3).values
         right = bs.lengths.accuracy_at_length(lengths_fit, digits, conditions=condition).isel(chain=0, draw=3)
         np.testing.assert_allclose(right.values.ravel(), 0.5, rtol=1e-9)
 
@@ -27,11 +27,11 @@ def test_new_seeds_spread_more_than_the_median_run(lengths_fit):
 
 
 def test_region_accuracy_is_the_mean_over_the_cells_of_a_region(lengths_fit, lengths_counts):
-    found = region_accuracy(lengths_fit).sel(condition="abacus").isel(chain=1, draw=5)
+    accuracies = region_accuracy(lengths_fit).sel(condition="abacus").isel(chain=1, draw=5)
     for region in ("id", "ood"):
-        own = lengths_counts[(lengths_counts["split"] == region) & (lengths_counts["run"] == "abacus-0")]
-        right = bs.lengths.accuracy_at_length(lengths_fit, own["length_a"], own["length_b"], conditions="abacus")
-        assert float(found.sel(region=region)) == pytest.approx(float(right.isel(chain=1, draw=5).mean()))
+        cells = lengths_counts[(lengths_counts["split"] == region) & (lengths_counts["run"] == "abacus-0")]
+        right = bs.lengths.accuracy_at_length(lengths_fit, cells["length_a"], cells["length_b"], conditions="abacus")
+        assert float(accuracies.sel(region=region)) == pytest.approx(float(right.isel(chain=1, draw=5).mean()))
 
 
 def test_contrasts_say_which_embedding_goes_further(lengths_fit):
@@ -46,8 +46,8 @@ def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, 
     within = lengths_counts[lengths_counts[["length_a", "length_b"]].max(axis=1) <= 8]
     shares = learned_shares(lengths_fit)
     for name in ("abacus", "nope"):
-        own = within[within["embedding"] == name]
-        assert shares[name] == pytest.approx(own["correct"].sum() / own["total"].sum())
+        cells = within[within["embedding"] == name]
+        assert shares[name] == pytest.approx(cells["correct"].sum() / cells["total"].sum())
     both = all(share >= LEARNED for share in shares.values())
     assert (bs.lengths.embedding_contrasts(lengths_fit)["learned"] == both).all()
     assert not both  # a plateau of 95% that falls within the training lengths
@@ -67,16 +67,16 @@ def test_at_equal_cost_only_rivals_that_learned_are_compared(lengths_fit, length
 
 
 def test_counts_foretold_scatter_as_beta_binomial_counts(lengths_fit):
-    found = bs.lengths.predict_counts(lengths_fit, [4, 12, 30], [8, 12, 12], total=50, seeds="typical")
+    counts = bs.lengths.predict_counts(lengths_fit, [4, 12, 30], [8, 12, 12], total=50, seeds="typical")
     right = bs.lengths.accuracy_at_length(lengths_fit, [4, 12, 30], [8, 12, 12])
-    assert found.dtype.kind == "i"
-    assert ((found >= 0) & (found <= 50)).all()
-    np.testing.assert_allclose(found.mean(("chain", "draw")) / 50, right.mean(("chain", "draw")), atol=0.02)
+    assert counts.dtype.kind == "i"
+    assert ((counts >= 0) & (counts <= 50)).all()
+    np.testing.assert_allclose(counts.mean(("chain", "draw")) / 50, right.mean(("chain", "draw")), atol=0.02)
     cell = {"condition": "abacus", "cell": 1}
     p = right.sel(condition="abacus").isel(cell=1).values
     precision = np.exp(lengths_fit["posterior"]["log_precision"].values)
     expected = np.mean(50 * p * (1 - p) * (precision + 50) / (precision + 1)) + (50 * p).var()
-    assert float(found.sel(condition="abacus").isel(cell=1).var()) == pytest.approx(expected, rel=0.15), cell
+    assert float(counts.sel(condition="abacus").isel(cell=1).var()) == pytest.approx(expected, rel=0.15), cell
 
 
 def test_conditions_that_were_not_run_can_be_asked_about(lengths_fit):
@@ -132,12 +132,12 @@ def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, m
 
 
 def test_lengths_as_json_have_null_for_none(lengths_fit):
-    said = json.loads(to_json(lengths_entry(lengths_fit)))
-    length = said["lengths"]["typical"]["abacus"]["0.5"]
+    document = json.loads(to_json(lengths_entry(lengths_fit)))
+    length = document["lengths"]["typical"]["abacus"]["0.5"]
     assert length["q2.5"] < length["q50"] < length["q97.5"]
-    assert {c["of"] for c in said["contrasts"]} == {"id", "ood", "length"}
+    assert {c["of"] for c in document["contrasts"]} == {"id", "ood", "length"}
     missing = [
-        q for kind in said["lengths"].values() for row in kind.values() for q in row.values() if q["p_none"] > 0.05
+        q for kind in document["lengths"].values() for row in kind.values() for q in row.values() if q["p_none"] > 0.05
     ]
     assert missing
     assert all(q["q2.5"] is None for q in missing)

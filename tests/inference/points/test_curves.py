@@ -28,11 +28,11 @@ def dense():
 
 
 def test_the_envelope_of_many_curves_has_the_exponents_of_the_law(dense):
-    found = curve_frontier(dense)
-    levels = found.points[found.points["used"]]
-    assert found.converged and len(levels) > 95
-    assert found["exponent"] == pytest.approx(EXPONENT, abs=0.004)
-    assert found["exponent_tokens"] == pytest.approx(1 - EXPONENT, abs=0.004)
+    envelope = curve_frontier(dense)
+    levels = envelope.points[envelope.points["used"]]
+    assert envelope.converged and len(levels) > 95
+    assert envelope["exponent"] == pytest.approx(EXPONENT, abs=0.004)
+    assert envelope["exponent_tokens"] == pytest.approx(1 - EXPONENT, abs=0.004)
     n, d = chinchilla.optimum(
         levels["training_flop"].to_numpy(), **{k: CONSTANTS[k] for k in ("A", "B", "alpha", "beta")}
     )
@@ -42,11 +42,11 @@ def test_the_envelope_of_many_curves_has_the_exponents_of_the_law(dense):
 
 def test_without_embeddings_the_envelope_has_the_local_exponents(dense):
     inside = dense[(6 * dense["parameters_nonembedding"] * dense["tokens"]).between(1e12, 1e14)]
-    found = curve_frontier(inside, basis="nonembedding")
-    best = found.points["parameters"].dropna().to_numpy()
+    envelope = curve_frontier(inside, basis="nonembedding")
+    best = envelope.points["parameters"].dropna().to_numpy()
     at = local_exponents(pd.Series(CONSTANTS).to_xarray().to_dataset("index"), best, gamma=GAMMA)
-    assert found["exponent"] == pytest.approx(float(at["exponent"].mean()), abs=0.02)
-    assert found["exponent"] > EXPONENT + 0.1
+    assert envelope["exponent"] == pytest.approx(float(at["exponent"].mean()), abs=0.02)
+    assert envelope["exponent"] > EXPONENT + 0.1
 
 
 def test_a_range_of_sizes_has_the_mean_of_its_local_exponents():
@@ -72,8 +72,8 @@ def test_seeds_are_averaged_and_losses_of_draws_replace_the_table(dense):
 
 def test_levels_with_one_curve_do_not_count():
     apart = grid(np.array([1e4, 1e7]), np.array([1e6, 2e6]))
-    found = curve_frontier(apart)
-    assert np.isnan(found["exponent"]) and not found.converged and not found.points["used"].any()
+    envelope = curve_frontier(apart)
+    assert np.isnan(envelope["exponent"]) and not envelope.converged and not envelope.points["used"].any()
 
 
 def test_a_frontier_needs_several_sizes_and_a_known_basis(dense):

@@ -156,16 +156,16 @@ def test_doubling_times_are_those_of_the_coefficients(table):
         fit = penalised_fit(number, table)
         return fit["doubling_months"], fit["coefficients"]
 
-    found, c = months(12)
+    doubling, c = months(12)
     rate = c["alpha_year"] * (1 / c["alpha_param"] + 1 / c["beta_data"])
-    assert found == pytest.approx(12 * np.log(2) / rate)
-    found, c = months(18)
-    assert found == pytest.approx(12 * np.log(2) * c["alpha_compute"] / c["alpha_year"])
-    found, c = months(8)
-    assert found == pytest.approx(12 * np.log(2) * c["beta_data"] / c["beta_year"])
-    found, c = months(13)
+    assert doubling == pytest.approx(12 * np.log(2) / rate)
+    doubling, c = months(18)
+    assert doubling == pytest.approx(12 * np.log(2) * c["alpha_compute"] / c["alpha_year"])
+    doubling, c = months(8)
+    assert doubling == pytest.approx(12 * np.log(2) * c["beta_data"] / c["beta_year"])
+    doubling, c = months(13)
     rate = c["alpha_year"] / c["alpha_param[transformer]"] + c["beta_year"] / c["beta_data[transformer]"]
-    assert found == pytest.approx(12 * np.log(2) / rate)
+    assert doubling == pytest.approx(12 * np.log(2) / rate)
     assert months(14)[0] is None
     assert months(16)[0] is None
 
@@ -196,7 +196,7 @@ def test_leave_one_out_of_a_cell_is_near_the_papers(table):
     (cell,) = penalised_grid(table, specifications=[7], deltas=[0.0025]).to_dict("records")
     assert cell["objective"] == pytest.approx(0.0518129, abs=1e-7)
     assert cell["published_loo_mse"] == 0.04856
-    # Ours is .0502 on all rows; random 80% subsets, of which the paper's was one, give .0490 to .0528.
+    # Ours is .0502 on all rows. Random subsets of 80%, such as the paper's, give .0490 to .0528.
     assert cell["loo_mse"] == pytest.approx(0.04856, rel=0.08)
     (warm,) = penalised_grid(table, specifications=[7], deltas=[0.0025], start="full")["loo_mse"]
     assert warm == pytest.approx(0.0491, abs=5e-4)
@@ -240,10 +240,10 @@ def test_a_progress_bar_goes_to_standard_error(table, capsys):
 
 
 def test_a_specification_of_ones_own_is_fitted(table):
-    own = penalised_fit(Specification("b + y + n", "b + d"), table)
+    custom = penalised_fit(Specification("b + y + n", "b + d"), table)
     nine = penalised_fit(9, table)
-    assert own.search["specification"] == "b + y + n | b + d"
-    assert own.search["objective"] == nine.search["objective"]
+    assert custom.search["specification"] == "b + y + n | b + d"
+    assert custom.search["objective"] == nine.search["objective"]
     assert json.loads(json.dumps(nine.to_dict()))["coefficients"] == nine["coefficients"]
 
 

@@ -46,8 +46,9 @@ def noise_free():
     return isoflop_design()
 
 
-# (A, B, alpha, beta, E) at the optimum without the five highest losses. Besiroglu et al. (2024) print 482.01, 2085.43,
-# .3478, .3658, 1.8172 for the first; Hoffmann et al. (2022) print 406.4, 410.7, .3392, .2849, 1.6934.
+# (A, B, alpha, beta, E) at the optimum without the five highest losses. The first is published as
+# `482.01, 2085.43, .3478, .3658, 1.8172` by Besiroglu et al. (2024), and as `406.4, 410.7, .3392, .2849, 1.6934` by
+# Hoffmann et al. (2022).
 OPTIMA = {
     ("free", True): (482.006, 2085.434, 0.347813, 0.365854, 1.816864),
     ("free", False): (471.35, 2098.98, 0.346554, 0.366182, 1.816048),
@@ -275,16 +276,16 @@ def test_isoflop_groups_the_chinchilla_runs_and_sums_up_what_it_used(runs):
     slope, covariance = np.polyfit(np.log(used["training_flop"]), np.log(used["parameters"]), 1, cov=True)
     assert law["exponent"] == pytest.approx(slope[0], rel=1e-9)
     assert law.errors["exponent"] == pytest.approx(np.sqrt(covariance[0, 0]), rel=1e-9)
-    # Hoffmann et al. (2022), table 2: .49 (.462, .534) by this approach.
+    # By this approach: .49 [.462, .534] (Hoffmann et al. 2022, table 2).
     assert 0.4 < law["exponent"] < 0.6
 
 
 def test_isoflop_takes_budgets_and_says_why_it_leaves_groups_out(noise_free):
     first, second = noise_free["training_flop"].unique()[:2]
     far = noise_free["training_flop"] > 1e20
-    kept = far | (noise_free["training_flop"] == first) & (noise_free["parameters"] < 5e7)
+    selected = far | (noise_free["training_flop"] == first) & (noise_free["parameters"] < 5e7)
     few = noise_free[noise_free["training_flop"] == second].head(3)
-    law = fit_isoflop(pd.concat([noise_free[kept], few]), budgets=noise_free["training_flop"].unique())
+    law = fit_isoflop(pd.concat([noise_free[selected], few]), budgets=noise_free["training_flop"].unique())
     assert law.points["reason"].tolist()[:2] == [
         "the parabola has no minimum within the sizes of the group",
         "fewer than 8 runs",
@@ -326,16 +327,16 @@ def test_exponents_of_many_tables_are_those_of_each(runs, estimator, of_tables):
     losses = runs["loss"].to_numpy()[:, None] * np.exp(
         np.random.default_rng(1).normal(0, [0, 0.01, 0.1], (len(runs), 3))
     )
-    each = [estimator(runs.assign(loss=loss))["exponent"] for loss in losses.T]
-    np.testing.assert_allclose(of_tables(runs, losses), each, rtol=1e-9)
-    assert len(set(each)) == 3
+    exponents = [estimator(runs.assign(loss=loss))["exponent"] for loss in losses.T]
+    np.testing.assert_allclose(of_tables(runs, losses), exponents, rtol=1e-9)
+    assert len(set(exponents)) == 3
 
 
 def test_a_table_without_optima_has_no_exponent(runs):
     falling = 30 - np.log(runs["parameters"].to_numpy())
     for of_tables in (exponents_by_isoflop, exponents_by_frontier):
-        (found,) = of_tables(runs, falling[:, None])
-        assert np.isnan(found)
+        (exponent,) = of_tables(runs, falling[:, None])
+        assert np.isnan(exponent)
 
 
 def test_levels_of_a_column_are_groups_in_that_compute(noise_free):

@@ -34,17 +34,17 @@ def with_a_change(evaluations, cutoff, change):
 def test_a_simulated_change_is_found_where_it_is(evaluations):
     table = with_a_change(evaluations, 2019.0, 4.0)
     fitter, cutoffs = bs.progress.new_fitter(table), (2016.0, 2019.0, 2021.0)
-    found = change_of_pace(Progress(1), fitter=fitter, cutoffs=cutoffs, years=(2015, 2022), seed=1, **BRIEF)
-    assert found.table["probability"].sum() == pytest.approx(1)
-    assert found.p_change > 0.99 and found.p_faster > 0.99
-    assert found.table["probability"].idxmax() == 2019.0
-    assert float((found.path.sel(year=2022) > found.path.sel(year=2015)).mean()) > 0.99
+    changes = change_of_pace(Progress(1), fitter=fitter, cutoffs=cutoffs, years=(2015, 2022), seed=1, **BRIEF)
+    assert changes.table["probability"].sum() == pytest.approx(1)
+    assert changes.p_change > 0.99 and changes.p_faster > 0.99
+    assert changes.table["probability"].idxmax() == 2019.0
+    assert float((changes.path.sel(year=2022) > changes.path.sel(year=2015)).mean()) > 0.99
 
 
 def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluations):
     few = evaluations.iloc[::8].reset_index(drop=True)
     law = Progress(1, priors={"sigma": (0.3, 0.1)})  # a likelihood wide enough for draws of the prior to find it
-    found = change_of_pace(law, fitter=bs.progress.new_fitter(few), cutoffs=(2019.0,), years=(2018,), seed=1, **BRIEF)
+    changes = change_of_pace(law, fitter=bs.progress.new_fitter(few), cutoffs=(2019.0,), years=(2018,), seed=1, **BRIEF)
     rng = np.random.default_rng(0)
     for cutoff, changed in ((NONE, law), (2019.0, law.with_options(cutoff=2019.0))):
         rows = changed.rows(few)
@@ -54,8 +54,8 @@ def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluatio
         weights = np.exp(density - density.max())
         brute = logsumexp(density) - np.log(len(density))
         se = weights.std() / weights.mean() / np.sqrt(len(weights))
-        assert found.table.loc[cutoff, "log_evidence"] == pytest.approx(
-            brute, abs=4 * np.hypot(se, found.table.loc[cutoff, "se"])
+        assert changes.table.loc[cutoff, "log_evidence"] == pytest.approx(
+            brute, abs=4 * np.hypot(se, changes.table.loc[cutoff, "se"])
         )
         assert se < 0.2
 
@@ -65,13 +65,13 @@ def test_the_pace_at_a_date_is_that_of_the_year_slopes_in_force_then(progress_dr
     named = draws.named()
     first, second = np.exp(family.log_terms(draws.c, draws.design))
     share = first / (first + second)
-    own = row_slopes(draws)[1].values
+    slope_in_force = row_slopes(draws)[1].values
     for year, late in ((2015.0, 0.0), (2021.0, 1.0)):
         falls = [named[f"{s}_year"].values + late * named[f"{s}_year_change"].values for s in ("alpha", "beta")]
         fall, slope = row_slopes(draws, year=year)
         expected = share * falls[0][..., None] + (1 - share) * falls[1][..., None]
         np.testing.assert_allclose(fall, expected, rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(slope, own)
+        np.testing.assert_array_equal(slope, slope_in_force)
 
 
 def test_a_walk_finds_the_paces_that_rows_were_simulated_from(evaluations):
@@ -79,11 +79,11 @@ def test_a_walk_finds_the_paces_that_rows_were_simulated_from(evaluations):
     law = Progress(1, pace="random_walk")
     fit = bs.progress.new_fitter(table).fit(law=law, seed=1, draws=500, tune=500, least_ess=0)
     path, p_faster = bs.progress.pace_by_year(fit, years=(2013, 2017, 2019, 2023))
-    known = simulated(evaluations, 2018.0, 4.0)
+    simulation = simulated(evaluations, 2018.0, 4.0)
     assert p_faster > 0.9
     low, high = path.quantile([0.025, 0.975], ("chain", "draw"))
     for year in path["year"].values:
-        fall, slope = row_slopes(known, year=year)
+        fall, slope = row_slopes(simulation, year=year)
         truth = float(fall.mean() / slope.mean())
         assert low.sel(year=year) < truth < high.sel(year=year), year
     assert float((path.sel(year=2019) > path.sel(year=2017)).mean()) > 0.95

@@ -23,8 +23,8 @@ def test_sets_of_laws_are_compared_by_their_mixtures():
     table = mixed_scores(sets)
     assert table.index.tolist() == ["wider", "plain"]
     mixed = {}
-    for name, found in sets.items():
-        for column, x in (("elpd", found.rowwise), ("elpd_papers", found.paperwise)):
+    for name, mixture in sets.items():
+        for column, x in (("elpd", mixture.rowwise), ("elpd_papers", mixture.paperwise)):
             weights = stacking(x)
             assert table.loc[name, column] == pytest.approx(log_score(x, weights))
             mixed[name, column] = np.log(np.exp(x.to_numpy()) @ weights)
@@ -61,9 +61,9 @@ def test_weights_of_resampled_papers_scatter_about_those_of_the_papers():
     elpd, rng = np.asarray(scores.paperwise), np.random.default_rng(1)
     again = stacking(elpd[rng.integers(0, len(elpd), len(elpd))])
     np.testing.assert_allclose(weights[0], again, atol=1e-9)
-    own = stacking(scores.paperwise)
-    assert (np.quantile(weights, 0.02, axis=0) <= own + 1e-6).all()
-    assert (np.quantile(weights, 0.98, axis=0) >= own - 1e-6).all()
+    of_papers = stacking(scores.paperwise)
+    assert (np.quantile(weights, 0.02, axis=0) <= of_papers + 1e-6).all()
+    assert (np.quantile(weights, 0.98, axis=0) >= of_papers - 1e-6).all()
     assert weights.std(0)[:2].min() > 0.02
     # A law that is better at every paper has all the weight however they are drawn.
     best = scores.paperwise.assign(second=scores.paperwise.max(axis=1) + 1)

@@ -24,11 +24,11 @@ def line():
 
 
 def test_under_a_flat_prior_it_is_least_squares(line):
-    found, ordinary = rate_posterior(*line, FLAT), stats.linregress(*line)
-    assert found.location == pytest.approx(-ordinary.slope, rel=1e-6)
+    posterior, ordinary = rate_posterior(*line, FLAT), stats.linregress(*line)
+    assert posterior.location == pytest.approx(-ordinary.slope, rel=1e-6)
     # A flat prior of the coefficients leaves n degrees of freedom where least squares has n - 2.
-    assert found.degrees == pytest.approx(8)
-    assert found.scale == pytest.approx(ordinary.stderr * np.sqrt(6 / 8), rel=1e-4)
+    assert posterior.degrees == pytest.approx(8)
+    assert posterior.scale == pytest.approx(ordinary.stderr * np.sqrt(6 / 8), rel=1e-4)
 
 
 def test_it_is_the_posterior_of_brute_force(line):
@@ -47,13 +47,13 @@ def test_it_is_the_posterior_of_brute_force(line):
     weights = np.exp(log_density - log_density.max()).sum(axis=(0, 2))
     weights /= weights.sum()
     rates = -s.ravel()
-    found = rate_posterior(years, observed, prior)
-    assert found.location == pytest.approx(weights @ rates, abs=2e-3)
+    estimate = rate_posterior(years, observed, prior)
+    assert estimate.location == pytest.approx(weights @ rates, abs=2e-3)
     sd = np.sqrt(weights @ rates**2 - (weights @ rates) ** 2)
-    assert found.scale * np.sqrt(found.degrees / (found.degrees - 2)) == pytest.approx(sd, rel=0.01)
+    assert estimate.scale * np.sqrt(estimate.degrees / (estimate.degrees - 2)) == pytest.approx(sd, rel=0.01)
     grid_step = rates[0] - rates[1]
     below_zero = weights[rates < -grid_step / 2].sum() + weights[np.abs(rates) <= grid_step / 2].sum() / 2
-    assert found.above(0) == pytest.approx(1 - below_zero, abs=2e-3)
+    assert estimate.above(0) == pytest.approx(1 - below_zero, abs=2e-3)
 
 
 def test_draws_are_of_the_exact_posterior():
@@ -76,8 +76,8 @@ def test_the_rate_of_a_known_line_is_recovered_in_most_of_its_intervals(table):
 
 
 def test_the_rows_are_those_of_the_rule(table):
-    found = direct_doubling(table)[MEGATRON]
-    rows, reference = found.rows, table[(table["system"] == MEGATRON)].iloc[0]
+    estimate = direct_doubling(table)[MEGATRON]
+    rows, reference = estimate.rows, table[(table["system"] == MEGATRON)].iloc[0]
     assert len(rows) == 9
     assert rows["paper_id"].is_unique
     assert (rows["year"] > reference["year"]).all()
@@ -87,33 +87,33 @@ def test_the_rows_are_those_of_the_rule(table):
     everything = direct_doubling(table, one_a_paper=False, fewest=1)[GPT2].rows
     sru = everything[everything["system"].str.startswith("SRU++")]
     assert len(sru) == 3
-    kept = direct_doubling(table, fewest=1)[GPT2].rows
-    largest = kept.loc[kept["system"].str.startswith("SRU++"), "training_compute_flop"]
+    by_paper = direct_doubling(table, fewest=1)[GPT2].rows
+    largest = by_paper.loc[by_paper["system"].str.startswith("SRU++"), "training_compute_flop"]
     assert largest.tolist() == [sru["training_compute_flop"].max()]
 
 
 def test_perplexity_ranges_are_those_of_the_paper(table):
-    # Its figure 7 gives cross-entropies of 2.87 to 3.06, 2.79 to 2.93 and 1.87 to 2.32.
+    # Ranges of cross-entropies in its figure 7.
     printed = {MEGATRON: (2.87, 3.06), GPT2: (2.79, 2.93), GOPHER: (1.87, 2.32)}
-    for system, found in direct_doubling(table).items():
+    for system, estimate in direct_doubling(table).items():
         at = np.log(table.loc[table["system"] == system, "perplexity"].iloc[0])
-        ends = at - np.log(found.factor), at + np.log(found.factor)
+        ends = at - np.log(estimate.factor), at + np.log(estimate.factor)
         assert ends == pytest.approx(printed[system], abs=0.006)
 
 
 def test_too_few_rows_have_no_line(table):
-    found = direct_doubling(table)[GOPHER]
-    assert found.posterior is None
-    assert found.rate is None
-    assert found.p_progress is None
-    assert found.message == "no line is fitted: 1 of at least 6 rows"
+    estimate = direct_doubling(table)[GOPHER]
+    assert estimate.posterior is None
+    assert estimate.rate is None
+    assert estimate.p_progress is None
+    assert estimate.message == "no line is fitted: 1 of at least 6 rows"
     with pytest.raises(InputError, match="1 of at least 6"):
-        found.doubling_quantiles()
-    assert json.loads(json.dumps(found.to_dict()))["doubling_months"] == {}
+        estimate.doubling_quantiles()
+    assert json.loads(json.dumps(estimate.to_dict()))["doubling_months"] == {}
 
 
 def test_the_references_own_row_decides_much(table):
-    after, among = (direct_doubling(table, include_reference=own)[MEGATRON] for own in (False, True))
+    after, among = (direct_doubling(table, include_reference=include)[MEGATRON] for include in (False, True))
     assert len(among.rows) == len(after.rows) + 1
     assert among.rows.iloc[0]["log_relative_compute"] == 0
     assert after.p_progress == pytest.approx(0.79, abs=0.01)
@@ -122,24 +122,24 @@ def test_the_references_own_row_decides_much(table):
 
 
 def test_doubling_times_go_through_the_rate(table):
-    found = direct_doubling(table, draws=20000)[MEGATRON]
-    low, middle, high = found.doubling_quantiles()
+    estimate = direct_doubling(table, draws=20000)[MEGATRON]
+    low, middle, high = estimate.doubling_quantiles()
     assert high == np.inf
-    assert low == pytest.approx(12 * np.log(2) / found.posterior.quantile(0.975))
-    assert middle == pytest.approx(12 * np.log(2) / np.median(found.rate), rel=0.05)
-    assert found.rate.shape == (20000,)
-    assert found.p_progress == pytest.approx((found.rate > 0).mean(), abs=0.01)
-    said = json.loads(json.dumps(found.to_dict()))
-    assert said["doubling_months"]["q97.5"] is None
-    assert len(said["systems"]) == 9
+    assert low == pytest.approx(12 * np.log(2) / estimate.posterior.quantile(0.975))
+    assert middle == pytest.approx(12 * np.log(2) / np.median(estimate.rate), rel=0.05)
+    assert estimate.rate.shape == (20000,)
+    assert estimate.p_progress == pytest.approx((estimate.rate > 0).mean(), abs=0.01)
+    document = json.loads(json.dumps(estimate.to_dict()))
+    assert document["doubling_months"]["q97.5"] is None
+    assert len(document["systems"]) == 9
 
 
 def test_rising_compute_is_never(table):
-    known = table["training_compute_flop"].notna()
-    rising = table.assign(training_compute_flop=np.where(known, 1e20 * np.exp(3 * (table["year"] - 2019)), np.nan))
-    found = direct_doubling(rising)[MEGATRON]
-    assert found.p_progress < 0.01
-    assert (found.doubling_quantiles() == np.inf).all()
+    stated = table["training_compute_flop"].notna()
+    rising = table.assign(training_compute_flop=np.where(stated, 1e20 * np.exp(3 * (table["year"] - 2019)), np.nan))
+    estimate = direct_doubling(rising)[MEGATRON]
+    assert estimate.p_progress < 0.01
+    assert (estimate.doubling_quantiles() == np.inf).all()
 
 
 @pytest.mark.parametrize(

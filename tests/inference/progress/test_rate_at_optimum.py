@@ -32,14 +32,14 @@ def test_the_optimum_is_the_numerical_minimum():
         a, b = rng.uniform(0.02, 0.5, 2)
         slots = rng.uniform(30, 60)
         n, d = growth.optimum(6 * np.exp(slots), p, q, a, b)
-        found = minimize_scalar(
+        optimum = minimize_scalar(
             lambda x, p=p, q=q, a=a, b=b, slots=slots: np.exp(p - a * x) + np.exp(q - b * (slots - x)),
             bracket=(n - 3, n + 2),
             tol=1e-12,
         )
-        assert n == pytest.approx(found.x, abs=1e-5)
+        assert n == pytest.approx(optimum.x, abs=1e-5)
         assert n + d == pytest.approx(slots)
-        assert sum(growth.terms(n, d, p, q, a, b)) == pytest.approx(found.fun, rel=1e-12)
+        assert sum(growth.terms(n, d, p, q, a, b)) == pytest.approx(optimum.fun, rel=1e-12)
     for a, b in ((0.1, 0.0), (-0.1, 0.1), (0.1, -0.3)):
         assert np.isnan(growth.optimum(1e20, 1.0, 1.0, np.array(a), np.array(b))).all()
 
@@ -62,15 +62,15 @@ def least_loss(draws, compute, year, benchmark, transformer):
     local = GrowthAt(draws, year=year, benchmark=benchmark, transformer=transformer)
     if local.single:
         return local.terms(0.0, np.log(compute / 6))[0]
-    slots, found = np.log(compute / 6), np.empty(local.a.shape)
-    for i in np.ndindex(found.shape):
+    slots, losses = np.log(compute / 6), np.empty(local.a.shape)
+    for i in np.ndindex(losses.shape):
         p, q, a, b = (x[i] for x in (local.p, local.q, local.a, local.b))
 
         def value(x, p=p, q=q, a=a, b=b):
             return np.exp(p - a * x) + np.exp(q - b * (slots - x))
 
-        found[i] = minimize_scalar(value, bracket=(0.4 * slots, 0.6 * slots), tol=1e-13).fun
-    return found
+        losses[i] = minimize_scalar(value, bracket=(0.4 * slots, 0.6 * slots), tol=1e-13).fun
+    return losses
 
 
 OWN_RATES = Specification("b + y + c + c:log(Y)", "")
@@ -136,15 +136,15 @@ def test_quantiles_of_doubling_times_read_never_where_rates_cross_zero():
     expected = np.quantile(growth.doubling_months(positive), probabilities)
     np.testing.assert_allclose(growth.doubling_quantiles(positive, probabilities), expected)
     crossing = np.sort(np.append(positive, -rng.lognormal(size=40)))  # 40 of 121: never at 81/121 and beyond
-    found = growth.doubling_quantiles(crossing, (0.3, 0.65, 0.7, 0.975))
+    quantiles = growth.doubling_quantiles(crossing, (0.3, 0.65, 0.7, 0.975))
     times = np.sort(np.where(crossing > 0, 12 * np.log(2) / crossing, np.inf))
-    np.testing.assert_allclose(found[:2], times[[36, 78]])
-    assert np.isinf(found[2:]).all()
+    np.testing.assert_allclose(quantiles[:2], times[[36, 78]])
+    assert np.isinf(quantiles[2:]).all()
     assert np.isinf(growth.doubling_quantiles(np.zeros(5), [0.5])).all()
 
 
 def test_years_to_match_are_the_root():
-    rng, found = np.random.default_rng(1), {"never": 0, "reached": 0}
+    rng, counts = np.random.default_rng(1), {"never": 0, "reached": 0}
     for _ in range(300):
         first, second = rng.uniform(0.2, 3, 2)
         falls, target = rng.normal(0.03, 0.06, 2), (first + second) * rng.uniform(0.7, 0.999)
@@ -158,11 +158,11 @@ def test_years_to_match_are_the_root():
             below = np.flatnonzero(excess(grid) <= 0)
         if below.size == 0:
             assert np.isinf(years)
-            found["never"] += 1
+            counts["never"] += 1
         else:
             assert years == pytest.approx(brentq(excess, grid[below[0] - 1], grid[below[0]], xtol=1e-12), rel=1e-7)
-            found["reached"] += 1
-    assert min(found.values()) > 50
+            counts["reached"] += 1
+    assert min(counts.values()) > 50
     # Falling slowly for ever, back up before the target, up from the start, and still.
     assert growth.years_to_match(1.0, 1.0, 1e-4, 1.0, 0.9) == pytest.approx(np.log(1 / 0.9) / 1e-4)
     assert np.isinf(growth.years_to_match(1.0, 1.0, 0.2, -0.1, 1.8))
@@ -184,8 +184,8 @@ def test_draws_without_an_optimum_are_counted_and_left_out(fit_of):
 
 def test_shapley_values_are_fair():
     rng = np.random.default_rng(0)
-    worth = {made: rng.normal(size=5) for made in np.ndindex(2, 2, 2, 2)}
-    gains = growth.shapley(lambda made: worth[tuple(int(m) for m in made)], 4)
+    worth = {moves: rng.normal(size=5) for moves in np.ndindex(2, 2, 2, 2)}
+    gains = growth.shapley(lambda moves: worth[tuple(int(m) for m in moves)], 4)
     np.testing.assert_allclose(sum(gains), worth[1, 1, 1, 1] - worth[0, 0, 0, 0])
     orders = list(permutations(range(4)))
     brute = np.zeros(5)
@@ -194,23 +194,23 @@ def test_shapley_values_are_fair():
         after = [*before[:2], 1, *before[3:]]
         brute += (worth[tuple(after)] - worth[tuple(before)]) / len(orders)
     np.testing.assert_allclose(gains[2], brute)
-    together = growth.shapley(lambda made: float(made[0] and made[1]), 3)
+    together = growth.shapley(lambda moves: float(moves[0] and moves[1]), 3)
     assert together == pytest.approx([0.5, 0.5, 0.0])
-    assert growth.shapley(lambda made: 3.0 * made[0] - made[1], 2) == pytest.approx([3.0, -1.0])
+    assert growth.shapley(lambda moves: 3.0 * moves[0] - moves[1], 2) == pytest.approx([3.0, -1.0])
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"systems": lambda t: t.drop(columns="parameters")}, "parameters"),
         ({"pairs": [("GPT-2", "GPT-9")]}, 'the table of systems lacks .*"GPT-9"'),
         ({"k": 18}, "progress-18 has one term"),
     ],
 )
-def test_attribution_says_what_it_lacks(change, said, fit_of):
+def test_attribution_says_what_it_lacks(change, message, fit_of):
     _, fit = fit_of(Progress(change.get("k", 7)))
     systems = change.get("systems", lambda t: t)(bs.load("attribution_systems"))
-    with pytest.raises(bs.InputError, match=said):
+    with pytest.raises(bs.InputError, match=message):
         contributions.attribution(fit, systems, change.get("pairs"))
 
 
@@ -226,36 +226,36 @@ def test_rates_that_depend_on_the_optimal_size_are_of_a_benchmark(fit_of):
 def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
     draws, fit = fit_of(Progress(k), spread=0.4)
     systems = bs.load("attribution_systems")
-    found = contributions.attribution(fit, systems)["share"]
-    assert found.sizes["pair"] == len(systems) * (len(systems) - 1) / 2
-    np.testing.assert_allclose(found.sum("move"), 1.0)
+    shares = contributions.attribution(fit, systems)["share"]
+    assert shares.sizes["pair"] == len(systems) * (len(systems) - 1) / 2
+    np.testing.assert_allclose(shares.sum("move"), 1.0)
     if k in (2, 16):
-        assert np.abs(found.sel(move="parameter_efficiency")).max() < 1e-9
+        assert np.abs(shares.sel(move="parameter_efficiency")).max() < 1e-9
     if k == 16:
-        assert np.abs(found.sel(move="data_efficiency")).max() < 1e-9
+        assert np.abs(shares.sel(move="data_efficiency")).max() < 1e-9
     start, end = systems.iloc[0], systems.iloc[-1]
     dates = [t.year + (t.day_of_year - 1) / 365 for t in pd.to_datetime([start.publication_date, end.publication_date])]
 
-    def value(made):
-        n, d = (start, end)[made[0]].parameters, (start, end)[made[1]].dataset_tokens
-        laws = [GrowthAt(draws, year=dates[made[i]]) for i in (2, 3)]
+    def value(moves):
+        n, d = (start, end)[moves[0]].parameters, (start, end)[moves[1]].dataset_tokens
+        laws = [GrowthAt(draws, year=dates[moves[i]]) for i in (2, 3)]
         return np.exp(laws[0].p - laws[0].a * np.log(n)) + np.exp(laws[1].q - laws[1].b * np.log(d))
 
     gains = np.stack(growth.shapley(value, 4))
     pair = f"{start.system}>{end.system}"
-    np.testing.assert_allclose(found.sel(pair=pair), gains / gains.sum(0), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(shares.sel(pair=pair), gains / gains.sum(0), rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [7, 15, 18])
 @pytest.mark.parametrize("form", ["exp", "sigmoid"])
 def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form, fit_of):
     draws, fit = fit_of(Progress(k, transformer=form, irreducible=True), draws=30, spread=0.4)
-    found = contributions.transformer_gain(fit, compute=(1e22, 1e24))
+    gains = contributions.transformer_gain(fit, compute=(1e22, 1e24))
     factor = draws.named()["transformer_factor"].values
     assert (form == "sigmoid") == (factor < 1).all()
-    np.testing.assert_allclose(found["loss_reduction_percent"], 100 * (1 - factor))
+    np.testing.assert_allclose(gains["loss_reduction_percent"], 100 * (1 - factor))
     for compute in (1e22, 1e24):
-        size, gain = np.sqrt(compute / 6), found["gain"].sel(compute=compute).values[0]
+        size, gain = np.sqrt(compute / 6), gains["gain"].sel(compute=compute).values[0]
         local = GrowthAt(draws)
         usable = (local.a[0] > 0) & (local.single | (local.b[0] > 0))
         assert usable.sum() > 15
@@ -275,24 +275,24 @@ def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form,
 def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
     draws, fit = fit_of(Progress(k, **options), draws=8, spread=0.3)
     log_n = np.log([1e7, 1e9, 1e11])
-    found = contributions.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
-    assert found.dims == ("year", "size", "chain", "draw")
+    sizes = contributions.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
+    assert sizes.dims == ("year", "size", "chain", "draw")
     for year in (2014.0, 2021.5):
         for i, n in enumerate(np.exp(log_n)):
-            log_d = found.sel(year=year).values[i, 0]
+            log_d = sizes.sel(year=year).values[i, 0]
             for draw, x in enumerate(log_d):
                 if x < 60:
                     assert loss_at(draws, n, np.exp(x), year=year)[0, draw] == pytest.approx(3.3)
                 else:
                     assert loss_at(draws, n, np.exp(60.0), year=year)[0, draw] > 3.3
-    assert np.isfinite(found).mean() > 0.2
+    assert np.isfinite(sizes).mean() > 0.2
 
 
 def test_effective_and_physical_compute_build_up(fit_of):
     draws, fit = fit_of(Progress(9))
     years = np.array([2014.0, 2016.5, 2022.0])
-    found, rate = contributions.effective_compute(fit, years), GrowthAt(draws).rate()
-    np.testing.assert_allclose(found, np.array([0, 2.5, 8])[:, None, None] * rate)
+    factors, rate = contributions.effective_compute(fit, years), GrowthAt(draws).rate()
+    np.testing.assert_allclose(factors, np.array([0, 2.5, 8])[:, None, None] * rate)
     doublings = {2013: 0, 2014: 0, 2015: 2, 2018: 8, 2018.5: 12, 2019: 16, 2020: 18, 2022.5: 23}
     np.testing.assert_allclose(contributions.physical_compute(list(doublings)) / np.log(2), list(doublings.values()))
 
@@ -300,12 +300,12 @@ def test_effective_and_physical_compute_build_up(fit_of):
 @pytest.mark.parametrize("form", ["hinge", "jump"])
 def test_acceleration_is_the_change_of_the_slopes(form, fit_of):
     draws, fit = fit_of(Progress(7, cutoff=2018.0, cutoff_form=form), draws=50)
-    found, v = acceleration(fit), {name: x.values[..., None] for name, x in draws.named().items()}
+    slopes, v = acceleration(fit), {name: x.values[..., None] for name, x in draws.named().items()}
     first, second = np.exp(family.log_terms(draws.c, draws.design))
     share = first / (first + second)
     slope = (share * v["alpha_param"] + (1 - share) * v["beta_data"]).mean(-1) / 2
     before = (share * v["alpha_year"] + (1 - share) * v["beta_year"]).mean(-1) / slope
     change = (share * v["alpha_year_change"] + (1 - share) * v["beta_year_change"]).mean(-1) / slope
-    np.testing.assert_allclose(found["before"], before, atol=1e-9)
-    np.testing.assert_allclose(found["after"] - found["before"], change, atol=1e-9)
-    assert found["p_faster"] == float((change > 0).mean())
+    np.testing.assert_allclose(slopes["before"], before, atol=1e-9)
+    np.testing.assert_allclose(slopes["after"] - slopes["before"], change, atol=1e-9)
+    assert slopes["p_faster"] == float((change > 0).mean())

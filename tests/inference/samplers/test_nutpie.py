@@ -19,8 +19,8 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("said", CHECKS)
-def test_nutpie_is_imported_without_what_only_an_annotation_needs(said):
-    command = [sys.executable, "-W", "ignore", "-c", CHECKS[said]]
+@pytest.mark.parametrize("state", CHECKS)
+def test_nutpie_is_imported_without_what_only_an_annotation_needs(state):
+    command = [sys.executable, "-W", "ignore", "-c", CHECKS[state]]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -40,16 +40,16 @@ def test_cells_that_a_law_of_counts_misses_are_found_out():
     one = law.prior_draws(rng, reference, rows)
     for part in one.curve:
         one.curve[part] = np.clip(one.curve[part], -3, 3)
-    made = one.replicate(rng).values[0, 0].astype(int)
+    simulated = one.replicate(rng).values[0, 0].astype(int)
 
     def sums(correct):
         seen = type(one)(law, reference, rows.assign(correct=correct), one.sampled, one.curve)
         z = stats.norm.ppf(np.clip(seen.cdf().values[0, 0], 1e-12, 1 - 1e-12))
-        found = {name: contrast.directions for name, contrast in law.tests.contrasts(rows).items()}
-        return {name: stats.chi2.sf(((u @ z) ** 2).sum(), len(u)) for name, u in found.items()}
+        directions = {name: contrast.directions for name, contrast in law.tests.contrasts(rows).items()}
+        return {name: stats.chi2.sf(((u @ z) ** 2).sum(), len(u)) for name, u in directions.items()}
 
-    true = sums(made)
+    true = sums(simulated)
     assert set(true) == {"means by length", "means by embedding", "slopes by shorter operand"}
     assert min(true.values()) > 1e-3
     long = rows[["length_a", "length_b"]].max(axis=1) == 9
-    assert sums(np.where(long, np.minimum(made + 20, rows["total"]), made))["means by length"] < 1e-6
+    assert sums(np.where(long, np.minimum(simulated + 20, rows["total"]), simulated))["means by length"] < 1e-6

@@ -20,8 +20,8 @@ def test_length_is_where_the_mean_accuracy_crosses_the_share(shape, share):
         right, _ = lengths.right_and_wrong(lengths.natural(curve, log_train), np.log(digits), 0.0, shape)
         return right - share
 
-    found = lengths.length_at(curve, log_train, share, shape)
-    assert found == pytest.approx(brentq(excess, 1, 1e4), rel=1e-9)
+    length = lengths.length_at(curve, log_train, share, shape)
+    assert length == pytest.approx(brentq(excess, 1, 1e4), rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", lengths.SHAPES)
@@ -126,6 +126,6 @@ def test_counts_of_the_greatest_precision_are_binomial(lengths_counts, log_preci
     groups = bs.laws.Lengths().groups(lengths_counts, bs.laws.Lengths().reference(lengths_counts))
     arguments = lengths_design.log_train, groups, "log", by_number
     precise = curve | {"log_precision": np.full(len(lengths_design.runs), log_precision)}
-    found = lengths.log_likelihood(precise, *arguments)
+    log_likelihood = lengths.log_likelihood(precise, *arguments)
     binomial = {part: x for part, x in curve.items() if part != "log_precision"}
-    np.testing.assert_allclose(found, lengths.log_likelihood(binomial, *arguments), rtol=1e-3)
+    np.testing.assert_allclose(log_likelihood, lengths.log_likelihood(binomial, *arguments), rtol=1e-3)

@@ -40,7 +40,7 @@ def test_integrated_density_is_that_of_quadrature(lengths_design):
 
 
 def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
-    """Where operands are as long, what the shorter weighs says nothing: it may be known as badly as one likes."""
+    """If operands are equally long, no count depends on the weight of the shorter, however wide its posterior."""
     two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
     table = lengths_design.cells(two, grid=(5, 10, 20), total=20)
     table = table[table["length_a"] == table["length_b"]].reset_index(drop=True)
@@ -59,10 +59,10 @@ def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
         return LengthsDraws(law, law.reference(table), table, sampled, curve=curve)
 
     felt = Points(of(weighted)).felt[0]
-    assert [part for part, each in zip(weighted.parts, felt, strict=True) if not each] == ["logit_shorter"]
-    found, expected = (of(law).log_likelihood() for law in (weighted, longest))
-    np.testing.assert_allclose(found, expected, atol=1e-8)
-    assert found.attrs["integration_efficiency_min"] > 50
+    assert [part for part, depends in zip(weighted.parts, felt, strict=True) if not depends] == ["logit_shorter"]
+    log_likelihood, expected = (of(law).log_likelihood() for law in (weighted, longest))
+    np.testing.assert_allclose(log_likelihood, expected, atol=1e-8)
+    assert log_likelihood.attrs["integration_efficiency_min"] > 50
 
 
 def test_points_of_importance_sampling_agree_between_seeds(lengths_fit):
@@ -76,8 +76,8 @@ def test_an_integral_of_few_points_is_a_fault():
     well = {"ok": True, "warnings": []}
     assert with_figures(well, {"integration_efficiency_min": 60.0})["ok"]
     assert with_figures(well, {"integration_efficiency_min": None})["ok"]
-    found = with_figures(well, {"integration_efficiency_min": 12.3})
-    assert not found["ok"] and "12 importance points (below 50)" in found["warnings"][0]
+    diagnostics = with_figures(well, {"integration_efficiency_min": 12.3})
+    assert not diagnostics["ok"] and "12 importance points (below 50)" in diagnostics["warnings"][0]
 
 
 def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_design):

@@ -21,10 +21,10 @@ def test_a_model_by_hand_has_the_density_of_the_law(oracle, lengths_counts, opti
     curve, log_density = law.curves(names, law.design_arrays(lengths_counts, reference))
     groups = law.groups(lengths_counts, reference)
     expected = lengths.log_likelihood(curve, lengths_design.log_train, groups, law.shape, lambda x, _: x.sum())
-    found = model.compile_logp(vars=model.potentials, sum=False, mode="FAST_COMPILE")(point)
-    np.testing.assert_allclose(found[-1], expected, rtol=1e-9)
+    densities = model.compile_logp(vars=model.potentials, sum=False, mode="FAST_COMPILE")(point)
+    np.testing.assert_allclose(densities[-1], expected, rtol=1e-9)
     if law.seeds:
-        np.testing.assert_allclose(found[0], np.sum(log_density), rtol=1e-9)
+        np.testing.assert_allclose(densities[0], np.sum(log_density), rtol=1e-9)
 
 
 def test_units_are_a_change_of_variables_of_the_deviations(lengths_counts, lengths_design):
@@ -95,10 +95,10 @@ def test_effects_add_up_to_the_curve_of_a_condition(lengths_design):
     runs = designs.runs_of_counts(table)
     values = {part: np.zeros(2) for part in law.parts[:-1]} | {"log_precision": np.array(0.0)}
     values |= {"log_reach": np.array([1.0, 2.0]), "log_reach_effect": np.array([10.0, 100.0, 1000.0])}
-    found = law.typical(values, law.matrices(runs, reference))["log_reach"]
+    log_reach = law.typical(values, law.matrices(runs, reference))["log_reach"]
     doublings = np.array([0, 1, 2, 0, 1, 2]) - 1.0
     expected = [1, 1 + 1010, 1 + 1010, 2, 2 + 10, 2 + 10] + 100 * doublings
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(log_reach, expected)
 
 
 def test_arms_and_shapes_tell_runs_apart(lengths_design):
@@ -139,7 +139,7 @@ def test_without_embedding_all_runs_share_a_level(lengths_counts):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"noise": "normal"}, "beta_binomial"),
         ({"shape": "cubic"}, "log, linear"),
@@ -151,8 +151,8 @@ def test_without_embedding_all_runs_share_a_level(lengths_counts):
         ({"priors": {"logit_lapse": "Normal(0, 1)"}, "lapse": False}, "not known to this law"),
     ],
 )
-def test_options_that_cannot_be_used_are_refused(options, said):
-    with pytest.raises(bs.InputError, match=said):
+def test_options_that_cannot_be_used_are_refused(options, message):
+    with pytest.raises(bs.InputError, match=message):
         bs.laws.Lengths(**options)
 
 

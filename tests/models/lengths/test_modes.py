@@ -14,11 +14,11 @@ def test_no_search_ends_above_the_mode_of_a_run():
     location = np.array([prior.frozen.median() for prior in priors])
     spread = np.array([1.5 * np.diff(prior.frozen.ppf([0.16, 0.84]))[0] for prior in priors])
     for run in range(len(reference["runs"])):
-        own = modes.of_run(law.groups(counts, reference), run)
+        run_counts = modes.of_run(law.groups(counts, reference), run)
 
-        def cost(u, own=own):
+        def cost(u, run_counts=run_counts):
             scaled = (u - location) / spread
-            return 0.5 * scaled @ scaled - modes.run_log_likelihood(u, law.parts, log_train, own, "log")
+            return 0.5 * scaled @ scaled - modes.run_log_likelihood(u, law.parts, log_train, run_counts, "log")
 
         least = cost(arrays["centre"][run])
         for start in (-0.3, 0.3, 2.0):
@@ -56,12 +56,12 @@ def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatc
         law.design_arrays(lengths_counts, law.reference(lengths_counts))
         assert threads() == {2}
     assert len(seen) > 100
-    assert all(found == {1} for found in seen)
+    assert all(running == {1} for running in seen)
 
 
 def test_a_run_without_counts_has_no_information(lengths_counts):
     law = bs.laws.Lengths()
-    kept = lengths_counts[lengths_counts["run"] != "nope-1"]
-    arrays = law.design_arrays(kept, law.reference(lengths_counts))
+    remaining = lengths_counts[lengths_counts["run"] != "nope-1"]
+    arrays = law.design_arrays(remaining, law.reference(lengths_counts))
     assert (arrays["information"][4] == 0).all()
     assert (np.delete(arrays["information"], 4, axis=0) > 0).all()

@@ -38,13 +38,13 @@ def test_loss_is_that_of_the_equation_in_every_array_library(jax, constants):
     import pytensor.tensor as pt
 
     expected = written_out(PARAMETERS, TOKENS, constants)
-    found = {
+    losses = {
         "numpy": chinchilla.loss(PARAMETERS, TOKENS, **constants),
         "xarray": chinchilla.loss(xr.DataArray(PARAMETERS, dims="run"), xr.DataArray(TOKENS, dims="run"), **constants),
         "pytensor": chinchilla.loss(pt.as_tensor(PARAMETERS), pt.as_tensor(TOKENS), **constants).eval(),
         "jax": jax.jit(chinchilla.loss)(PARAMETERS, TOKENS, **constants),
     }
-    for library, value in found.items():
+    for library, value in losses.items():
         np.testing.assert_allclose(np.asarray(value), expected, rtol=1e-12, err_msg=library)
 
 
@@ -64,11 +64,11 @@ def test_constants_say_what_the_sampled_quantities_mean():
     for _ in range(20):
         centre, (reducible, share), (alpha, beta) = random.uniform(1, 8), random.random(2), random.uniform(0.05, 1.2, 2)
         n, d = 10 ** random.uniform(6, 11), 10 ** random.uniform(8, 12)
-        found = chinchilla.constants(centre, reducible, share, alpha, beta, reference_parameters=n, reference_tokens=d)
-        assert chinchilla.loss(n, d, **found) == pytest.approx(centre, rel=1e-12)
-        assert (centre - found["E"]) / centre == pytest.approx(reducible, rel=1e-12)
-        assert found["A"] / n**alpha / (centre - found["E"]) == pytest.approx(share, rel=1e-11)
-        assert (found["alpha"], found["beta"]) == (alpha, beta)
+        result = chinchilla.constants(centre, reducible, share, alpha, beta, reference_parameters=n, reference_tokens=d)
+        assert chinchilla.loss(n, d, **result) == pytest.approx(centre, rel=1e-12)
+        assert (centre - result["E"]) / centre == pytest.approx(reducible, rel=1e-12)
+        assert result["A"] / n**alpha / (centre - result["E"]) == pytest.approx(share, rel=1e-11)
+        assert (result["alpha"], result["beta"]) == (alpha, beta)
 
 
 @pytest.mark.parametrize("constants", CONSTANTS)
@@ -76,7 +76,7 @@ def test_constants_come_back_from_the_losses_they_give(constants):
     n, d = 3e8, 7e9
     centre, term = chinchilla.loss(n, d, **constants), constants["A"] / n ** constants["alpha"]
     reducible = centre - constants["E"]
-    found = chinchilla.constants(
+    result = chinchilla.constants(
         centre,
         reducible / centre,
         term / reducible,
@@ -85,7 +85,7 @@ def test_constants_come_back_from_the_losses_they_give(constants):
         reference_parameters=n,
         reference_tokens=d,
     )
-    assert found == pytest.approx(constants, rel=1e-10, abs=1e-12)
+    assert result == pytest.approx(constants, rel=1e-10, abs=1e-12)
 
 
 def test_centre_is_the_geometric_mean_of_the_sizes_whatever_the_losses(runs):
@@ -105,10 +105,10 @@ def test_optimum_is_where_the_loss_is_least(constants):
     np.testing.assert_allclose(tokens, BUDGETS / (6 * parameters), rtol=1e-12)
     for compute, best in zip(BUDGETS, np.log(parameters), strict=True):
         # E is left out because it would hide small differences of the rest.
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             along_budget, (best - 3, best + 2), args=(compute, constants | {"E": 0.0}), options={"xtol": 1e-10}
         )
-        assert found.x == pytest.approx(best, abs=1e-6)
+        assert minimum.x == pytest.approx(best, abs=1e-6)
         least = along_budget(best, compute, constants)
         assert (least <= along_budget(best + np.array([-2.0, -0.1, 0.1, 2.0]), compute, constants)).all()
 
@@ -147,9 +147,9 @@ AT_CHINCHILLA = [
 
 @pytest.mark.parametrize(("constants", "parameters", "tokens", "loss"), AT_CHINCHILLA)
 def test_optimum_of_the_published_constants(constants, parameters, tokens, loss):
-    found = chinchilla.optimum(5.76e23, **constants)
-    assert found == pytest.approx((parameters, tokens), rel=1e-12)
-    assert chinchilla.loss(*found, **constants) == pytest.approx(loss, rel=1e-13)
+    optimum = chinchilla.optimum(5.76e23, **constants)
+    assert optimum == pytest.approx((parameters, tokens), rel=1e-12)
+    assert chinchilla.loss(*optimum, **constants) == pytest.approx(loss, rel=1e-13)
 
 
 def test_tokens_per_parameter_of_the_published_constants():

@@ -17,8 +17,8 @@ def test_at_kappa_one_it_is_the_chinchilla_law():
 def test_without_a_floor_and_with_kappa_beta_it_is_kaplans_law():
     of_kaplan = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
     A, B = of_kaplan["Nc"] ** of_kaplan["aN"], of_kaplan["Dc"] ** of_kaplan["aD"]
-    found = coupled.loss(N, D, E=0.0, A=A, B=B, alpha=0.076, beta=0.103, kappa=0.103)
-    np.testing.assert_allclose(found, kaplan.loss(N, D, **of_kaplan), rtol=1e-12)
+    losses = coupled.loss(N, D, E=0.0, A=A, B=B, alpha=0.076, beta=0.103, kappa=0.103)
+    np.testing.assert_allclose(losses, kaplan.loss(N, D, **of_kaplan), rtol=1e-12)
 
 
 def test_as_kappa_vanishes_the_larger_term_alone_counts():
@@ -37,10 +37,10 @@ def test_the_optimum_is_the_least_loss_on_the_budget(kappa):
 
 
 def test_constants_say_what_the_sampled_quantities_mean():
-    found = coupled.constants(**VALUES, reference_parameters=2e9, reference_tokens=5e10)
-    assert coupled.loss(2e9, 5e10, **found) == pytest.approx(2.6, rel=1e-12)
-    assert found["E"] == pytest.approx(2.6 * 0.66, rel=1e-12)
-    u, v = (np.exp(x) for x in coupled.log_terms(2e9, 5e10, **{k: found[k] for k in found if k != "E"}))
+    constants = coupled.constants(**VALUES, reference_parameters=2e9, reference_tokens=5e10)
+    assert coupled.loss(2e9, 5e10, **constants) == pytest.approx(2.6, rel=1e-12)
+    assert constants["E"] == pytest.approx(2.6 * 0.66, rel=1e-12)
+    u, v = (np.exp(x) for x in coupled.log_terms(2e9, 5e10, **{k: constants[k] for k in constants if k != "E"}))
     assert u / (u + v) == pytest.approx(0.4, rel=1e-12)
 
 
@@ -51,10 +51,10 @@ def fitter_coupled(runs):
 
 def test_simulated_runs_give_kappa_back(fitter_coupled, runs, truth):
     law = fitter_coupled.law
-    known = truth | {"kappa": 0.6, "sigma_parameters": 0.3, "sigma_tokens": -0.3, "nu_minus_one": 8.0}
-    simulated = runs.assign(loss=law.simulate(known, runs, np.random.default_rng(8)))
+    truths = truth | {"kappa": 0.6, "sigma_parameters": 0.3, "sigma_tokens": -0.3, "nu_minus_one": 8.0}
+    simulated = runs.assign(loss=law.simulate(truths, runs, np.random.default_rng(8)))
     fit = fitter_coupled.fit(simulated, seed=1)
-    for name, true in known.items():
+    for name, true in truths.items():
         low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
         assert low < true < high, name
     assert float(fit["posterior"]["kappa"].std()) < 0.1
@@ -66,7 +66,10 @@ def fit_by_size(fitter_coupled):
 
 
 def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
-    """An independent model of the same law, noise and runs: kappa .69 (.03), exponent .531 (.010), elpd 892.3."""
+    """Compare with an independent model of the same law, noise and runs.
+
+    There kappa is .69 (.03), the exponent .531. The elpd is 892.3.
+    """
     posterior = fit_by_size["posterior"]
     assert float(posterior["kappa"].mean()) == pytest.approx(0.69, abs=0.01)
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.531, abs=0.003)
@@ -78,16 +81,16 @@ def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
 def test_embedding_laws_take_the_coupled_form(runs):
     budgets = np.array([1e20, 1e24])
     weighted = bs.laws.EmbeddingWeighted(omega=1, coupled=True)
-    found = weighted.constants(VALUES, weighted.reference(runs))
-    constants = {name: found[name] for name in bs.laws.Coupled.constant_names}
+    values = weighted.constants(VALUES, weighted.reference(runs))
+    constants = {name: values[name] for name in bs.laws.Coupled.constant_names}
     sizes = weighted.sizes(runs)
     expected = coupled.loss(sizes["parameters"], sizes["tokens"], **constants)
-    np.testing.assert_allclose(weighted.mean(found, sizes), expected, rtol=1e-12)
-    _, total, _ = weighted.optimal_sizes(found, budgets, gamma=60_000.0)
+    np.testing.assert_allclose(weighted.mean(values, sizes), expected, rtol=1e-12)
+    _, total, _ = weighted.optimal_sizes(values, budgets, gamma=60_000.0)
     np.testing.assert_allclose(total, coupled.optimum(budgets, **constants)[0], rtol=1e-6)
     corrected = bs.laws.EmbeddingCorrected(coupled=True)
     assert "kappa" in corrected.prior_of
-    found = corrected.constants(VALUES, corrected.reference(runs))
-    _, total, _ = corrected.optimal_sizes(found, budgets, gamma=60_000.0)
-    expected, _ = coupled.optimum(budgets, **{name: found[name] for name in bs.laws.Coupled.constant_names})
+    values = corrected.constants(VALUES, corrected.reference(runs))
+    _, total, _ = corrected.optimal_sizes(values, budgets, gamma=60_000.0)
+    expected, _ = coupled.optimum(budgets, **{name: values[name] for name in bs.laws.Coupled.constant_names})
     np.testing.assert_allclose(total, expected, rtol=1e-10)

@@ -40,12 +40,12 @@ def test_the_published_example_has_its_loss(jax):
 
     expected, sizes = 2.2256440889984477, (6.34e9, 242e9, 25e9)
     assert float(loss(*sizes, **CONSTANTS, **PUBLISHED)) == pytest.approx(expected, rel=1e-14)
-    for found in (
+    for result in (
         loss(*(xr.DataArray(x) for x in sizes), **CONSTANTS, **PUBLISHED),
         loss(*(jax.numpy.asarray(x) for x in sizes), **CONSTANTS, **PUBLISHED),
         loss(*(pt.as_tensor(np.float64(x)) for x in sizes), **CONSTANTS, **PUBLISHED).eval(),
     ):
-        assert float(found) == pytest.approx(expected, rel=1e-12)
+        assert float(result) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_published_objective_is_found_on_its_runs():
@@ -67,8 +67,8 @@ def test_data_seen_once_have_the_chinchilla_law_up_to_the_optimal_size(constants
     for share in (1e-3, 0.1, 1.0):
         expected = chinchilla.loss(share * enough, tokens, **constants)
         for unique in (tokens, 3 * tokens):
-            found = loss(share * enough, tokens, unique, **constants, **PUBLISHED)
-            np.testing.assert_allclose(found, expected, rtol=1e-13)
+            losses = loss(share * enough, tokens, unique, **constants, **PUBLISHED)
+            np.testing.assert_allclose(losses, expected, rtol=1e-13)
     beyond = loss(5 * enough, tokens, tokens, **constants, **PUBLISHED)
     assert (beyond > chinchilla.loss(5 * enough, tokens, **constants)).all()
 
@@ -100,7 +100,7 @@ def test_first_derivatives_are_continuous_at_the_optimal_size(jax, constants, ep
         return float(loss(enough * np.exp(by), epochs * unique, unique, **constants, **PUBLISHED))
 
     sides = [(size_moved(side * step) - size_moved(0)) / (side * step) for side in (-1, 1)]
-    # One-sided differences are off by half the step times the second derivatives, which are of the first's order.
+    # The error of one-sided differences is half the step times the second derivatives, which are of the first's order.
     assert sides[0] == pytest.approx(sides[1], rel=5 * step)
     assert sides[0] == pytest.approx(below[0], rel=5 * step)
 
@@ -137,11 +137,11 @@ def test_the_search_is_as_good_as_a_grid_where_tokens_are_limited(compute, uniqu
 def test_the_search_goes_draw_by_draw():
     alpha = xr.DataArray([0.3, 0.36], dims="draw")
     budgets = xr.DataArray([1e18, 1e22], dims="compute")
-    found = least_on_budget(budgets, lambda n, d: loss(n, d, 1e9, **(CONSTANTS | {"alpha": alpha}), **PUBLISHED))
+    optima = least_on_budget(budgets, lambda n, d: loss(n, d, 1e9, **(CONSTANTS | {"alpha": alpha}), **PUBLISHED))
     for i, j in np.ndindex(2, 2):
         one = CONSTANTS | {"alpha": float(alpha[i])}
         alone = least_on_budget(np.array(float(budgets[j])), lambda n, d, one=one: loss(n, d, 1e9, **one, **PUBLISHED))
-        assert [float(x.sel(draw=i, compute=j)) for x in found] == pytest.approx([float(x) for x in alone], rel=1e-6)
+        assert [float(x.sel(draw=i, compute=j)) for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-6)
 
 
 # The law -------------------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_a_fit_to_simulated_runs_recovers_the_truth(repeated_fit):
     for name, true in TRUTH.items():
         low, high = np.quantile(posterior[name], [0.005, 0.995])
         assert low < true < high, name
-    # Intervals that say something: narrower than the priors by far.
+    # Informative intervals: much narrower than the priors.
     for name in ("repetition_decay", "excess_decay"):
         assert float(np.log(posterior[name]).std()) < 0.5
 
@@ -221,10 +221,10 @@ def test_an_allocation_is_of_the_distinct_tokens_that_are_planned(repeated_fit):
     posterior = repeated_fit["posterior"]
     constants = {name: posterior[name].values[..., None] for name in HALVES}
     parameters, tokens = chinchilla.optimum(np.array(budgets), **constants)
-    for found in (fresh, many):
-        np.testing.assert_allclose(found["parameters"], parameters, rtol=1e-4)
-        np.testing.assert_allclose(found["tokens"], tokens, rtol=1e-4)
-        assert (found["epochs"] == 1).all()
+    for plan in (fresh, many):
+        np.testing.assert_allclose(plan["parameters"], parameters, rtol=1e-4)
+        np.testing.assert_allclose(plan["tokens"], tokens, rtol=1e-4)
+        assert (plan["epochs"] == 1).all()
     np.testing.assert_allclose(6 * few["parameters"] * few["tokens"], np.broadcast_to(budgets, tokens.shape), rtol=1e-9)
     np.testing.assert_allclose(few["epochs"], np.maximum(few["tokens"] / 1e9, 1), rtol=1e-12)
     assert (few["epochs"].sel(compute=1e22) > 1).all()

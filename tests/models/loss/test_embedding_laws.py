@@ -184,9 +184,9 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
 
     monkeypatch.setattr(Program, "sample", diverging)
     law = bs.laws.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
-    found = bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500).diagnostics
-    assert found["divergences"] == found["imputations_refitted"] == len(calls) - 2 > 0
-    assert not found["ok"] and len(set(found["warnings"])) == len(found["warnings"])
+    diagnostics = bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500).diagnostics
+    assert diagnostics["divergences"] == diagnostics["imputations_refitted"] == len(calls) - 2 > 0
+    assert not diagnostics["ok"] and len(set(diagnostics["warnings"])) == len(diagnostics["warnings"])
 
 
 @pytest.mark.thorough
@@ -194,7 +194,7 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     table = of_the_family(runs, 20_000.0, sigma=0.004)
     law = bs.laws.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     cut = bs.fit(law, table, seed=3)
-    # Draws at the ends are sampled anew, those further in are weighted.
+    # Draws at the ends are sampled again, those further in are weighted.
     assert 0 < cut.record["diagnostics"]["imputations_refitted"] < 50
     assert cut.record["diagnostics"]["imputation_k_max"] > 0.7
     centre = law.reference(table)
@@ -202,8 +202,8 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     posterior = cut["posterior"]
     gammas, fitter = np.unique(posterior["gamma"]), Fitter(bs.laws.Chinchilla(), table)
     for gamma in gammas[[0, 15, -15, -1]]:
-        known = table.assign(parameters=embeddings.total(table["parameters_nonembedding"], gamma))
-        exact = fitter.fit(known, seed=4).predict(row, noise=False)["loss"].values
+        sized = table.assign(parameters=embeddings.total(table["parameters_nonembedding"], gamma))
+        exact = fitter.fit(sized, seed=4).predict(row, noise=False)["loss"].values
         chosen = posterior["loss_centre"].values[posterior["gamma"].values == gamma]
         assert len(chosen) >= 40
         assert chosen.mean() == pytest.approx(exact.mean(), abs=5 * exact.std() / np.sqrt(40))
@@ -233,18 +233,18 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
         transform = model.rvs_to_transforms[variable]
         x = np.asarray(point[variable.name])
         transformed[value] = x if transform is None else transform.forward(x, *variable.owner.inputs).eval()
-    said = dict(zip(["losses", "potential"], model.compile_logp(
+    densities = dict(zip(["losses", "potential"], model.compile_logp(
         [model.observed_RVs[0], model.potentials[0]], sum=False)(transformed), strict=True))  # fmt: skip
     constants = law.constants(point, reference)
     mean = law.mean(constants, {name: runs[name].to_numpy() for name in law.columns})
     residual = np.log(runs["loss"].to_numpy()) - np.log(mean)
     arguments = law.residuals.arguments(point, reference, {name: runs[name].to_numpy() for name in law.columns})
-    assert np.allclose(said["losses"], law.residuals.logp(residual, *arguments))
+    assert np.allclose(densities["losses"], law.residuals.logp(residual, *arguments))
     table = chinchilla_configurations()
     total = embeddings.total(table["parameters_nonembedding"], constants["gamma"], constants["delta"])
     error = np.log(table["parameters"] / total).to_numpy()
     expected = sizes.residuals.logp(error, *sizes.residuals.arguments(point)).sum()
-    assert float(said["potential"]) == pytest.approx(float(expected), rel=1e-9)
+    assert float(densities["potential"]) == pytest.approx(float(expected), rel=1e-9)
 
 
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
@@ -252,8 +252,8 @@ def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
     opened = bs.open(tmp_path / "cut.nc")
     assert opened.law == bs.laws.EmbeddingCorrected(scatter="one")
     assert opened.loo().elpd == pytest.approx(corrected.loo().elpd, rel=1e-9)
-    said = opened.record["diagnostics"]
-    assert said["imputation_k_max"] < 0.7 or said["imputations_refitted"] > 0
+    diagnostics = opened.record["diagnostics"]
+    assert diagnostics["imputation_k_max"] < 0.7 or diagnostics["imputations_refitted"] > 0
 
 
 def bad(runs, **changes):
@@ -298,6 +298,6 @@ def test_what_cannot_be_is_refused_in_a_line(runs, make, words):
 def test_the_table_of_sizes_is_the_users(runs):
     models = pd.DataFrame({"parameters_nonembedding": np.geomspace(1e5, 1e9, 9)})
     models["parameters"] = embeddings.total(models["parameters_nonembedding"], 9000.0)
-    own = bs.laws.EmbeddingCorrected(configurations=tuple(models[["parameters", "parameters_nonembedding"]].to_numpy()))
-    assert own.reference(runs)["gamma"] == pytest.approx(9000, rel=1e-3)
+    law = bs.laws.EmbeddingCorrected(configurations=tuple(models[["parameters", "parameters_nonembedding"]].to_numpy()))
+    assert law.reference(runs)["gamma"] == pytest.approx(9000, rel=1e-3)
     assert bs.laws.EmbeddingCorrected().reference(runs)["gamma"] == pytest.approx(47490, rel=1e-3)

@@ -74,8 +74,8 @@ def test_the_local_exponent_is_the_derivative_of_the_optimum(jax, constants, del
         return jax.numpy.log(embeddings.compute_of_optimum(n, **constants, gamma=GAMMA, delta=delta))
 
     derivative = 1 / np.asarray(jax.vmap(jax.grad(log_compute))(np.log(SIZES)))
-    found = embeddings.local_exponent(SIZES, **constants, gamma=GAMMA, delta=delta)
-    np.testing.assert_allclose(found, derivative, rtol=1e-8)
+    exponent = embeddings.local_exponent(SIZES, **constants, gamma=GAMMA, delta=delta)
+    np.testing.assert_allclose(exponent, derivative, rtol=1e-8)
 
 
 @pytest.mark.parametrize("delta", DELTAS)
@@ -122,8 +122,8 @@ def test_every_array_library_gives_the_same(jax):
         (jax.numpy.asarray, np.asarray),
         (pt.as_tensor, lambda x: x.eval()),
     ):
-        found = all_of(convert(SIZES))
-        for x, y in zip(found, expected, strict=True):
+        results = all_of(convert(SIZES))
+        for x, y in zip(results, expected, strict=True):
             np.testing.assert_allclose(back(x), y, rtol=1e-11)
 
 
@@ -134,21 +134,21 @@ def test_the_aspect_ratio_inverts_the_constant():
 
 
 def test_estimators_of_the_constant_agree_with_what_is_known():
-    found = estimates(chinchilla_configurations(), 32000)
-    assert found["least_squares"]["gamma"] == pytest.approx(47490, abs=10)
-    assert found["least_squares"]["delta"] == pytest.approx(0.339, abs=5e-4)
-    assert found["regression"]["gamma"] == pytest.approx(24506, abs=10)
-    assert found["regression"]["delta"] == pytest.approx(0.374, abs=5e-4)
-    assert found["proportional"]["gamma"] == pytest.approx(52960, abs=10)
-    assert found["proportional"]["delta"] == 1 / 3
-    assert found["proportional"]["aspect_ratio"] == pytest.approx(54.4, abs=0.05)
+    table = estimates(chinchilla_configurations(), 32000)
+    assert table["least_squares"]["gamma"] == pytest.approx(47490, abs=10)
+    assert table["least_squares"]["delta"] == pytest.approx(0.339, abs=5e-4)
+    assert table["regression"]["gamma"] == pytest.approx(24506, abs=10)
+    assert table["regression"]["delta"] == pytest.approx(0.374, abs=5e-4)
+    assert table["proportional"]["gamma"] == pytest.approx(52960, abs=10)
+    assert table["proportional"]["delta"] == 1 / 3
+    assert table["proportional"]["aspect_ratio"] == pytest.approx(54.4, abs=0.05)
 
 
 def test_every_estimator_finds_a_relation_without_scatter():
     sizes = pd.DataFrame({"parameters_nonembedding": np.geomspace(1e5, 1e10, 12)})
     sizes["parameters"] = embeddings.total(sizes["parameters_nonembedding"], 20000.0)
-    for name, found in estimates(sizes, 32000).items():
-        assert (found["gamma"], found["delta"]) == pytest.approx((20000, 1 / 3), rel=1e-6), name
+    for name, estimate in estimates(sizes, 32000).items():
+        assert (estimate["gamma"], estimate["delta"]) == pytest.approx((20000, 1 / 3), rel=1e-6), name
     steep = sizes.assign(parameters=embeddings.total(sizes["parameters_nonembedding"], 500.0, 0.5))
     assert least_squares(steep) == pytest.approx((500, 0.5), rel=1e-6)
     assert regression(steep) == pytest.approx((500, 0.5), rel=1e-6)
@@ -191,9 +191,9 @@ def test_of_two_local_optima_the_better_is_found(budget):
     losses = loss(grid)
     lower = (losses[1:-1] < losses[:-2]) & (losses[1:-1] < losses[2:])
     assert lower.sum() == 2
-    found = law.optimal_sizes(constants, budget, **family)[0]
-    assert found == pytest.approx(grid[losses.argmin()], rel=0.02)
-    assert loss(found) <= losses.min()
+    optimum = law.optimal_sizes(constants, budget, **family)[0]
+    assert optimum == pytest.approx(grid[losses.argmin()], rel=0.02)
+    assert loss(optimum) <= losses.min()
 
 
 @pytest.mark.parametrize(
@@ -203,21 +203,21 @@ def test_the_optimum_is_the_same_in_other_array_libraries(jax, law, constants):
     budgets = np.logspace(14, 26, 5)
     expected = law.optimal_sizes(constants, budgets, gamma=GAMMA)
     for convert in (lambda x: xr.DataArray(x, dims="compute"), jax.numpy.asarray):
-        found = law.optimal_sizes(constants, convert(budgets), gamma=GAMMA)
-        assert {type(x) for x in found} == {type(convert(budgets))}
-        np.testing.assert_allclose(found, expected, rtol=1e-10)
+        optima = law.optimal_sizes(constants, convert(budgets), gamma=GAMMA)
+        assert {type(x) for x in optima} == {type(convert(budgets))}
+        np.testing.assert_allclose(optima, expected, rtol=1e-10)
 
 
 def test_the_optimum_goes_draw_by_draw():
     spread = xr.DataArray(np.linspace(0.9, 1.1, 6).reshape(2, 3), dims=("chain", "draw"))
     draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
     budgets = xr.DataArray([1e18, 1e22], dims="compute")
-    found = bs.laws.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
+    optima = bs.laws.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
     for chain, draw, compute in np.ndindex(2, 3, 2):
         place = {"chain": chain, "draw": draw}
         one = {name: float(x[place]) for name, x in draws.items()}
         alone = bs.laws.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
-        assert [float(x[place | {"compute": compute}]) for x in found] == pytest.approx(alone, rel=1e-10)
+        assert [float(x[place | {"compute": compute}]) for x in optima] == pytest.approx(alone, rel=1e-10)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])

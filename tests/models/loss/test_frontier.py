@@ -34,8 +34,8 @@ def test_the_frontier_of_a_chinchilla_law_has_this_form():
     slope, intercept = np.polyfit(np.log(compute), reducible, 1)
     gamma = BESIROGLU["alpha"] * BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
     assert -slope == pytest.approx(gamma, rel=1e-10)
-    found = frontier.loss(compute, E=BESIROGLU["E"], A=np.exp(intercept), gamma=gamma)
-    np.testing.assert_allclose(found, least, rtol=1e-10)
+    losses = frontier.loss(compute, E=BESIROGLU["E"], A=np.exp(intercept), gamma=gamma)
+    np.testing.assert_allclose(losses, least, rtol=1e-10)
 
 
 def test_constants_say_what_the_sampled_quantities_mean(best_runs):
@@ -59,13 +59,13 @@ def test_a_fit_recovers_the_truth(frontier_of_best, best_runs):
 
 def test_an_allocation_gives_the_loss_alone(frontier_of_best):
     budgets = [1e20, 1e25]
-    found = law_alone(frontier_of_best, budgets)
-    assert set(found.data_vars) == {"loss", "extrapolation", "outside"}
-    assert found["loss"].dims == ("chain", "draw", "compute")
+    plan = law_alone(frontier_of_best, budgets)
+    assert set(plan.data_vars) == {"loss", "extrapolation", "outside"}
+    assert plan["loss"].dims == ("chain", "draw", "compute")
     posterior = frontier_of_best["posterior"]
     E, A, gamma = (posterior[name].values[..., None] for name in ("E", "A", "gamma"))
-    np.testing.assert_allclose(found["loss"], E + A / np.array(budgets) ** gamma, rtol=1e-10)
-    np.testing.assert_allclose(found["extrapolation"], [0, 2], atol=1e-8)
+    np.testing.assert_allclose(plan["loss"], E + A / np.array(budgets) ** gamma, rtol=1e-10)
+    np.testing.assert_allclose(plan["extrapolation"], [0, 2], atol=1e-8)
     with pytest.raises(bs.InputError, match='"vocabulary" is unknown; choose one of nothing'):
         law_alone(frontier_of_best, budgets, vocabulary=32_000)
 

@@ -65,12 +65,14 @@ def test_pooled_quantities_come_from_a_population(table):
     value = draws.sampled
     expected = draws.total_log_likelihood()
     for name, prior in law.prior_of.items():
-        own = prior.frozen.logpdf(value[name]) + prior.from_unconstrained(prior.to_unconstrained(value[name].values))[1]
+        density = (
+            prior.frozen.logpdf(value[name]) + prior.from_unconstrained(prior.to_unconstrained(value[name].values))[1]
+        )
         if name in law.pooled:
             along = {"alpha": np.log, "reducible_share": lambda x: np.log(x) - np.log1p(-x)}[name]
             centre, spread = along(value[f"typical_{name}"]), value[f"spread_{name}"]
-            own = stats.norm.logpdf(along(value[name]), *(x.values[..., None] for x in (centre, spread)))
-        expected = expected + (own.sum(-1) if np.ndim(own) == 3 else own)
+            density = stats.norm.logpdf(along(value[name]), *(x.values[..., None] for x in (centre, spread)))
+        expected = expected + (density.sum(-1) if np.ndim(density) == 3 else density)
     np.testing.assert_allclose(draws.log_density(), expected, rtol=1e-10)
     assert law.described_priors()["alpha"] == "population(typical_alpha, spread_alpha)"
     assert law.prior_of["typical_alpha"] == PLAIN.prior_of["alpha"]
@@ -93,17 +95,17 @@ def test_the_log_prior_is_of_each_quantity_on_its_own_scale(table):
 
 
 def test_a_centre_is_the_groups_own_unless_what_it_defines_is_not(table):
-    own = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus").reference(table)
+    reference = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus").reference(table)
     alone = {name: bs.laws.Chinchilla().reference(rows) for name, rows in of_each(table).items()}
-    assert own["groups"] == list(alone)
-    assert all(own[key] == [each[key] for each in alone.values()] for key in alone["a"])
+    assert reference["groups"] == list(alone)
+    assert all(reference[key] == [constants[key] for constants in alone.values()] for key in alone["a"])
     whole = bs.laws.Chinchilla().reference(table)
     centred = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", shared=("loss_centre",)).reference(table)
     assert centred["reference_tokens"] == 3 * [whole["reference_tokens"]]
-    assert centred["log_tokens_mean"] == own["log_tokens_mean"]
+    assert centred["log_tokens_mean"] == reference["log_tokens_mean"]
     scattered = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", shared=("sigma",)).reference(table)
     assert scattered["log_tokens_mean"] == 3 * [whole["log_tokens_mean"]]
-    assert scattered["reference_tokens"] == own["reference_tokens"]
+    assert scattered["reference_tokens"] == reference["reference_tokens"]
 
 
 def test_slopes_are_those_of_each_group(table):
@@ -117,11 +119,11 @@ def test_slopes_are_those_of_each_group(table):
         of = draws.of(group).slopes(
             bs.laws.Coupled(noise="normal", scatter="one"), ["alpha", "beta", "kappa"], kappa=1.0
         )
-        own = (table["corpus"] == group).to_numpy()
-        np.testing.assert_allclose(slopes[f"alpha[{group}]"][..., own], of["alpha"], rtol=1e-9)
-        assert not slopes[f"alpha[{group}]"][..., ~own].any()
-        np.testing.assert_allclose(slopes["beta"][..., own], of["beta"], rtol=1e-9)
-        np.testing.assert_allclose(slopes["kappa"][..., own], of["kappa"], rtol=1e-9)
+        members = (table["corpus"] == group).to_numpy()
+        np.testing.assert_allclose(slopes[f"alpha[{group}]"][..., members], of["alpha"], rtol=1e-9)
+        assert not slopes[f"alpha[{group}]"][..., ~members].any()
+        np.testing.assert_allclose(slopes["beta"][..., members], of["beta"], rtol=1e-9)
+        np.testing.assert_allclose(slopes["kappa"][..., members], of["kappa"], rtol=1e-9)
 
 
 def test_contrasts_are_within_groups(table):
@@ -131,7 +133,7 @@ def test_contrasts_are_within_groups(table):
             contrast.directions @ contrast.directions.T, np.eye(len(contrast.directions)), atol=1e-12
         )
         groups = [set(table["corpus"][u != 0]) for u in contrast.directions]
-        assert {next(iter(each)) for each in groups} == set("abc") and all(len(each) == 1 for each in groups), name
+        assert {next(iter(names)) for names in groups} == set("abc") and all(len(names) == 1 for names in groups), name
 
 
 def test_replicated_runs_scatter_as_their_group_does(table):
@@ -142,8 +144,8 @@ def test_replicated_runs_scatter_as_their_group_does(table):
     many = law.draws(sampled.isel(draw=np.zeros(400, int)), draws.rows, draws.reference)
     scattered = many.replicate(np.random.default_rng(1)) - np.log(many.mean())
     for group, sigma in zip("abc", (0.001, 0.01, 0.1), strict=True):
-        own = (table["corpus"] == group).to_numpy()
-        assert float(scattered.isel(run=own).std()) == pytest.approx(sigma, rel=0.03)
+        members = (table["corpus"] == group).to_numpy()
+        assert float(scattered.isel(run=members).std()) == pytest.approx(sigma, rel=0.03)
 
 
 def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
@@ -155,8 +157,8 @@ def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
     many = law.draws(sampled.isel(draw=np.zeros(400, int)), draws.rows, draws.reference)
     scattered = many.replicate(np.random.default_rng(1)) - np.log(many.mean())
     for group, scale in zip("abc", (0.001, 0.01, 0.1), strict=True):
-        own = (table["corpus"] == group).to_numpy()
-        assert float(scattered.isel(run=own).std()) == pytest.approx(scale, rel=0.05)
+        members = (table["corpus"] == group).to_numpy()
+        assert float(scattered.isel(run=members).std()) == pytest.approx(scale, rel=0.05)
     pairs = scattered.values[..., :244].reshape(1, 400, 122, 2)
     np.testing.assert_allclose(pairs[..., 0], pairs[..., 1], atol=1e-3)
 
@@ -164,8 +166,8 @@ def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
 def test_only_the_rows_of_a_group_inform_its_own_coordinates(table):
     law = bs.laws.Grouped(PLAIN, "corpus", shared=("beta",))
     draws = drawn(law, table)
-    own = draws.informed_by(table[table["corpus"] == "b"])
-    assert own == ("loss_centre[b]", "reducible_share[b]", "parameter_share[b]", "alpha[b]", "sigma[b]")
+    coordinates = draws.informed_by(table[table["corpus"] == "b"])
+    assert coordinates == ("loss_centre[b]", "reducible_share[b]", "parameter_share[b]", "alpha[b]", "sigma[b]")
     assert draws.informed_by(table[table["corpus"] == "b"].iloc[1:]) == ()
     rest = law.draws(draws.sampled, table[table["corpus"] != "b"], draws.reference)
     gone = draws.log_density() - rest.log_density() - draws.total_log_likelihood(table[table["corpus"] == "b"])
@@ -196,7 +198,7 @@ def test_groups_may_be_numbers(table):
 
 
 def test_what_cannot_be_grouped_is_refused_in_a_line():
-    for options, said in (
+    for options, message in (
         ({"shared": ("gamma",)}, "'gamma' is no sampled quantity of the chinchilla law"),
         ({"pooled": ("E",)}, "'E' is no sampled quantity"),
         ({"shared": ("alpha",), "pooled": ("alpha",)}, "alpha: a quantity is shared or pooled, not both"),
@@ -204,7 +206,7 @@ def test_what_cannot_be_grouped_is_refused_in_a_line():
         ({"priors": {"spread_gamma": "LogNormal(-2, 0.8)"}}, "prior on 'spread_gamma'"),
         ({"priors": {"alpha": "Uniform(0.1, 0.9)"}}, "a pooled quantity has no bounds but 0"),
     ):
-        with pytest.raises(bs.InputError, match=said):
+        with pytest.raises(bs.InputError, match=message):
             bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", **options)
     with pytest.raises(bs.InputError, match="depends on sizes of other models"):
         bs.laws.Grouped(bs.laws.EmbeddingCorrected(joint=True), "corpus")
@@ -215,13 +217,13 @@ def test_what_cannot_be_grouped_is_refused_in_a_line():
 def test_tables_that_have_no_groups_are_refused_in_a_line(table):
     law, blank = bs.laws.Grouped(PLAIN, "corpus"), table.assign(corpus=table["corpus"].where(table.index != 7))
     few = table.assign(corpus=np.where(table.index < 2, "few", "many"))
-    for wrong, said in (
+    for wrong, message in (
         (table.drop(columns="corpus"), 'grouping rows needs "corpus"'),
         (table.assign(corpus="all"), ".all. in every row; groups need at least two values"),
         (blank, "column 'corpus' is empty in row 7"),
         (few, "group .few. of column 'corpus' has 2 rows, fewer than the 3 quantities of each group"),
     ):
-        with pytest.raises(bs.InputError, match=said):
+        with pytest.raises(bs.InputError, match=message):
             law.rows(wrong)
     crossing = table.assign(run=table["corpus"].map({"a": "one", "b": "one", "c": "two"}))
     with pytest.raises(bs.InputError, match=r"run .one. is in groups .a., .b. of column 'corpus'"):

@@ -26,13 +26,13 @@ def test_loss_is_that_of_the_equation_in_every_array_library(jax, c):
     import pytensor.tensor as pt
 
     N, D = np.logspace(6, 12, 7), np.logspace(8, 13, 7)
-    found = {
+    losses = {
         "numpy": kaplan.loss(N, D, **c),
         "xarray": kaplan.loss(xr.DataArray(N, dims="run"), xr.DataArray(D, dims="run"), **c),
         "pytensor": kaplan.loss(pt.as_tensor(N), pt.as_tensor(D), **c).eval(),
         "jax": jax.jit(kaplan.loss)(N, D, **c),
     }
-    for library, value in found.items():
+    for library, value in losses.items():
         np.testing.assert_allclose(np.asarray(value), written_out(N, D, c), rtol=1e-12, err_msg=library)
 
 
@@ -48,13 +48,13 @@ def test_the_optimum_is_the_numerical_one(c):
     N, D = kaplan.optimum(BUDGETS, **c)
     np.testing.assert_allclose(6 * N * D, BUDGETS, rtol=1e-12)
     for budget, parameters in zip(BUDGETS, N, strict=True):
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda x, budget=budget: written_out(np.exp(x), budget / 6 / np.exp(x), c),
             bounds=(np.log(parameters) - 5, np.log(parameters) + 5),
             method="bounded",
             options={"xatol": 1e-10},
         )
-        assert found.x == pytest.approx(np.log(parameters), abs=1e-5)
+        assert minimum.x == pytest.approx(np.log(parameters), abs=1e-5)
 
 
 @pytest.mark.parametrize("c", CONSTANTS)
@@ -83,7 +83,7 @@ def test_the_least_compute_inverts_the_optimum():
 
 
 def test_the_gain_is_that_of_the_paper():
-    # The paper plots about 1.6 for GPT-2 and 3.8 to 4 for PaLM.
+    # The paper plots about 1.6 for `GPT-2` and 3.8 to 4 for PaLM.
     gain = rules.chinchilla_over_kaplan(np.array([1.5e21, 2.5e24]), **HOFFMANN)
     assert gain == pytest.approx([1.62, 3.82], abs=0.01)
 
@@ -110,17 +110,17 @@ def test_no_rule_is_better_than_the_laws_own():
 
 
 def test_the_gain_of_a_posterior_is_that_of_each_draw(fit_default):
-    found = chinchilla_over_kaplan(fit_default, [1.5e21, 2.5e24])
-    assert dict(found.sizes) == {"chain": 4, "draw": 1000, "compute": 2}
+    gains = chinchilla_over_kaplan(fit_default, [1.5e21, 2.5e24])
+    assert dict(gains.sizes) == {"chain": 4, "draw": 1000, "compute": 2}
     draws = fit_default["posterior"]
     one = {name: float(draws[name][2, 7]) for name in ("A", "B", "alpha", "beta")}
-    np.testing.assert_allclose(found["gain"][2, 7], rules.chinchilla_over_kaplan(np.array([1.5e21, 2.5e24]), **one))
+    np.testing.assert_allclose(gains["gain"][2, 7], rules.chinchilla_over_kaplan(np.array([1.5e21, 2.5e24]), **one))
     N, D = kaplan.optimum(np.array([1.5e21, 2.5e24]), **kaplan.PUBLISHED)
-    np.testing.assert_allclose(found["kaplan_parameters"], N)
-    np.testing.assert_allclose(found["kaplan_tokens"], D)
+    np.testing.assert_allclose(gains["kaplan_parameters"], N)
+    np.testing.assert_allclose(gains["kaplan_tokens"], D)
     allocated = law_alone(fit_default, [1.5e21, 2.5e24])
-    np.testing.assert_allclose(found["extrapolation"], allocated["extrapolation"])
-    assert found["outside"].values.tolist() == [False, True]
+    np.testing.assert_allclose(gains["extrapolation"], allocated["extrapolation"])
+    assert gains["outside"].values.tolist() == [False, True]
 
 
 def test_unusable_input_is_refused_in_one_line(fit_default, runs, quiet):

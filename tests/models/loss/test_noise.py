@@ -41,8 +41,8 @@ def test_normal_and_student_t_are_those_of_scipy_and_pymc():
     for nu in np.array([1.01, 1.6, 4.0, 60.0]):
         ours = student_t_logp(x, 0.3, nu)
         np.testing.assert_allclose(ours, stats.t.logpdf(x, nu, scale=0.3), rtol=1e-10, atol=1e-10)
-        theirs = pm.logp(pm.StudentT.dist(nu=nu, mu=np.float64(0), sigma=np.float64(0.3)), x).eval()
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+        of_pymc = pm.logp(pm.StudentT.dist(nu=nu, mu=np.float64(0), sigma=np.float64(0.3)), x).eval()
+        np.testing.assert_allclose(ours, of_pymc, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)
@@ -132,10 +132,10 @@ def test_reading_error_is_convolved(family, shape, tolerance, far):
         sigma = ratio * halfwidth
         near = residual if ratio >= 0.2 or family == "student_t" else residual[abs(residual) < halfwidth]
         arguments = (sigma, shape) if family == "student_t" else (sigma,)
-        found = noise.logp(near, *arguments, halfwidth=np.full(near.shape, halfwidth))
+        densities = noise.logp(near, *arguments, halfwidth=np.full(near.shape, halfwidth))
         expected = [convolved(family, r, halfwidth, sigma, shape) for r in near]
         off = tolerance if ratio >= 0.2 else far
-        np.testing.assert_allclose(found, expected, rtol=0, atol=off, err_msg=f"sigma/h {ratio}")
+        np.testing.assert_allclose(densities, expected, rtol=0, atol=off, err_msg=f"sigma/h {ratio}")
 
 
 @pytest.mark.parametrize("ratio", [5, 0.2, 0.01])
@@ -192,7 +192,7 @@ COMBINATIONS = [
 
 
 def marked(options):
-    """One reading error is enough for a test of every day."""
+    """One reading error suffices for the quick tests."""
     slow = options["measurement_error"] and options["noise"] != "normal"
     name = " ".join(map(str, options.values()))
     return pytest.param(options, id=name, marks=[pytest.mark.thorough] if slow else [])
@@ -253,19 +253,19 @@ def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, trut
     np.testing.assert_allclose(sigma[0, 0], 0.004 * np.exp(0.4 * centred[0] - 0.3 * centred[1]), rtol=1e-12)
     beyond = {"parameters": np.array([1e3 * n.max()]), "tokens": np.array([1e-3 * d.min()])}
     at_ends = {"parameters": np.array([n.max()]), "tokens": np.array([d.min()])}
-    found = [law.residuals.arguments(values, reference, sizes)[0].item() for sizes in (beyond, at_ends)]
-    assert found[0] == pytest.approx(found[1], rel=1e-12)
-    assert found[0] > 0.004
+    scales = [law.residuals.arguments(values, reference, sizes)[0].item() for sizes in (beyond, at_ends)]
+    assert scales[0] == pytest.approx(scales[1], rel=1e-12)
+    assert scales[0] > 0.004
     derived = law.residuals.derived(values, reference)
     for name, at in (("sigma_smallest_run", (n * d).argmin()), ("sigma_largest_run", (n * d).argmax())):
         assert derived[name].item() == pytest.approx(sigma[0, 0, at], rel=1e-12)
 
 
 def test_scatter_by_size_is_recovered(fitter, runs, truth):
-    known = truth | SLOPES | {"nu_minus_one": 6.0}
-    simulated = runs.assign(loss=fitter.law.simulate(known, runs, np.random.default_rng(5)))
+    truths = truth | SLOPES | {"nu_minus_one": 6.0}
+    simulated = runs.assign(loss=fitter.law.simulate(truths, runs, np.random.default_rng(5)))
     fit = fitter.fit(simulated, seed=1)
-    for name, true in known.items():
+    for name, true in truths.items():
         low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
         assert low < true < high, name
     assert float(fit["posterior"]["sigma_parameters"].std()) < 0.1
@@ -297,7 +297,7 @@ def test_beyond_the_fitted_sizes_the_scatter_is_at_least_that_at_the_centre(slop
         (sigma,) = noise.arguments(values, reference, {name: factor * x for name, x in fitted.items()})
         edge = np.broadcast_to(inside[:, [end]], sigma.shape)
         np.testing.assert_allclose(sigma, np.maximum(edge, values["sigma"]), rtol=1e-12)
-    # Only one of the sizes is outside: the other keeps its own value.
+    # Only one of the sizes is outside: the value of the other is unchanged.
     (sigma,) = noise.arguments(values, reference, {"parameters": np.array([1e12]), "tokens": 20 * sizes[:1]})
     held = values["sigma"] * np.exp(slope * logs[-1] - slope / 2 * logs[0])
     np.testing.assert_allclose(sigma, np.maximum(held, values["sigma"]), rtol=1e-12)

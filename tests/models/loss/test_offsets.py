@@ -35,8 +35,8 @@ def test_shifts_are_those_of_the_least_sizes(runs):
 
 
 def test_no_size_passes_zero():
-    found = offsets.shifted(np.array([1e5, 0.5e9, 1e9, 2e9]), -0.8e9, 0.2)
-    np.testing.assert_allclose(found, [0.2e5, 0.1e9, 0.2e9, 1.2e9])
+    sizes = offsets.shifted(np.array([1e5, 0.5e9, 1e9, 2e9]), -0.8e9, 0.2)
+    np.testing.assert_allclose(sizes, [0.2e5, 0.1e9, 0.2e9, 1.2e9])
 
 
 @pytest.mark.thorough

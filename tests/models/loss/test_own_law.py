@@ -1,4 +1,4 @@
-"""Laws of one's own, whose columns and constants are read from the signatures of their functions."""
+"""Custom laws, whose columns and constants are read from the signatures of their functions."""
 
 import bayescaling as bs
 import numpy as np

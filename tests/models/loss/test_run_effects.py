@@ -7,7 +7,7 @@ from bayescaling.models.effects import Groups
 from scipy import stats
 from scipy.special import ndtri
 
-RUNS = np.array(["b", "a", "c", "b", "c", "d", "c", "b", "c", "c"])  # 3, 1, 5 and 1 rows, not in order
+RUNS = np.array(["b", "a", "c", "b", "c", "d", "c", "b", "c", "c"])  # four runs of 1 to 5 rows, not in order
 CURVES = {"parameters": np.geomspace(3e6, 3e9, 12), "tokens": np.geomspace(2e8, 5e10, 8)}
 
 
@@ -21,7 +21,7 @@ def curves(truth):
 
 
 @pytest.fixture(scope="module")
-def known(curves, truth):
+def constants(curves, truth):
     """Sampled quantities of which the rows of a run have most of their scatter in common."""
     return truth | {"sigma": 0.003, "run_sd": 0.01, "nu_minus_one": 4.0}
 
@@ -50,28 +50,28 @@ def multivariate(residual, sigma, tau, nu):
 def test_rows_of_a_run_together_are_multivariate(tau, nu):
     residual, sigma = residuals_and_scales()
     arguments = (sigma,) if nu is None else (sigma, nu)
-    found = effects.joint_logp(residual, tau, Groups.of(RUNS), *arguments)
+    densities = effects.joint_logp(residual, tau, Groups.of(RUNS), *arguments)
     expected = [multivariate(residual[run == RUNS], sigma[run == RUNS], tau, nu) for run in ("b", "a", "c", "d")]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(densities, expected, rtol=1e-9)
     alone = np.sqrt(sigma[1] ** 2 + tau**2)
     noise = stats.norm(scale=alone) if nu is None else stats.t(nu, scale=alone)
-    assert found[1] == pytest.approx(noise.logpdf(residual[1]))
+    assert densities[1] == pytest.approx(noise.logpdf(residual[1]))
 
 
 @pytest.mark.parametrize("nu", [None, 1.4, 30.0])
-@pytest.mark.parametrize("given", ["others", "earlier"])
-def test_a_row_given_others_is_the_quotient_of_joint_densities(given, nu):
+@pytest.mark.parametrize("condition", ["others", "earlier"])
+def test_a_row_given_others_is_the_quotient_of_joint_densities(condition, nu):
     residual, sigma = residuals_and_scales(1)
     tau, arguments = 0.7, ((sigma,) if nu is None else (sigma, nu))
     for i, run in enumerate(RUNS):
         rows = np.flatnonzero(run == RUNS)
-        rest = rows[rows != i] if given == "others" else rows[rows < i]
+        rest = rows[rows != i] if condition == "others" else rows[rows < i]
         for value in (-3.0, 0.2, 8.0):
             moved = residual.copy()
             moved[i] = value
-            centred, *noise = effects.conditional(moved, tau, Groups.of(RUNS), given, *arguments)
-            own = [np.broadcast_to(x, RUNS.shape)[i] for x in noise]
-            density = stats.norm(scale=own[0]) if nu is None else stats.t(own[1], scale=own[0])
+            centred, *noise = effects.conditional(moved, tau, Groups.of(RUNS), condition, *arguments)
+            scale = [np.broadcast_to(x, RUNS.shape)[i] for x in noise]
+            density = stats.norm(scale=scale[0]) if nu is None else stats.t(scale[1], scale=scale[0])
             both = np.append(rest, i)
             expected = multivariate(moved[both], sigma[both], tau, nu) - multivariate(moved[rest], sigma[rest], tau, nu)
             assert density.logpdf(centred[i]) == pytest.approx(expected, rel=1e-9)
@@ -108,22 +108,24 @@ def test_a_row_left_out_is_given_the_other_rows_of_its_run(noise, curves):
     for i in (0, 7, 39):
         without = law.draws(draws.sampled, draws.without(i), draws.reference)
         expected = total - without.total_log_likelihood()
-        for found in (rowwise.isel(run=i), draws.unit_log_likelihood(i), draws.left_out_density(without, i)):
-            np.testing.assert_allclose(found, expected, rtol=1e-7)
+        for density in (rowwise.isel(run=i), draws.unit_log_likelihood(i), draws.left_out_density(without, i)):
+            np.testing.assert_allclose(density, expected, rtol=1e-7)
 
 
-def standard_scores(law, rows, known, given, tables=1000):
+def standard_scores(law, rows, constants, condition, tables=1000):
     """z of every row of tables simulated from known values, (table, row)."""
-    simulated = law.simulate({name: np.full(tables, x) for name, x in known.items()}, rows, np.random.default_rng(3))
+    simulated = law.simulate(
+        {name: np.full(tables, x) for name, x in constants.items()}, rows, np.random.default_rng(3)
+    )
     copies = pd.concat([rows.assign(run=rows["run"] + f" of table {k}") for k in range(tables)], ignore_index=True)
-    draws = law.known_draws(known, law.reference(rows), copies.assign(loss=simulated.ravel()))
-    return ndtri(draws.cdf(given=given).values.reshape(simulated.shape))
+    draws = law.known_draws(constants, law.reference(rows), copies.assign(loss=simulated.ravel()))
+    return ndtri(draws.cdf(conditioning=condition).values.reshape(simulated.shape))
 
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
-def test_z_given_the_earlier_rows_are_independent_and_standard(noise, curves, known):
+def test_z_given_the_earlier_rows_are_independent_and_standard(noise, curves, constants):
     law, few = law_of(noise), curves.iloc[:24].sample(frac=1, random_state=4).reset_index(drop=True)
-    z = standard_scores(law, few, known, "earlier")
+    z = standard_scores(law, few, constants, "earlier")
     assert stats.kstest(z.ravel(), "norm").pvalue > 0.01
     same = np.triu((few["run"].to_numpy() == few["run"].to_numpy()[:, None]), 1)
     for x in (z, z**2):  # a run that is far out as a whole would show in the squares
@@ -131,24 +133,24 @@ def test_z_given_the_earlier_rows_are_independent_and_standard(noise, curves, kn
         assert np.mean(correlations) == pytest.approx(0, abs=4 / np.sqrt(len(z) * same.sum()))
         assert abs(correlations).max() < 5 / np.sqrt(len(z))
     # Given all others each is standard normal too, but they depend on each other.
-    z = standard_scores(law, few, known, "others")
+    z = standard_scores(law, few, constants, "others")
     assert stats.kstest(z[:, 0], "norm").pvalue > 0.01
     assert np.corrcoef(z.T)[same].mean() < -0.1
 
 
-def test_normal_residuals_are_made_independent(curves, known):
+def test_normal_residuals_are_made_independent(curves, constants):
     law = law_of("normal")
-    rows = curves.assign(loss=law.simulate(known, curves, np.random.default_rng(7)))
-    draws = law.known_draws(known, law.reference(rows), rows)
+    rows = curves.assign(loss=law.simulate(constants, curves, np.random.default_rng(7)))
+    draws = law.known_draws(constants, law.reference(rows), rows)
     residual = np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values)
     np.testing.assert_allclose(draws.standardised(residual), ndtri(draws.cdf().values), rtol=1e-6)
 
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
-def test_one_effect_is_drawn_for_each_run(noise, curves, known):
+def test_one_effect_is_drawn_for_each_run(noise, curves, constants):
     law, few = law_of(noise, scatter="one"), curves.iloc[[0, 1, 2, 8, 9]]
     tables = 20_000
-    values = {name: np.full(tables, x) for name, x in (known | {"nu_minus_one": 9.0}).items()}
+    values = {name: np.full(tables, x) for name, x in (constants | {"nu_minus_one": 9.0}).items()}
     reference = law.reference(curves)
     drawn = np.log(law.simulate(values, few, np.random.default_rng(5), reference))
     variance = 1.0 if noise == "normal" else 10 / 8
@@ -200,8 +202,8 @@ def fitter_effects(curves):
 
 
 @pytest.fixture(scope="module")
-def simulated_curves(fitter_effects, curves, known):
-    return curves.assign(loss=fitter_effects.law.simulate(known, curves, np.random.default_rng(6)))
+def simulated_curves(fitter_effects, curves, constants):
+    return curves.assign(loss=fitter_effects.law.simulate(constants, curves, np.random.default_rng(6)))
 
 
 @pytest.fixture(scope="module")
@@ -209,13 +211,13 @@ def fit_effects(fitter_effects, simulated_curves):
     return fitter_effects.fit(simulated_curves, seed=1, draws=500, tune=500)
 
 
-def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, simulated_curves, known):
+def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, simulated_curves, constants):
     posterior = fit_effects["posterior"]
     assert fit_effects.diagnostics["ok"]
     for name in fit_effects["log_prior"].data_vars:
         low, high = posterior[name].quantile([0.025, 0.975]).values
-        assert low < known[name] < high, name
-    rho = known["run_sd"] ** 2 / (known["run_sd"] ** 2 + known["sigma"] ** 2)
+        assert low < constants[name] < high, name
+    rho = constants["run_sd"] ** 2 / (constants["run_sd"] ** 2 + constants["sigma"] ** 2)
     assert float(posterior["rho"].mean()) == pytest.approx(rho, abs=0.06)
     alone = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), simulated_curves, seed=1, draws=500, tune=500)
     assert float(posterior["alpha"].std()) > 1.3 * float(alone["posterior"]["alpha"].std())
@@ -223,14 +225,14 @@ def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, sim
 
 
 def test_a_run_left_out_is_what_a_refit_without_it_says(fit_effects, fitter_effects, simulated_curves):
-    found = fit_effects.loo(by="run")
-    assert list(found.index) == sorted(simulated_curves["run"].unique())
-    name = found["pareto_k"].idxmax()
+    table = fit_effects.loo(by="run")
+    assert list(table.index) == sorted(simulated_curves["run"].unique())
+    name = table["pareto_k"].idxmax()
     left = simulated_curves["run"] == name
     refit = fitter_effects.sample(simulated_curves[~left].reset_index(drop=True), seed=2, draws=1000, tune=500).draws
     lacking = refit.total_log_likelihood(simulated_curves[left].reset_index(drop=True)).values
     exact = np.log(np.exp(lacking - lacking.max()).mean()) + lacking.max()
-    assert found.loc[name, "elpd"] == pytest.approx(exact, abs=0.15)
+    assert table.loc[name, "elpd"] == pytest.approx(exact, abs=0.15)
     rowwise = fit_effects["log_likelihood"]["log_loss"].values[..., left.to_numpy()]
     assert exact != pytest.approx(np.log(np.exp(rowwise).mean((0, 1))).sum(), abs=0.5)
 

@@ -19,7 +19,7 @@ def grid():
 
 
 @pytest.fixture(scope="module")
-def known(truth):
+def constants(truth):
     """Sampled quantities under which most of the scatter is that of sizes."""
     return truth | {"sigma": 0.002, "size_sd": 0.01, "nu_minus_one": 4.0}
 
@@ -30,19 +30,19 @@ def law_of(noise, **options):
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
 @pytest.mark.parametrize("scatter", ["one", "by_size"])
-def test_rows_of_a_size_together_are_multivariate(noise, scatter, grid, known):
+def test_rows_of_a_size_together_are_multivariate(noise, scatter, grid, constants):
     law = law_of(noise, scatter=scatter)
     rows = law.rows(grid)
-    draws = law.known_draws(known | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}, law.reference(rows), rows)
+    draws = law.known_draws(constants | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}, law.reference(rows), rows)
     residual = (np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values)).ravel()
     sigma = np.broadcast_to(draws.noise_arguments(rows)[0].ravel(), residual.shape)
     total = 0.0
     for size in SIZES:
-        own = (rows["parameters"] == size).to_numpy()
-        assert own.sum() == 6
-        scale = np.diag(sigma[own] ** 2) + known["size_sd"] ** 2
+        members = (rows["parameters"] == size).to_numpy()
+        assert members.sum() == 6
+        scale = np.diag(sigma[members] ** 2) + constants["size_sd"] ** 2
         joint = stats.multivariate_normal(cov=scale) if noise == "normal" else stats.multivariate_t(shape=scale, df=5)
-        expected = joint.logpdf(residual[own])
+        expected = joint.logpdf(residual[members])
         total += expected
         assert float(draws.by_group("parameters").sel(group=size).item()) == pytest.approx(expected, rel=1e-9)
         assert float(draws.of_groups().sel(size_id=size).item()) == pytest.approx(expected, rel=1e-9)
@@ -72,10 +72,10 @@ def test_a_size_is_the_first_column_of_parameters_that_the_law_has(grid):
     assert law_of("normal").groups(named).counts.tolist() == [36.0, 12.0]
 
 
-def test_one_effect_is_drawn_for_each_size(grid, known):
+def test_one_effect_is_drawn_for_each_size(grid, constants):
     law, tables = law_of("normal", scatter="one"), 20_000
     few = grid[grid["parameters"].isin(SIZES[-2:])].reset_index(drop=True)
-    values = {name: np.full(tables, x) for name, x in known.items()}
+    values = {name: np.full(tables, x) for name, x in constants.items()}
     drawn = np.log(law.simulate(values, few, np.random.default_rng(5), law.reference(grid)))
     same = few["parameters"].to_numpy()[:, None] == few["parameters"].to_numpy()
     expected = np.diag([0.002**2] * len(few)) + 0.01**2 * same
@@ -91,7 +91,7 @@ def test_simulated_sizes_are_others_than_those_fitted(grid):
     assert law.rows(law.grouping.together(rows, rows))["size_group"].nunique() == 16
 
 
-def test_equal_sizes_of_two_groups_share_no_effect(grid, known):
+def test_equal_sizes_of_two_groups_share_no_effect(grid, constants):
     law = bs.laws.Grouped(law_of("normal", scatter="one"), "corpus", pooled=())
     rows = law.rows(grid.assign(corpus=np.where(grid["tokens"] < 2e10, "a", "b")))
     assert law.groups(rows).counts.tolist() == [float(x) for x in (4, 2)] * 8 or len(law.groups(rows).counts) == 16
@@ -103,11 +103,11 @@ def test_equal_sizes_of_two_groups_share_no_effect(grid, known):
     assert draws.replicate(np.random.default_rng(0), planned).sizes["run"] == len(rows)
 
 
-def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, known):
+def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, constants):
     law = law_of("normal", scatter="one")
     rows = law.rows(grid)
     alone = rows.assign(size_group=np.arange(len(rows)))
-    draws = law.known_draws(known, law.reference(rows), rows)
+    draws = law.known_draws(constants, law.reference(rows), rows)
     residual = np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values[0, 0])
     expected = stats.norm.logpdf(residual, scale=np.hypot(0.002, 0.01))
     np.testing.assert_allclose(draws.log_likelihood(alone).values[0, 0], expected)
@@ -136,14 +136,14 @@ def test_size_effects_are_refused_where_they_cannot_be_had(grid):
         law_of("normal").rows(different)
 
 
-def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(grid, known):
+def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(grid, constants):
     law = law_of("normal", scatter="one")
-    table = grid.assign(loss=law.simulate(known, grid, np.random.default_rng(7)))
+    table = grid.assign(loss=law.simulate(constants, grid, np.random.default_rng(7)))
     fit = bs.fit(law, table, seed=1, draws=500, tune=500)
     assert fit.diagnostics["ok"]
     for name in ("size_sd", "sigma", "alpha", "beta"):
         low, high = fit["posterior"][name].quantile([0.005, 0.995]).values
-        assert low < known[name] < high, name
+        assert low < constants[name] < high, name
     plain = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), table, seed=1, draws=500, tune=500)
     ahead = bs.read(pd.DataFrame({"parameters": 6e9, "tokens": TOKENS, "loss": 2.0}))
     spread, apart = {}, {}

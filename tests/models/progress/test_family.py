@@ -179,22 +179,22 @@ def test_paper_effects_are_compound_symmetry(k, scatter, evaluations, progress_d
     draws = progress_draws(law, draws=2)
     named, papers = draws.named(), evaluations["paper_id"].to_numpy()
     residual = np.log(evaluations["perplexity"].to_numpy()) - by_the_table(law, named, evaluations)[0]
-    together, given = draws.by_paper()[0], draws.rowwise()[0]
-    own = scatter_of(law, named, evaluations)[0]
+    together, conditional = draws.by_paper()[0], draws.rowwise()[0]
+    sigmas = scatter_of(law, named, evaluations)[0]
     for draw in range(2):
         sigma, tau = (float(named[name][0, draw]) for name in ("sigma", "paper_sd"))
         assert float(named["rho"][0, draw]) == pytest.approx(tau**2 / (tau**2 + sigma**2))
         for j, paper in enumerate(np.unique(papers)):
             rows = np.flatnonzero(papers == paper)
             r = residual[draw, rows]
-            cov = np.diag(own[draw, rows] ** 2) + tau**2
+            cov = np.diag(sigmas[draw, rows] ** 2) + tau**2
             joint = stats.multivariate_normal(cov=cov).logpdf(r)
             assert together[draw, j] == pytest.approx(joint)
             for i, row in enumerate(rows):
                 rest = np.delete(np.arange(len(rows)), i)
                 weights = cov[i, rest] @ np.linalg.inv(cov[np.ix_(rest, rest)]) if len(rest) else np.zeros(0)
                 centre, variance = weights @ r[rest], cov[i, i] - weights @ cov[rest, i]
-                assert given[draw, row] == pytest.approx(stats.norm.logpdf(r[i], centre, np.sqrt(variance)))
+                assert conditional[draw, row] == pytest.approx(stats.norm.logpdf(r[i], centre, np.sqrt(variance)))
 
 
 GRAPHS = [(k, {}) for k in SPECIFICATIONS] + [

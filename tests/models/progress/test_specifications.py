@@ -46,11 +46,11 @@ def test_every_coordinate_moves_the_loss_and_no_idle_one_does(k, progress_draws)
 
 @pytest.mark.parametrize("k", OWN)
 def test_a_users_own_notation_gives_the_posterior_of_the_built_in(k, evaluations):
-    own, built_in = Progress(OWN[k]), Progress(k)
+    custom, built_in = Progress(OWN[k]), Progress(k)
     assert OWN[k] is not SPECIFICATIONS[k]
     z = np.random.default_rng(k).normal(size=(1, 4, family.DIMENSION))
     densities = [
-        ProgressDraws(law, law.reference(evaluations), evaluations, z).log_density() for law in (own, built_in)
+        ProgressDraws(law, law.reference(evaluations), evaluations, z).log_density() for law in (custom, built_in)
     ]
     np.testing.assert_array_equal(*densities)
     other = Progress(9 if k != 9 else 8)
@@ -81,12 +81,12 @@ def test_yearly_change_is_the_derivative_by_the_date(factor, level, form):
     column = Column(tuple(factor.split(":")), **level)
     years, step = np.linspace(2013.01, 2023.4, 37), 1e-4
     slope = (column.values(points_at(law, years + step)) - column.values(points_at(law, years - step))) / (2 * step)
-    found = column.yearly_change(points_at(law, years))
-    np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-7)
+    change = column.yearly_change(points_at(law, years))
+    np.testing.assert_allclose(change, slope, rtol=1e-6, atol=1e-7)
     if any(f in ("y", "log(Y)") for f in column.factors):
-        assert np.any(found != 0)
+        assert np.any(change != 0)
         if level:
-            assert np.any(found == 0)
+            assert np.any(change == 0)
 
 
 def test_the_columns_of_a_term():

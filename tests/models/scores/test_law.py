@@ -59,29 +59,29 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
 
 def expected_origin(law, rows, benchmark):
     """Mean capability of a benchmark's models by the medians of the priors, a logit a year."""
-    own = rows[rows["benchmark"] == benchmark]
+    of_benchmark = rows[rows["benchmark"] == benchmark]
     if law.pace is None:
         return 0.0
     slope = law.prior_of["compute_slope"].frozen.median()
-    by_compute = slope * np.log(own["training_compute_flop"] / 1e24)
-    return float((by_compute.fillna(0.0) + (own["year"] - 2024.5)).mean())
+    by_compute = slope * np.log(of_benchmark["training_compute_flop"] / 1e24)
+    return float((by_compute.fillna(0.0) + (of_benchmark["year"] - 2024.5)).mean())
 
 
 def stated_computes(law, models):
     """Mean and sd of the true log compute of each model given the stated one, whose error is a tenth of a decade."""
     stated = np.log(models["training_compute_flop"] / 1e24).to_numpy()
-    error, known = np.log(10) * 0.1, np.isfinite(stated)
+    error, has_compute = np.log(10) * 0.1, np.isfinite(stated)
     if law.compute_prior == "flat":
         return np.nan_to_num(stated), error
     year = models["year"].to_numpy()
-    line = np.polynomial.Polynomial.fit(year[known], stated[known], 1)
-    spread = np.sqrt(((stated - line(year))[known] ** 2).sum() / (known.sum() - 2) - error**2)
+    line = np.polynomial.Polynomial.fit(year[has_compute], stated[has_compute], 1)
+    spread = np.sqrt(((stated - line(year))[has_compute] ** 2).sum() / (has_compute.sum() - 2) - error**2)
     grid = np.linspace(-12, 12, 20001)
     density = st.norm(line(year)[:, None], spread).pdf(grid) * st.norm(stated[:, None], error).pdf(grid)
     density = density / density.sum(1, keepdims=True)
     mean = (density * grid).sum(1)
     sd = np.sqrt((density * (grid - mean[:, None]) ** 2).sum(1))
-    return np.where(known, mean, 0.0), np.where(known, sd, 0.0)
+    return np.where(has_compute, mean, 0.0), np.where(has_compute, sd, 0.0)
 
 
 def gained(prior, draw, models):
@@ -109,11 +109,11 @@ def test_the_yearly_gain_by_date_is_that_of_the_form(scores_design):
     }.items():
         law = bs.laws.Scores(pace=pace)
         prior = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 4)
-        found = prior.gain([2023.5, 2025.5])
-        np.testing.assert_allclose(found.values, np.stack(by_hand(prior.values, prior.named()), -1))
-        assert found["period"].values.tolist() == [2023.5, 2025.5]
+        gain = prior.gain([2023.5, 2025.5])
+        np.testing.assert_allclose(gain.values, np.stack(by_hand(prior.values, prior.named()), -1))
+        assert gain["period"].values.tolist() == [2023.5, 2025.5]
         if pace != "linear":
-            np.testing.assert_allclose(prior.gain().values, found.values)
+            np.testing.assert_allclose(prior.gain().values, gain.values)
 
 
 def test_a_sampled_break_lies_in_the_middle_of_the_dates(scores_design):
@@ -131,8 +131,8 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     """The normals of benchmarks, models and families written out, with the logs of the slopes of the real line."""
     law, v = prior.law, {name: x[0] for name, x in prior.values.items()}
     expected = prior.log_likelihood().values[0].sum(-1)
-    for i, (name, own) in enumerate(law.prior_of.items()):
-        expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
+    for i, (name, law_prior) in enumerate(law.prior_of.items()):
+        expected = expected + law_prior.frozen.logpdf(v[name]) + law_prior.from_unconstrained(prior.z[0, :, i])[1]
     raw, capability = prior.units[0][0].copy(), prior.capability[0]
     # Logits at where the benchmark's models should be: the difficulty is that origin and they over the slope.
     origins = np.array([expected_origin(law, prior.rows, name) for name in prior.reference["benchmarks"]])
@@ -148,15 +148,15 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     mean, sd = v["capability_centre"][:, None] + np.zeros(len(models)), v["capability_sd"][:, None]
     if law.pace is not None:
         t = models["year"].to_numpy() - 2024.5
-        known = models["training_compute_flop"].notna().to_numpy()
+        has_compute = models["training_compute_flop"].notna().to_numpy()
         log_compute, error = stated_computes(law, models)
         slope = v["compute_slope"][:, None]
         if law.slope_by_period:
             slope = np.where(models["year"].to_numpy() >= 2024.37, slope * np.exp(v["log_slope_ratio"])[:, None], slope)
         mean = mean + slope * log_compute + np.stack([gained(prior, i, models) for i in range(3)])
         other = v["unknown_centre"][:, None] + v["unknown_yearly_gain"][:, None] * t
-        mean = np.where(known, mean, other)
-        sd = np.where(known, np.hypot(sd, slope * error), v["unknown_sd"][:, None])
+        mean = np.where(has_compute, mean, other)
+        sd = np.where(has_compute, np.hypot(sd, slope * error), v["unknown_sd"][:, None])
     if law.family_effects:
         expected = expected + st.norm.logpdf(prior.families[0]).sum(-1)
         mean = mean + prior.named()["family_effect"].sel(family=models["family"].to_list()).values[0]
@@ -180,19 +180,19 @@ def test_leaving_a_model_out_integrates_over_its_capability(options, scores_desi
     reference = law.reference(rows)
     draws = bs.Fitter(law, scores_design.table).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
     name = "model 05"
-    found = draws.by_group("model").sel(group=name).values
-    own = rows[rows["model"] == name].reset_index(drop=True)
+    densities = draws.by_group("model").sel(group=name).values
+    of_model = rows[rows["model"] == name].reset_index(drop=True)
     place = reference["models"].index(name)
     mean, sd = draws.expected()
     labels = draws.real_line()["coordinate"].values
     grid = draws.capability[..., place].mean() + np.linspace(-4, 4, 4001)
     for draw in (0, 30):
         z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
-        at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), own, reference)
+        at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), of_model, reference)
         at_mean = mean[0, draw, place], sd[0, draw, place]
         prior = (st.t(4, *at_mean) if law.scatter == "t4" else st.norm(*at_mean)).logpdf(grid)
         exact = logsumexp(at.log_likelihood().values[0].sum(-1) + prior) + np.log(grid[1] - grid[0])
-        assert found[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
+        assert densities[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
 
 
 @pytest.mark.parametrize("spread", [None, 0.01])
@@ -207,8 +207,8 @@ def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores
     if spread is not None:
         draws.z[..., labels == "version_sd"] = np.log(spread)
         draws = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), draws.z)}), rows, reference)
-    found = draws.by_group("model").sel(group=name).values
-    own = rows[rows["model"] == name].reset_index(drop=True)
+    densities = draws.by_group("model").sel(group=name).values
+    of_model = rows[rows["model"] == name].reset_index(drop=True)
     place = reference["models"].index(name)
     grid = draws.capability[..., place].mean() + np.linspace(-5, 5, 2001)
     step = np.log(grid[1] - grid[0])
@@ -218,12 +218,12 @@ def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores
         for version in ("a", "b"):
             z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
             z[:, labels == f"version[{name}: {version}]"] = 0
-            of_version = own[own["version"] == version].reset_index(drop=True)
+            of_version = of_model[of_model["version"] == version].reset_index(drop=True)
             at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), of_version, reference)
             likelihood = at.log_likelihood().values[0].sum(-1)
             spread = st.norm(0, draws.values["version_sd"][0, draw]).logpdf(grid - grid[:, None])
             density = density + logsumexp(likelihood + spread, axis=1) + step
-        assert found[0, draw] == pytest.approx(logsumexp(density) + step, abs=3e-3)
+        assert densities[0, draw] == pytest.approx(logsumexp(density) + step, abs=3e-3)
 
 
 def test_groups_of_models_are_the_sum_of_theirs(scores_design):
@@ -265,7 +265,7 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"noise": "normal"}, "choose one of beta, logit_t4"),
         ({"scatter": "cauchy"}, "choose one of normal, t4"),
@@ -285,15 +285,15 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
         ({"priors": {"yearly_gain": "Normal(0, 1)"}}, "not known to this law"),
     ],
 )
-def test_options_that_make_no_law_are_refused(options, said):
+def test_options_that_make_no_law_are_refused(options, message):
     if "compute_slope" in options.get("priors", {}):
         options = options | {"pace": "linear"}
-    with pytest.raises(bs.InputError, match=said):
+    with pytest.raises(bs.InputError, match=message):
         bs.laws.Scores(**options)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda t: t.drop(columns="year"), '"year"'),
         (lambda t: t.assign(year=t["year"].where(t["model"] != "model 03")), "column 'year' is empty in row"),
@@ -304,8 +304,8 @@ def test_options_that_make_no_law_are_refused(options, said):
         (lambda t: t.drop(columns="version"), 'needs "version"'),
     ],
 )
-def test_tables_that_cannot_inform_the_law_are_refused(change, said, scores_design):
-    with pytest.raises(bs.InputError, match=said):
+def test_tables_that_cannot_inform_the_law_are_refused(change, message, scores_design):
+    with pytest.raises(bs.InputError, match=message):
         bs.laws.Scores(pace="linear", version_effects=True).rows(change(scores_design.table))
 
 
@@ -343,25 +343,25 @@ def test_what_was_simulated_is_recovered(fit_linear):
 
 
 @pytest.mark.parametrize(
-    ("options", "own"),
+    ("options", "added"),
     [
         ({"ceilings": True}, {"logit_ceiling_centre": 2.0, "logit_ceiling_sd": 0.7}),
         ({"version_effects": True}, {"version_sd": 0.6}),
         ({"scatter": "t4"}, {}),
     ],
 )
-def test_what_an_option_adds_is_recovered(options, own, scores_design):
+def test_what_an_option_adds_is_recovered(options, added, scores_design):
     law, large = bs.laws.Scores(pace="linear", **options), type(scores_design)(seed=20, models=48)
     rows, rng = law.rows(large.table), np.random.default_rng(11)
     spreads = {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_centre": -2.7, "log_noise_sd": 0.3}
-    truth = large.truth | spreads | own
-    known = law.known_draws(truth, law.reference(rows), rows, rng)
-    table = rows.assign(score=known.replicate(rng).values[0, 0])
+    truth = large.truth | spreads | added
+    known_draws = law.known_draws(truth, law.reference(rows), rows, rng)
+    table = rows.assign(score=known_draws.replicate(rng).values[0, 0])
     posterior = bs.fit(law, table, seed=1, draws=1200, tune=800, chains=2)["posterior"]
-    for name in (*own, "capability_sd", "compute_slope", "yearly_gain"):
+    for name in (*added, "capability_sd", "compute_slope", "yearly_gain"):
         z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
         assert abs(z) < 3.5, name
-    simulated = known.named().isel(chain=0, draw=0)
+    simulated = known_draws.named().isel(chain=0, draw=0)
     for name in ["capability", *({"ceiling", "version_effect"} & set(simulated))]:
         middle, sd = posterior[name].mean(("chain", "draw")), posterior[name].std(("chain", "draw"))
         assert float((((middle - simulated[name]) / sd) ** 2).mean()) < 3, name
@@ -381,11 +381,11 @@ def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
 def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
     design, fit = fit_linear
     name = "model 07"
-    kept = design.table[design.table["model"] != name].reset_index(drop=True)
+    remaining = design.table[design.table["model"] != name].reset_index(drop=True)
     fitter = bs.Fitter(bs.laws.Scores(pace="linear"), design.table)
-    without = fitter.sample(kept, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
+    without = fitter.sample(remaining, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
     draws, left = fit.draws, design.table[design.table["model"] == name].reset_index(drop=True)
     lacking = draws.left_out_group(without, left, "model").values
     exact = logsumexp(lacking) - np.log(lacking.size)
-    found = fit.loo("model", draws=200, tune=200).loc[name]
-    assert found["elpd"] == pytest.approx(exact, abs=0.3)
+    entry = fit.loo("model", draws=200, tune=200).loc[name]
+    assert entry["elpd"] == pytest.approx(exact, abs=0.3)

@@ -15,8 +15,8 @@ def beta(eta, log_noise):
 
 
 def test_the_beta_is_that_of_its_mean_and_precision():
-    found = Beta.log_density(ETA, LOG_NOISE, np.log(0.3), np.log(0.7))
-    np.testing.assert_allclose(found, beta(ETA, LOG_NOISE).logpdf(0.3), rtol=1e-9, atol=1e-9)
+    density = Beta.log_density(ETA, LOG_NOISE, np.log(0.3), np.log(0.7))
+    np.testing.assert_allclose(density, beta(ETA, LOG_NOISE).logpdf(0.3), rtol=1e-9, atol=1e-9)
 
 
 def test_the_beta_has_nearly_the_noise_as_its_sd_in_the_middle():
@@ -25,10 +25,10 @@ def test_the_beta_has_nearly_the_noise_as_its_sd_in_the_middle():
 
 
 def test_the_mass_of_a_beta_at_an_end_is_that_of_the_incomplete_beta():
-    found, exact = Beta.log_below(ETA, LOG_NOISE), beta(ETA, LOG_NOISE).cdf(END)
+    log_mass, exact = Beta.log_below(ETA, LOG_NOISE), beta(ETA, LOG_NOISE).cdf(END)
     told = exact > 1e-300
     assert told.mean() > 0.7
-    np.testing.assert_allclose(np.exp(found)[told], exact[told], rtol=2e-6)
+    np.testing.assert_allclose(np.exp(log_mass)[told], exact[told], rtol=2e-6)
 
 
 def test_the_mass_of_students_t_at_an_end_is_exact_in_both_tails():

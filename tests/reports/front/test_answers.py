@@ -26,7 +26,7 @@ def q(low, middle, high):
     return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
 
 
-OFF = {"verdict": "off", "sentence": "the law is off by 0.3% of the loss", "p": 1e-5, "size": 0.003}
+OFF = {"verdict": "off", "sentence": "the law has a misfit of 0.3% of the loss", "p": 1e-5, "size": 0.003}
 
 
 def law(elpd, exponent):
@@ -66,7 +66,7 @@ def document():
         "compute_equivalent_gain": {"all": {"doubling_months": q(8.0, 11.0, 17.0)}},
     }
     constants = {"E": 1.69, "A": 406.4, "B": 410.7, "alpha": 0.34, "beta": 0.28}
-    found = {
+    results = {
         "progress": {"7": pace, "19": pace},
         "paper_effects": {"7": {"doubling_months": q(7.0, 9.0, 14.0)}, "19": {"doubling_months": q(8.0, 13.0, None)}},
         "pooled_doubling_months": {"by_paper_stacking": q(1.0, 8.0, None), "top10": q(2.0, 8.0, None)},
@@ -129,22 +129,22 @@ def document():
             "train_digits": 10,
             "p_abacus_further": {},
             "confounded": {"nope": 0.68, "rope": 0.01},
-            "lengths": {"typical": {name: {"0.5": each} for name, each in lengths.items()}},
+            "lengths": {"typical": {name: {"0.5": interval} for name, interval in lengths.items()}},
         },
         "diagnostics": {name: {"ok": True, "sentence": "converged"} for name in FITS},
     }  # fmt: skip
-    found["answers"] = answers(found)
-    found["claims"] = claims(found, bs.load("published"))
-    return found
+    results["answers"] = answers(results)
+    results["claims"] = claims(results, bs.load("published"))
+    return results
 
 
 def test_each_question_has_one_short_answer_and_is_the_title_of_its_page(document):
     pages = ["progress", "since", "chinchilla", "embeddings", "arithmetic", "small-models"]
-    assert [each["page"] for each in document["answers"]] == pages
-    for each in document["answers"]:
-        assert len(each["answer"].split()) <= 30 and each["strength"] in ("strong", "fair", "weak")
-        assert PAGES[each["page"]].title == each["question"]
-        assert all(each["grades"].values()) and each["because"]
+    assert [answer["page"] for answer in document["answers"]] == pages
+    for answer in document["answers"]:
+        assert len(answer["answer"].split()) <= 30 and answer["strength"] in ("strong", "fair", "weak")
+        assert PAGES[answer["page"]].title == answer["question"]
+        assert all(answer["grades"].values()) and answer["because"]
 
 
 def test_questions_whose_pages_were_not_made_are_not_answered(document):
@@ -160,7 +160,7 @@ def test_questions_whose_pages_were_not_made_are_not_answered(document):
 def test_the_optimum_is_of_the_coupled_law_unless_another_is_better_by_two_errors(document):
     assert preferred(document) == "coupled" and largest_run(document) == pytest.approx(1e22)
     assert rivals(document) == ["offsets"]
-    answer = next(each for each in document["answers"] if each["page"] == "chinchilla")
+    answer = next(entry for entry in document["answers"] if entry["page"] == "chinchilla")
     best, other = (
         next(a for a in document["allocation"] if a["law"] == name and a["compute"] == 1e24)
         for name in ("coupled", "offsets")
@@ -184,10 +184,10 @@ def test_the_optimum_is_of_the_coupled_law_unless_another_is_better_by_two_error
     ],
 )
 def test_an_answer_is_weak_where_a_fit_that_it_depends_on_did_not_converge(document, fit, page):
-    before = {each["page"]: each for each in document["answers"]}
+    before = {answer["page"]: answer for answer in document["answers"]}
     document["diagnostics"][fit]["ok"] = False
-    after = {each["page"]: each for each in answers(document)}
-    assert {name for name, each in after.items() if each != before[name]} == {page}
+    after = {answer["page"]: answer for answer in answers(document)}
+    assert {name for name, answer in after.items() if answer != before[name]} == {page}
     assert after[page]["strength"] == "weak" and "not every chain converged" in after[page]["because"]
 
 
@@ -196,17 +196,17 @@ def test_a_direction_is_claimed_only_if_every_alternative_agrees(document):
     changed["reconciliation"]["direction"]["rises"] = False
     changed["since"]["p_faster"]["averaged"] = 0.6
     changed["equal_cost"]["p_abacus_further"] = {"nope": 0.93}
-    found = {each["page"]: each["answer"] for each in answers(changed)}
-    assert all(found[page].startswith("Not settled") for page in ("embeddings", "since", "arithmetic"))
+    texts = {answer["page"]: answer["answer"] for answer in answers(changed)}
+    assert all(texts[page].startswith("Not settled") for page in ("embeddings", "since", "arithmetic"))
     changed["equal_cost"]["p_abacus_further"] = {"nope": 0.99}
     assert answers(changed)[4]["answer"].startswith("Yes")
 
 
 def test_an_answer_that_the_numbers_do_not_bear_is_not_given(document):
     document["compute_equivalent_gain"]["quoted"]["doubling_months"] = q(9.0, None, None)
-    found = answers(document)
-    assert found[0]["answer"] == "The evaluations do not show that algorithms improve."
-    assert found[0]["strength"] == "weak" and found[0]["facts"]["width"] is None
+    changed_answers = answers(document)
+    assert changed_answers[0]["answer"] == "The evaluations do not show that algorithms improve."
+    assert changed_answers[0]["strength"] == "weak" and changed_answers[0]["facts"]["width"] is None
 
 
 def test_the_same_interval_is_printed_wherever_a_quantity_is(document):
@@ -218,9 +218,9 @@ def test_the_same_interval_is_printed_wherever_a_quantity_is(document):
 
 def test_page_and_terminal_say_the_same(document):
     text, printed = html.unescape(front(document)), " ".join(" ".join(lines(document)).split())
-    for each in document["answers"]:
-        assert each["answer"] in text and each["number"] in text
-        assert each["answer"] in printed and each["number"] in printed
+    for answer in document["answers"]:
+        assert answer["answer"] in text and answer["number"] in text
+        assert answer["answer"] in printed and answer["number"] in printed
     assert all(len(line) <= 80 for line in lines(document))
 
 
@@ -235,7 +235,7 @@ def test_published_estimates_stand_beside_ours(document):
 
 
 @pytest.mark.parametrize(
-    "theirs, ours, said",
+    "published, ours, expected",
     [
         ((5.0, None, None), (4.0, 5.0, 6.0), "holds"),
         ((7.0, 6.0, 8.0), (4.0, 5.0, 6.0), "moved"),
@@ -243,8 +243,8 @@ def test_published_estimates_stand_beside_ours(document):
         ((5.0, 1.0, 9.0), (4.0, 5.0, None), "holds, ours is wider"),
     ],
 )
-def test_a_verdict_compares_intervals(theirs, ours, said):
-    assert verdict(dict(zip(("estimate", "low", "high"), theirs, strict=True)), q(*ours)) == said
+def test_a_verdict_compares_intervals(published, ours, expected):
+    assert verdict(dict(zip(("estimate", "low", "high"), published, strict=True)), q(*ours)) == expected
 
 
 def test_the_picture_is_there_without_a_script_and_its_labels_do_not_meet(document):

@@ -37,7 +37,7 @@ MARKS = 40, 100, 240
 
 
 class Oracle(torch.nn.Module):
-    """Knows every answer of given problems, but for those that it is told to get wrong at a place of their answer."""
+    """Knows every answer of its problems, but for those that `wrong` selects, with the place of the error."""
 
     def __init__(self, task, cells, count, seed, wrong=lambda problem: None):
         super().__init__()
@@ -86,12 +86,12 @@ def grid(side):
 def test_a_model_that_knows_everything_is_right_everywhere(name):
     task, cells = TASKS[name](3), grid(4)
     model = Oracle(task, cells, 10, 5)
-    found = evaluate(model, task, cells, count=10, seed=5, batch_tokens=300)
-    assert found["correct"].dims == ("length_a", "length_b") and found["correct"].dtype == np.int64
-    assert (found["correct"] == found["total"]).all()
+    counts = evaluate(model, task, cells, count=10, seed=5, batch_tokens=300)
+    assert counts["correct"].dims == ("length_a", "length_b") and counts["correct"].dtype == np.int64
+    assert (counts["correct"] == counts["total"]).all()
     expected = [[min(i, j, 10) if name == "or" else 10 for j in range(1, 5)] for i in range(1, 5)]
-    assert found["total"].values.tolist() == expected
-    assert found["split"].values.tolist() == [
+    assert counts["total"].values.tolist() == expected
+    assert counts["split"].values.tolist() == [
         ["id" if max(i, j) <= 3 else "ood" for j in range(1, 5)] for i in range(1, 5)
     ]
 
@@ -101,11 +101,11 @@ def test_a_model_that_knows_everything_is_right_everywhere(name):
 def test_counts_are_by_cell_and_no_matter_how_batches_are_cut(batch_tokens, multiple):
     task, cells = Addition(3), [(4, 1), (1, 1), (2, 6), (3, 3)]
     model = Oracle(task, cells, 9, 5, lambda problem: None if problem[2] < problem[0] + problem[1] else problem[2] % 3)
-    found = evaluate(model, task, cells, count=9, seed=5, batch_tokens=batch_tokens, multiple=multiple)
-    assert found["length_a"].values.tolist() == [1, 2, 3, 4] and found["length_b"].values.tolist() == [1, 3, 6]
-    assert found["correct"].values.tolist() == [[2, 0, 0], [0, 0, 8], [0, 6, 0], [5, 0, 0]]
-    assert found["total"].values.tolist() == [[9, 0, 0], [0, 0, 9], [0, 9, 0], [9, 0, 0]]
-    assert found["split"].values.tolist() == [["id", "", ""], ["", "", "ood"], ["", "id", ""], ["ood", "", ""]]
+    counts = evaluate(model, task, cells, count=9, seed=5, batch_tokens=batch_tokens, multiple=multiple)
+    assert counts["length_a"].values.tolist() == [1, 2, 3, 4] and counts["length_b"].values.tolist() == [1, 3, 6]
+    assert counts["correct"].values.tolist() == [[2, 0, 0], [0, 0, 8], [0, 6, 0], [5, 0, 0]]
+    assert counts["total"].values.tolist() == [[9, 0, 0], [0, 0, 9], [0, 9, 0], [9, 0, 0]]
+    assert counts["split"].values.tolist() == [["id", "", ""], ["", "", "ood"], ["", "id", ""], ["ood", "", ""]]
 
 
 def test_few_shapes_are_seen_where_widths_are_rounded():
@@ -129,19 +129,19 @@ def test_the_minimum_of_sorting_counts_by_itself():
     task, cells = Sorting(3, numbers=2), [(3, 2), (1, 4), (2, 2), (4, 5)]
     wrong = {0: 0, 1: 2, 2: 4, 3: None}
     model = Oracle(task, cells, 4, 0, lambda problem: wrong[problem[2]] if problem[0] == 3 else None)
-    found = evaluate(model, task, cells, count=4)
+    counts = evaluate(model, task, cells, count=4)
     where = {"length_a": 3, "length_b": 2}
-    assert (found["correct"].sel(where), found["correct_minimum"].sel(where)) == (1, 3)
-    assert found["correct_minimum"].sum() == 15 and found["correct"].sum() == 13
-    assert [found["axis"].sel(length_a=a, length_b=b).item() for a, b in cells] == ["numbers", "digits", "", "both"]
+    assert (counts["correct"].sel(where), counts["correct_minimum"].sel(where)) == (1, 3)
+    assert counts["correct_minimum"].sum() == 15 and counts["correct"].sum() == 13
+    assert [counts["axis"].sel(length_a=a, length_b=b).item() for a, b in cells] == ["numbers", "digits", "", "both"]
 
 
 def test_intermediate_answers_of_a_looped_model():
     task, cells = Addition(2), grid(2)
-    found = evaluate(Oracle(task, cells, 5, 0), task, cells, count=5, recurrences=[1, 2, 4])
-    assert found["correct"].dims == ("recurrences", "length_a", "length_b") and found["total"].dims[0] == "length_a"
-    assert found["recurrences"].values.tolist() == [1, 2, 4]
-    assert found["correct"].sum(("length_a", "length_b")).values.tolist() == [0, 20, 20]
+    counts = evaluate(Oracle(task, cells, 5, 0), task, cells, count=5, recurrences=[1, 2, 4])
+    assert counts["correct"].dims == ("recurrences", "length_a", "length_b") and counts["total"].dims[0] == "length_a"
+    assert counts["recurrences"].values.tolist() == [1, 2, 4]
+    assert counts["correct"].sum(("length_a", "length_b")).values.tolist() == [0, 20, 20]
     looped = Transformer(Configuration(22, 16, 2, 1, 3, injection="every-layer"), 0)
     every = evaluate(looped, task, cells, count=5, recurrences=[1, 3])
     assert (every["correct"].sel(recurrences=3) == evaluate(looped, task, cells, count=5)["correct"]).all()
@@ -158,9 +158,9 @@ def agreement(model, task, cells, count=60):
         question = ~batch.scored & (batch.tokens != PAD)
         assert torch.equal(decoded[question], batch.tokens[question])
         share.append(by_decoding.float().mean().item())
-    found = evaluate(model, task, cells, count=count, seed=3, batch_tokens=500)
-    counted = [found["correct"].sel(length_a=a, length_b=b).item() for a, b in cells]
-    totals = [found["total"].sel(length_a=a, length_b=b).item() for a, b in cells]
+    counts = evaluate(model, task, cells, count=count, seed=3, batch_tokens=500)
+    counted = [counts["correct"].sel(length_a=a, length_b=b).item() for a, b in cells]
+    totals = [counts["total"].sel(length_a=a, length_b=b).item() for a, b in cells]
     if task.name != "or":
         assert [correct / count for correct in counted] == pytest.approx(share)
     assert all(correct <= total for correct, total in zip(counted, totals, strict=True))
@@ -194,7 +194,7 @@ def trained(scheme, shape):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_one_pass_and_decoding_agree_on_every_kind_of_model(scheme, shape):
     shares = [agreement(model, Addition(1), [(1, 1), (2, 1), (2, 2), (5, 5)]) for model in trained(scheme, shape)]
-    assert any(0 < share < 1 for found in shares for share in found) and shares[-1][0] > 0.3
+    assert any(0 < share < 1 for shares_of_kind in shares for share in shares_of_kind) and shares[-1][0] > 0.3
 
 
 def test_decoding_goes_wrong_where_the_model_does():
@@ -218,7 +218,7 @@ def test_decoding_goes_wrong_where_the_model_does():
 
 
 def test_what_goes_out_of_float32_does_not_come_back():
-    """Two tokens that bfloat16 cannot tell apart are told apart by float32 logits, and a tie takes the first."""
+    """Two tokens that are equal in bfloat16 differ by their float32 logits, and a tie takes the first."""
     batch = Batch(torch.tensor([[4, EQUALS, 5, EOS]]), torch.tensor([[False, False, True, True]]))
     logits = torch.zeros(1, 3, 22)
     logits[0, 1, 5], logits[0, 1, 4], logits[0, 2, EOS] = 1.0001, 1.0, 1
@@ -268,16 +268,16 @@ def test_regions_are_those_of_the_paper():
 
 def test_the_cells_of_the_paper_are_the_default(monkeypatch):
     monkeypatch.setattr(evaluation, "default_cells", lambda task: ((1, 1), (9, 9)))
-    found = evaluate(Small(22), Addition(2))
-    assert found["total"].values.tolist() == [[100, 0], [0, 100]]
+    counts = evaluate(Small(22), Addition(2))
+    assert counts["total"].values.tolist() == [[100, 0], [0, 100]]
 
 
 def test_a_record_is_written_and_read(tmp_path):
     task = Sorting(2)
-    found = evaluate(Small(task.vocabulary_size), task, grid(3), count=4)
-    found.to_netcdf(tmp_path / "cells.nc", engine="h5netcdf")
-    assert xr.open_dataset(tmp_path / "cells.nc", engine="h5netcdf").load().equals(found)
-    assert found["correct"].attrs["units"] == "problems"
+    counts = evaluate(Small(task.vocabulary_size), task, grid(3), count=4)
+    counts.to_netcdf(tmp_path / "cells.nc", engine="h5netcdf")
+    assert xr.open_dataset(tmp_path / "cells.nc", engine="h5netcdf").load().equals(counts)
+    assert counts["correct"].attrs["units"] == "problems"
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def tokens(rows=4, length=18, seed=0):
 
 
 def encoded(text):
-    known = {"+": 14, "=": EQUALS, "$": EOS, ".": PAD}
-    return torch.tensor([[known[c] if c in known else DIGIT0 + int(c) for c in text]])
+    symbols = {"+": 14, "=": EQUALS, "$": EOS, ".": PAD}
+    return torch.tensor([[symbols[c] if c in symbols else DIGIT0 + int(c) for c in text]])
 
 
 @pytest.mark.parametrize(
@@ -117,19 +117,19 @@ def test_fire_by_hand():
         fire.c.fill_(0.5)
         fire.multiplier.fill_(4 / 512)
     positions = torch.arange(7.0)
-    found = fire(positions)
-    assert found.shape == (1, 2, 7, 7)
+    bias = fire(positions)
+    assert bias.shape == (1, 2, 7, 7)
     for i in range(7):
         for j in range(7):
             if j > i:
-                assert (found[0, :, i, j] == -math.inf).all()
+                assert (bias[0, :, i, j] == -math.inf).all()
                 continue
             x = math.log(0.5 * (i - j) + 1) / (math.log(0.5 * max(i, 4) + 1) + 1e-6)
             hidden = [max(0.0, w * x + b) for w, b in zip(fire.hidden.weight[:, 0], fire.hidden.bias, strict=True)]
             for head in range(2):
                 weights = fire.out.weight[head].tolist()
                 expected = sum(w * h for w, h in zip(weights, hidden, strict=True)) + fire.out.bias[head]
-                assert found[0, head, i, j].item() == pytest.approx(expected.item(), abs=1e-6)
+                assert bias[0, head, i, j].item() == pytest.approx(expected.item(), abs=1e-6)
     assert Fire(1).c.item() == pytest.approx(0.1) and Fire(1).multiplier.item() == 1 and Fire.LENGTH == 512
 
 
@@ -150,13 +150,13 @@ def test_random_positions():
 def test_rotary_positions_by_hand():
     cosines, sines = rotation(9, 4, CPU)
     vectors = torch.randn(1, 1, 9, 4, generator=torch.Generator().manual_seed(0))
-    found = rotated(vectors, cosines, sines)
+    result = rotated(vectors, cosines, sines)
     for t in range(9):
         for m in range(2):
             angle = t * 10000 ** (-2 * m / 4)
             x, y = vectors[0, 0, t, m].item(), vectors[0, 0, t, m + 2].item()
-            assert found[0, 0, t, m].item() == pytest.approx(x * math.cos(angle) - y * math.sin(angle), abs=1e-5)
-            assert found[0, 0, t, m + 2].item() == pytest.approx(y * math.cos(angle) + x * math.sin(angle), abs=1e-5)
+            assert result[0, 0, t, m].item() == pytest.approx(x * math.cos(angle) - y * math.sin(angle), abs=1e-5)
+            assert result[0, 0, t, m + 2].item() == pytest.approx(y * math.cos(angle) + x * math.sin(angle), abs=1e-5)
     same = rotated(torch.ones(1, 1, 9, 4), cosines, sines)[0, 0]
     products = same @ same.T
     for distance in range(9):
@@ -234,8 +234,8 @@ def test_looped_models_share_their_block():
     }
     unrolled.load_state_dict(copied)
     assert torch.allclose(looped(tokens()), unrolled(tokens()), atol=1e-6)
-    each = [looped(tokens(), recurrences=r) for r in (1, 2, 3)]
-    assert torch.equal(each[2], looped(tokens())) and not torch.allclose(each[0], each[1])
+    outputs = [looped(tokens(), recurrences=r) for r in (1, 2, 3)]
+    assert torch.equal(outputs[2], looped(tokens())) and not torch.allclose(outputs[0], outputs[1])
 
 
 def test_evaluation_has_no_chance_in_it_and_training_has():
@@ -244,9 +244,9 @@ def test_evaluation_has_no_chance_in_it_and_training_has():
         model.eval()(tokens()), model.train()(tokens())
     )
     draws = [drawn(0, count, k_max=5, recurrences=2) for count in (0, 0, 1)]
-    found = [model(tokens(), draws=draw, recurrences=2) for draw in draws]
-    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
-    assert not torch.equal(found[0], model(tokens()))
+    outputs = [model(tokens(), draws=draw, recurrences=2) for draw in draws]
+    assert torch.equal(outputs[0], outputs[1]) and not torch.equal(outputs[0], outputs[2])
+    assert not torch.equal(outputs[0], model(tokens()))
     state = model._initial(torch.zeros(200, 20, 16), draws[0])
     assert state.std().item() == pytest.approx(0.02, rel=0.02) and abs(state.mean().item()) < 1e-3
     assert (model._initial(torch.zeros(2, 3, 16), None) == 0).all()
@@ -275,7 +275,7 @@ def test_no_gradient_reaches_the_free_recurrences():
     model = Transformer(configuration(recurrences=5, injection="every-layer", embedding="nope"), seed=0)
     draws = drawn(0, 0, k_max=1, recurrences=5)._replace(free=3, held=2)
     model(tokens(), draws=draws).square().sum().backward()
-    found = [weight.grad.clone() for weight in model.parameters()]
+    gradients = [weight.grad.clone() for weight in model.parameters()]
     model.zero_grad()
     embedded, context = model._embedded(tokens(), draws.offset), model._context(18, CPU, draws)
     with torch.no_grad():
@@ -287,11 +287,13 @@ def test_no_gradient_reaches_the_free_recurrences():
         state = model._recurrence(state, embedded, context)
     state = model.head_square(model.head_norm(model.head_network(state)))
     model.unembedding(state).square().sum().backward()
-    assert all(torch.allclose(a, w.grad, rtol=1e-4, atol=1e-5) for a, w in zip(found, model.parameters(), strict=True))
+    assert all(
+        torch.allclose(a, w.grad, rtol=1e-4, atol=1e-5) for a, w in zip(gradients, model.parameters(), strict=True)
+    )
     model.zero_grad()
     model(tokens(), draws=draws, recurrences=5).square().sum().backward()
     whole = [weight.grad for weight in model.layers.parameters()]
-    assert not all(torch.allclose(a, b, rtol=1e-2) for a, b in zip(found[2:], whole, strict=False))
+    assert not all(torch.allclose(a, b, rtol=1e-2) for a, b in zip(gradients[2:], whole, strict=False))
 
 
 def batch(texts=("12+3=51$...", "1+123=421$.")):
@@ -310,21 +312,21 @@ def test_the_loss_by_hand():
         model(one.tokens[:, :-1], draws=draws).log_softmax(-1),
         model(one.tokens[:, :-1], draws=draws, recurrences=4).log_softmax(-1),
     ]
-    each = [[-p[r, t, one.tokens[r, t + 1]].item() for r in (0, 1) for t in range(10)] for p in logits]
-    # Tokens 5 to 7 of the first problem and 6 to 9 of the second are answers, counted from 0.
+    losses = [[-p[r, t, one.tokens[r, t + 1]].item() for r in (0, 1) for t in range(10)] for p in logits]
+    # Places of the answers of both problems, counted from 0.
     answers = [t - 1 for t in (5, 6, 7)], [9 + t for t in (6, 7, 8, 9)]
-    mean = [sum(e[t] for part in answers for t in part) / 7 for e in each]
-    by_problem = sum(sum(each[0][t] for t in part) / len(part) for part in answers) / 2
+    mean = [sum(e[t] for part in answers for t in part) / 7 for e in losses]
+    by_problem = sum(sum(losses[0][t] for t in part) / len(part) for part in answers) / 2
     written = [t for t in range(20) if t not in (7, 8, 9, 19)]
     for objective, expected in (
         (Objective(), mean[0]),
         (Objective(average="problems"), by_problem),
         (Objective(alpha=0.25), 0.25 * mean[0] + 0.75 * mean[1]),
         (Objective(alpha=0), mean[1]),
-        (Objective(masked=False), sum(each[0][t] for t in written) / len(written)),
+        (Objective(masked=False), sum(losses[0][t] for t in written) / len(written)),
     ):
-        (found,) = objective.losses(model, [(one, draws)])
-        assert found.item() == pytest.approx(expected, rel=1e-5)
+        (loss,) = objective.losses(model, [(one, draws)])
+        assert loss.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_parts_add_up_to_the_whole():
@@ -396,8 +398,8 @@ def test_averages_by_hand(average):
     }[average]
     halves = [Batch(whole.tokens[place : place + 1], whole.scored[place : place + 1]) for place in (0, 1)]
     for parts in ([whole], halves):
-        found = sum(Objective(average=average).losses(model, [(part, draws) for part in parts]))
-        assert found.item() == pytest.approx(expected.item(), rel=1e-4)
+        total = sum(Objective(average=average).losses(model, [(part, draws) for part in parts]))
+        assert total.item() == pytest.approx(expected.item(), rel=1e-4)
 
 
 def test_batches_ramp_up_and_the_rate_is_a_trapezoid_in_problems():
@@ -424,9 +426,9 @@ def test_compiled_layers_are_the_layers():
     expected = model(tokens())
     gradients = torch.autograd.grad(expected.square().sum(), list(model.parameters()))
     model.compile_layers()
-    found = model(tokens())
-    assert torch.allclose(found, expected, atol=1e-5)
-    again = torch.autograd.grad(found.square().sum(), list(model.parameters()))
+    output = model(tokens())
+    assert torch.allclose(output, expected, atol=1e-5)
+    again = torch.autograd.grad(output.square().sum(), list(model.parameters()))
     assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(gradients, again, strict=True))
 
 

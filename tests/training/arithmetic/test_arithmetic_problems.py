@@ -65,20 +65,20 @@ def test_all_answers_are_right(name):
     task, checked, whole = TASKS[name](TRAINED[name]), 0, 5000
     for step in range(PROBLEMS // 2 // whole):
         for batch in task.batches(1, step, whole, CPU):
-            found = texts(batch.tokens)
-            assert all(right(name, problem) for problem in found)
-            assert all(problem.endswith("$") for problem in found)
-            checked += len(found)
+            problems = texts(batch.tokens)
+            assert all(right(name, problem) for problem in problems)
+            assert all(problem.endswith("$") for problem in problems)
+            checked += len(problems)
     for part in range(PROBLEMS // 2 // 1000):
         first, second = random_cells(task, LONGEST[name], 1000, part)
         batch = task.problems(first, second, task.keys(part, first, second, torch.arange(1000)))
-        found = texts(batch.tokens)
-        assert all(right(name, problem) for problem in found)
-        for problem, i, j in zip(found, first.tolist(), second.tolist(), strict=True):
+        problems = texts(batch.tokens)
+        assert all(right(name, problem) for problem in problems)
+        for problem, i, j in zip(problems, first.tolist(), second.tolist(), strict=True):
             cell = sides(name, problem)
             assert cell == (i, j) or (name == "sorting" and cell[0] == i and cell[1] <= j)
             assert len(problem) <= task.length(i, j)
-        checked += len(found)
+        checked += len(problems)
     assert checked >= PROBLEMS
 
 
@@ -186,15 +186,15 @@ def test_buckets_hold_the_fewest_tokens():
     cells = [(i, j, 0) for i in range(1, 6) for j in range(1, 6)]
     widths = [i + j + max(i, j) for i, j, _ in cells]
     for most in (1, 2, 3):
-        made = strata(cells, widths, most, 1000)
+        buckets = strata(cells, widths, most, 1000)
         distinct, many = np.unique(widths, return_counts=True)
         best = math.inf
         for cuts in np.ndindex(*[len(distinct)] * (most - 1)):
             ends = [*sorted(cuts), len(distinct) - 1]
             starts = [0, *(end + 1 for end in ends[:-1])]
             best = min(best, sum(many[a : b + 1].sum() * distinct[b] for a, b in zip(starts, ends, strict=True)))
-        assert sum(np.multiply(made.sizes, made.widths)) == best
-        assert sum(made.sizes) == len(cells) and sorted(made.cells) == sorted(cells)
+        assert sum(np.multiply(buckets.sizes, buckets.widths)) == best
+        assert sum(buckets.sizes) == len(cells) and sorted(buckets.cells) == sorted(cells)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -262,12 +262,12 @@ def test_digits_are_uniform_and_the_first_is_not_zero():
 
 
 def test_lengths_of_numbers_to_sort_are_uniform():
-    found = texts(Sorting(4).cell(6, 4, 4000, 0, CPU).tokens)
-    sizes = [len(pair.split(":")[1]) for problem in found for pair in problem.split("=")[0].split(",")]
+    problems = texts(Sorting(4).cell(6, 4, 4000, 0, CPU).tokens)
+    sizes = [len(pair.split(":")[1]) for problem in problems for pair in problem.split("=")[0].split(",")]
     assert np.abs(np.bincount(sizes)[1:] - 6000).max() < 350
     ties = [problem for problem in texts(Sorting(1).cell(9, 1, 100, 0, CPU).tokens) if right("sorting", problem)]
     assert len(ties) == 100
-    starts = {problem[0] for problem in found}
+    starts = {problem[0] for problem in problems}
     assert starts == set(LABELS[:102])
 
 
@@ -286,14 +286,14 @@ def test_padding_is_on_the_right_or_anywhere():
     assert ((tokens != PAD).long().diff(dim=1) <= 0).all()
     padded = Addition(8, padding=True, padding_rate=0.2)
     tokens = padded.batch(0, 0, 4000, CPU).tokens
-    found = texts(tokens)
-    assert sum("·" in problem for problem in found) > 3500
-    assert all(right("addition", problem.replace("·", "")) for problem in found)
-    inserted, places = sum(problem.count("·") for problem in found), sum(len(p.replace("·", "")) - 1 for p in found)
+    inputs = texts(tokens)
+    assert sum("·" in problem for problem in inputs) > 3500
+    assert all(right("addition", problem.replace("·", "")) for problem in inputs)
+    inserted, places = sum(problem.count("·") for problem in inputs), sum(len(p.replace("·", "")) - 1 for p in inputs)
     chances = [0.2, 0.2 * 0.02, 0.2 * 0.02 * 0.002]
     assert inserted / places == pytest.approx(sum(chances), rel=0.02)
     assert padded.width == 28 + room(28, 0.2) and tokens.shape[1] == padded.width
-    assert max(map(len, found)) <= padded.width - 3
+    assert max(map(len, inputs)) <= padded.width - 3
     assert not any("·" in problem for problem in texts(padded.cell(5, 5, 100, 0, CPU).tokens))
     crowded = Addition(1, padding=True, padding_rate=0.99).batch(0, 0, 1000, CPU).tokens
     assert (crowded == EOS).sum(1).eq(1).all()
@@ -354,9 +354,9 @@ def test_or_has_every_place_once():
     for i, j in ((5, 9), (9, 5), (6, 6), (1, 1)):
         task = Or(10)
         assert task.cell_size(i, j, 100) == min(i, j) and task.cell_size(i, j, 3) == min(i, j, 3)
-        found = texts(task.cell(i, j, min(i, j), 0, CPU).tokens)
-        assert sorted(problem.split("=")[1].index("1") for problem in found) == list(range(min(i, j)))
-        shorter = {0 if "1" in problem.split("|")[0] else 1 for problem in found}
+        problems = texts(task.cell(i, j, min(i, j), 0, CPU).tokens)
+        assert sorted(problem.split("=")[1].index("1") for problem in problems) == list(range(min(i, j)))
+        shorter = {0 if "1" in problem.split("|")[0] else 1 for problem in problems}
         assert shorter <= ({0} if i < j else {1} if j < i else {0, 1})
     sides_of_ones = [problem.index("1") < 6 for problem in texts(Or(10).cell(6, 6, 600, 0, CPU).tokens)]
     assert 240 < sum(sides_of_ones) < 360
@@ -407,7 +407,7 @@ def test_problems_made_many_steps_at_a_time_are_those_of_each(name, options):
     task = TASKS[name](6, **options)
     for buckets, count in itertools.product((True, False), (1, 37)):
         steps = range(4, 10)
-        for step, made in zip(steps, task.consecutive(3, steps, count, CPU, buckets=buckets), strict=True):
+        for step, batches in zip(steps, task.consecutive(3, steps, count, CPU, buckets=buckets), strict=True):
             alone = task.batches(3, step, count, CPU) if buckets else (task.batch(3, step, count, CPU),)
-            for one, other in zip(made, alone, strict=True):
+            for one, other in zip(batches, alone, strict=True):
                 assert torch.equal(one.tokens, other.tokens) and torch.equal(one.scored, other.scored)

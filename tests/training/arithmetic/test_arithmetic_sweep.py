@@ -77,11 +77,11 @@ def test_counts_are_those_of_the_trained_model(unbroken, tiny, tmp_path):
     assert stopped is None
     model = Transformer(run.model)
     model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
-    found = evaluate(model.eval(), run.task, run.grid.cells, count=20, seed=0, device=CPU)
-    kept = result.sel(run=run.name)
+    counts = evaluate(model.eval(), run.task, run.grid.cells, count=20, seed=0, device=CPU)
+    of_sweep = result.sel(run=run.name)
     for a, b in run.grid.cells:
         cell = {"length_a": a, "length_b": b}
-        assert found["correct"].sel(cell) == kept["correct"].sel(cell)
+        assert counts["correct"].sel(cell) == of_sweep["correct"].sel(cell)
 
 
 def test_the_table_is_long_by_cell(unbroken):
@@ -149,10 +149,10 @@ def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
     with torch.no_grad():
         model.abacus.table.weight[1:10] = model.abacus.table.weight[3:12].clone()
     shifted = evaluate(model.eval(), run.task, run.grid.cells, count=20)
-    kept = result.sel(run=run.name, offset=2)
+    of_sweep = result.sel(run=run.name, offset=2)
     for a, b in run.grid.cells:
         cell = {"length_a": a, "length_b": b}
-        assert shifted["correct"].sel(cell) == kept["correct"].sel(cell)
+        assert shifted["correct"].sel(cell) == of_sweep["correct"].sel(cell)
 
 
 def test_flop_count_the_recurrences_that_were_drawn(tiny):
@@ -181,13 +181,13 @@ class StopAfterLooks(Guard):
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
     run = read_sweep(tiny).settled(HERE).arms["looped"][1]
-    found = []
-    while not found or (found[-1] is None and len(found) <= run.plan.updates):
-        found.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
-    assert len(found) > 3
+    outcomes = []
+    while not outcomes or (outcomes[-1] is None and len(outcomes) <= run.plan.updates):
+        outcomes.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
+    assert len(outcomes) > 3
     expected = unbroken[0].sel(run=[run.name])
     for name in ("correct", "total", "loss_train", "loss_eval", "accuracy", "learning_rate"):
-        assert np.array_equal(found[-1][name].values, expected[name].values)
+        assert np.array_equal(outcomes[-1][name].values, expected[name].values)
 
 
 def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch):
@@ -203,9 +203,9 @@ def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, un
     assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
     assert not asked
     for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
-        found = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
+        counts = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
         assert asked == parts
-    assert np.array_equal(found["correct"].values, unbroken[0]["correct"].sel(run=[run.name]).values)
+    assert np.array_equal(counts["correct"].values, unbroken[0]["correct"].sel(run=[run.name]).values)
 
 
 def test_a_run_that_diverges_is_recorded(kind, tiny, tmp_path):
@@ -272,17 +272,17 @@ def test_memory_is_estimated_from_above(monkeypatch):
 )
 def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, block):
     shape = Configuration(24, d_model=64, heads=2, layers=2, recurrences=recurrences, embedding=scheme, block=block)
-    model, tokens, kept = Transformer(shape, 0), torch.randint(4, 17, (64, 20)), {}
+    model, tokens, saved = Transformer(shape, 0), torch.randint(4, 17, (64, 20)), {}
 
     def keep(tensor):
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = tensor, storage.nbytes()
+        saved[storage.data_ptr()] = tensor, storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
     weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
-    activations = sum(size for pointer, (_, size) in kept.items() if pointer not in weights)
+    activations = sum(size for pointer, (_, size) in saved.items() if pointer not in weights)
     estimate = training_bytes(shape, tokens.numel(), 20, "float32", recurrences)
     estimate -= training_bytes(shape, 0, 20, "float32", recurrences)
     assert 0.6 * estimate < activations < estimate
@@ -399,11 +399,11 @@ def command_line(*arguments):
 def test_the_command_line(kind, tiny, unbroken, tmp_path):
     done = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert (said["status"], said["runs"]) == ("finished", kind.runs)
-    entry = said["accuracies"][0]
+    document = json.loads(done.stdout)
+    assert (document["status"], document["runs"]) == ("finished", kind.runs)
+    entry = document["accuracies"][0]
     assert entry["embedding"] == "abacus" and 0 <= entry["id"] <= 1 and entry["ood100"] is None
-    rows = pd.read_csv(said["table"])
+    rows = pd.read_csv(document["table"])
     inside = rows[(rows["run"] == entry["run"]) & (rows["split"] == "id")]
     assert entry["id"] == pytest.approx(inside["correct"].sum() / inside["total"].sum())
     pd.testing.assert_frame_equal(rows, pd.read_csv(unbroken[1] / "runs.csv"))
@@ -432,11 +432,11 @@ def test_parts_of_a_grid_come_together():
     cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
     whole = evaluate(model, task_of, cells, count=7)
     parts = [evaluate(model, task_of, part, count=7, offsets=(0, 3)) for part in (cells[:2], cells[2:4], cells[4:])]
-    found = together(parts)
-    assert set(found.data_vars) == set(whole.data_vars) and found["offset"].values.tolist() == [0, 3]
+    merged = together(parts)
+    assert set(merged.data_vars) == set(whole.data_vars) and merged["offset"].values.tolist() == [0, 3]
     for name in whole.data_vars:
         for offset in (0, 3):
-            assert found[name].sel(offset=offset).values.tolist() == whole[name].values.tolist()
+            assert merged[name].sel(offset=offset).values.tolist() == whole[name].values.tolist()
 
 
 @pytest.mark.parametrize("embedding", ["abacus+fire", "abacus+rope"])

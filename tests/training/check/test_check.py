@@ -22,39 +22,39 @@ def rehearsed(tmp_path_factory):
     """The check of a CPU at tiny sizes, in calls of half a minute until it is finished."""
     out, lines = tmp_path_factory.mktemp("check"), []
     for _ in range(40):
-        found = check(out, minutes=0.5, device="cpu", tables=tiny(), told=lines.append)
-        if found["status"] == "finished":
+        record = check(out, minutes=0.5, device="cpu", tables=tiny(), told=lines.append)
+        if record["status"] == "finished":
             break
-    return found, out, lines
+    return record, out, lines
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
 def test_the_check_is_rehearsed_from_end_to_end(rehearsed):
-    found, out, lines = rehearsed
-    assert found["status"] == "finished" and set(found["agreement"]) == set(CHECKS)
-    assert all(each["ok"] for each in found["agreement"].values())
-    assert not [each for each in found["speed"].values() if "error" in each] and set(found["speed"]) == set(NAMES)
-    assert {name: each["runs"] for name, each in found["sweeps"].items()} == {
+    record, out, lines = rehearsed
+    assert record["status"] == "finished" and set(record["agreement"]) == set(CHECKS)
+    assert all(entry["ok"] for entry in record["agreement"].values())
+    assert not [entry for entry in record["speed"].values() if "error" in entry] and set(record["speed"]) == set(NAMES)
+    assert {name: entry["runs"] for name, entry in record["sweeps"].items()} == {
         "schemes": 2 * 4 + 2 + 2 * 5,
         "reduced": 3,
         "sorting": 3,
         "or": 3,
     }
-    for name in found["sweeps"]:
+    for name in record["sweeps"]:
         assert (out / name / "runs.csv").stat().st_size
-    for update in found["speed"]["updates"]["updates"].values():
+    for update in record["speed"]["updates"]["updates"].values():
         assert update["eager"]["seconds"] > 0
-    kept = json.loads((out / "check.json").read_text())
-    assert kept | {"status": "finished"} == found
+    stored = json.loads((out / "check.json").read_text())
+    assert stored | {"status": "finished"} == record
     summary = (out / "summary.md").read_text()
-    assert all(f"**{name}**" in summary for name in (*CHECKS, *NAMES, *found["sweeps"]))
+    assert all(f"**{name}**" in summary for name in (*CHECKS, *NAMES, *record["sweeps"]))
     assert sum("agreement, judging" in line for line in lines) == 1
 
 
 def test_a_finished_check_does_nothing_again(rehearsed):
-    found, out, _ = rehearsed
+    record, out, _ = rehearsed
     again = []
-    assert check(out, device="cpu", tables=tiny(), told=again.append) == found
+    assert check(out, device="cpu", tables=tiny(), told=again.append) == record
     assert len(again) == 1 and again[0].startswith("finished")
 
 
@@ -78,6 +78,6 @@ def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bayescaling.training.check.runner.CHECKS", {"broken": broken, "data": CHECKS["data"]})
     monkeypatch.setattr("bayescaling.training.check.runner.SPEEDS", {})
-    found = check(tmp_path, device="cpu", tables=tiny(), told=lambda line: None)
-    assert not found["agreement"]["broken"]["ok"] and "no such kernel" in found["agreement"]["broken"]["error"]
-    assert found["agreement"]["data"]["ok"] and found["status"] == "finished"
+    record = check(tmp_path, device="cpu", tables=tiny(), told=lambda line: None)
+    assert not record["agreement"]["broken"]["ok"] and "no such kernel" in record["agreement"]["broken"]["error"]
+    assert record["agreement"]["data"]["ok"] and record["status"] == "finished"

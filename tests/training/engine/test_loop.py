@@ -256,10 +256,10 @@ def test_killed_while_saving_the_last_checkpoint_is_whole(tmp_path):
             child.send_signal(signal.SIGKILL)
         assert child.returncode == -signal.SIGKILL
         interrupted += bool(list(tmp_path.glob(".*.partial")))
-        found, weights, state = Checkpoints(tmp_path).latest()
+        saved_step, weights, state = Checkpoints(tmp_path).latest()
         assert not list(tmp_path.glob(".*.partial"))
-        assert found >= step and state == {"step": found} and (weights["w"] == found).all()
-        step = found
+        assert saved_step >= step and state == {"step": saved_step} and (weights["w"] == saved_step).all()
+        step = saved_step
     assert interrupted
 
 

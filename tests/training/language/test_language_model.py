@@ -74,25 +74,25 @@ def test_every_route_gives_the_loss_and_its_gradients(route, rows, vocabulary):
     exact = [states.clone().requires_grad_(), weight.clone().requires_grad_()]
     loss = F.cross_entropy(F.linear(*exact), targets)
     (3 * loss).backward()
-    own = [states.float().requires_grad_(), weight.float().requires_grad_()]
-    found = cross_entropy(own[0].view(2, -1, 8), own[1], targets.view(2, -1), route)
-    (3 * found).backward()
-    assert found.item() == pytest.approx(loss.item(), rel=1e-5)
-    for ours, theirs in zip(own, exact, strict=True):
-        assert (ours.grad - theirs.grad).norm() < 1e-5 * theirs.grad.norm()
-    each = token_losses(own[0].detach().view(2, -1, 8), own[1].detach(), targets.view(2, -1))
-    assert each.shape == (2, rows // 2) and each.mean().item() == pytest.approx(loss.item(), rel=1e-5)
+    inputs = [states.float().requires_grad_(), weight.float().requires_grad_()]
+    route_loss = cross_entropy(inputs[0].view(2, -1, 8), inputs[1], targets.view(2, -1), route)
+    (3 * route_loss).backward()
+    assert route_loss.item() == pytest.approx(loss.item(), rel=1e-5)
+    for ours, reference in zip(inputs, exact, strict=True):
+        assert (ours.grad - reference.grad).norm() < 1e-5 * reference.grad.norm()
+    losses = token_losses(inputs[0].detach().view(2, -1, 8), inputs[1].detach(), targets.view(2, -1))
+    assert losses.shape == (2, rows // 2) and losses.mean().item() == pytest.approx(loss.item(), rel=1e-5)
 
 
 def test_words_that_only_fill_a_product_up_change_nothing(monkeypatch):
     generator = torch.Generator().manual_seed(0)
     states, weight = (torch.randn(n, 8, generator=generator, requires_grad=True) for n in (50, 37))
-    targets, found = torch.randint(37, (50,), generator=generator), []
+    targets, results = torch.randint(37, (50,), generator=generator), []
     for multiple in (1, 64):
         monkeypatch.setattr(loss_module, "MULTIPLE", {False: multiple})
         loss = cross_entropy(states, weight, targets, "plain")
-        found.append([loss, *torch.autograd.grad(loss, (states, weight))])
-    assert all(torch.allclose(a, b, atol=1e-7) for a, b in zip(*found, strict=True))
+        results.append([loss, *torch.autograd.grad(loss, (states, weight))])
+    assert all(torch.allclose(a, b, atol=1e-7) for a, b in zip(*results, strict=True))
 
 
 @pytest.mark.parametrize("route", ON_CPU)
@@ -104,10 +104,10 @@ def test_routes_in_bfloat16(route):
     exact = torch.autograd.grad(F.cross_entropy(F.linear(states, weight), targets), (states, weight))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         loss = cross_entropy(states, weight, targets, route)
-    found = torch.autograd.grad(loss, (states, weight))
-    for ours, theirs in zip(found, exact, strict=True):
+    gradients = torch.autograd.grad(loss, (states, weight))
+    for ours, reference in zip(gradients, exact, strict=True):
         assert ours.dtype == torch.float32
-        assert (ours - theirs).norm() < 0.02 * theirs.norm()
+        assert (ours - reference).norm() < 0.02 * reference.norm()
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")

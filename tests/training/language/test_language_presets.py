@@ -33,15 +33,15 @@ def test_evaluation_by_hand():
     run = sweep.runs(sweep.stages[0], {})[0]
     model, language = Decoder(run.model, 3), Synthetic(vocabulary=256)
     tokens = language.held_out(2**16 // 16, 16, torch.device("cpu"))
-    found = task(run, sweep.execution, torch.device("cpu")).evaluate(model)
+    columns = task(run, sweep.execution, torch.device("cpu")).evaluate(model)
     with torch.no_grad():
         logits = torch.nn.functional.linear(model(tokens[:, :-1]), model.unembedding).double()
     losses = (-logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0]).mean(1).numpy()
     truth = -language.log_probability(tokens).mean(1).numpy()
     for name, values in {"loss_eval": losses, "loss_oracle": truth, "excess": losses - truth}.items():
-        assert found[name] == pytest.approx(values.mean(), rel=1e-5)
-    assert found["loss_eval_se"] == pytest.approx(losses.std(ddof=1) / 64, rel=1e-3)
-    assert found["excess_se"] == pytest.approx((losses - truth).std(ddof=1) / 64, rel=1e-3)
+        assert columns[name] == pytest.approx(values.mean(), rel=1e-5)
+    assert columns["loss_eval_se"] == pytest.approx(losses.std(ddof=1) / 64, rel=1e-3)
+    assert columns["excess_se"] == pytest.approx((losses - truth).std(ddof=1) / 64, rel=1e-3)
 
 
 def test_a_runs_name_is_its_configuration():

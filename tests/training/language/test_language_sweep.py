@@ -177,16 +177,16 @@ def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tm
 
 def test_memory_is_estimated_from_above_what_backpropagation_keeps():
     model, tokens = Configuration(16, 2, vocabulary=500, heads=2), 1024
-    decoder, kept = Decoder(model, 0), {}
+    decoder, saved = Decoder(model, 0), {}
 
     def keep(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor
 
     batch = torch.randint(500, (tokens // 16, 17))
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         next_token_loss(decoder, batch, "plain")
     weights = {weight.untyped_storage().data_ptr() for weight in decoder.parameters()}
-    activations = sum(size for pointer, size in kept.items() if pointer not in weights)
+    activations = sum(size for pointer, size in saved.items() if pointer not in weights)
     estimate = training_bytes(model, tokens, "plain", "float32") - training_bytes(model, 0, "plain", "float32")
     assert 0.4 * estimate < activations < estimate

@@ -159,8 +159,8 @@ def test_tokens_come_as_often_as_the_law_says(small, stationary):
         assert statistic < freedom + 4.5 * math.sqrt(2 * freedom)
         tested += freedom
     assert tested > 40
-    found = torch.bincount(newer * 24 + following, minlength=24**2).view(24, 24) / len(newer)
-    assert (found - stationary).abs().max() < 0.002
+    frequencies = torch.bincount(newer * 24 + following, minlength=24**2).view(24, 24) / len(newer)
+    assert (frequencies - stationary).abs().max() < 0.002
 
 
 def test_the_entropy_rate_is_the_exact_one(small, stationary):

@@ -1,4 +1,4 @@
-"""Keys of sweeps' files: each is listed once, checked by what is listed, and told by the help of the command."""
+"""Keys of sweeps' files: each is listed once, checked by the list, and printed by the help of the command."""
 
 import importlib
 import re
@@ -32,8 +32,8 @@ EVERY = [(command, table, key) for command in KINDS for table, keys in tables_of
 
 @pytest.mark.parametrize("command", KINDS)
 def test_help_lists_every_key_with_its_default(command):
-    said = CliRunner().invoke(app, [command, "--help"], terminal_width=200)
-    text = re.sub(r"-\s+", "-", " ".join(said.output.split()))
+    result = CliRunner().invoke(app, [command, "--help"], terminal_width=200)
+    text = re.sub(r"-\s+", "-", " ".join(result.output.split()))
     for row in SWEEPS[command].sweep_keys().itertuples():
         assert f"{row.key} (needed)" in text or f"{row.key} = {row.default}" in text
         assert re.sub(r"-\s+", "-", row.meaning) in text and f"Takes {row.takes}." in text
@@ -41,10 +41,10 @@ def test_help_lists_every_key_with_its_default(command):
 
 @pytest.mark.parametrize("command", KINDS)
 def test_every_key_is_listed(command):
-    found = SWEEPS[command].sweep_keys()
-    assert set(found["key"]) >= {key for of, _, key in EVERY if of == command}
-    assert not found.duplicated(["table", "key"]).any()
-    assert (found != "").drop(columns="table").all(axis=None)
+    keys = SWEEPS[command].sweep_keys()
+    assert set(keys["key"]) >= {key for of, _, key in EVERY if of == command}
+    assert not keys.duplicated(["table", "key"]).any()
+    assert (keys != "").drop(columns="table").all(axis=None)
 
 
 @pytest.mark.parametrize(("command", "table", "name"), EVERY, ids=map(" ".join, EVERY))
@@ -60,14 +60,14 @@ def test_a_default_is_what_a_key_takes_and_nonsense_is_not(command, table, name)
 def test_presets_have_no_other_keys(command):
     tables = tables_of(command)
     for preset in PRESETS[command].values():
-        for section, given in preset.items():
-            for table in given if isinstance(given, list) else [given]:
+        for section, value in preset.items():
+            for table in value if isinstance(value, list) else [value]:
                 if section in tables:
                     checked(section, table, tables[section], whole=section in ("stages", "arms"))
 
 
 @pytest.mark.parametrize(
-    ("takes", "said"),
+    ("takes", "text"),
     [
         (Count, "a whole number of at least 1"),
         (Positive | None, "a positive number"),
@@ -75,12 +75,12 @@ def test_presets_have_no_other_keys(command):
         (dict[str, int], "a table"),
     ],
 )
-def test_what_a_type_takes_is_said(takes, said):
-    assert words(takes) == said
+def test_what_a_type_takes_is_said(takes, text):
+    assert words(takes) == text
 
 
 def test_what_is_said_of_a_key_is_what_its_parameter_has():
-    def made(first: Count, second: Positive = 0.5):
+    def function(first: Count, second: Positive = 0.5):
         """Make something.
 
         Parameters
@@ -96,8 +96,8 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
         object
         """
 
-    assert described(made) == {"first": "How many of them.", "second": "How large."}
-    keys = keys_of(made, ("first", "second"), first=Said("as many"))
+    assert described(function) == {"first": "How many of them.", "second": "How large."}
+    keys = keys_of(function, ("first", "second"), first=Said("as many"))
     assert keys == {
         "first": Key(Count, "as many", "How many of them."),
         "second": Key(Positive, 0.5, "How large."),

@@ -26,22 +26,22 @@ def name_of(kind):
 
 def test_an_outline_counts_what_a_sweep_then_does(kind, tiny, unbroken):
     result, _ = unbroken
-    found = kind.package.outline(tiny, device="cpu")
-    assert sum(each["runs"] for each in found["rounds"]) == result.sizes["run"]
-    assert max(each["parameters"][1] for each in found["rounds"]) == result["parameters"].max()
+    plan = kind.package.outline(tiny, device="cpu")
+    assert sum(stage["runs"] for stage in plan["rounds"]) == result.sizes["run"]
+    assert max(stage["parameters"][1] for stage in plan["rounds"]) == result["parameters"].max()
     if name_of(kind) == "arithmetic":
-        assert sum(each["flop"] for each in found["rounds"]) == pytest.approx(float(result["flop"].sum()))
-    for each in found["rounds"]:
-        assert each["hours"] == pytest.approx(each["flop"] / (found["share"] * found["peak"]) / 3600)
-        assert 0 < each["bytes"] < found["free"]
+        assert sum(stage["flop"] for stage in plan["rounds"]) == pytest.approx(float(result["flop"].sum()))
+    for stage in plan["rounds"]:
+        assert stage["hours"] == pytest.approx(stage["flop"] / (plan["share"] * plan["peak"]) / 3600)
+        assert 0 < stage["bytes"] < plan["free"]
 
 
 def test_an_outline_of_the_papers_sizes():
-    found = outline(make_sweep({"preset": "schemes"}), device="cpu")
-    assert [each["runs"] for each in found["rounds"]] == [5, 15, 5, 25]
-    assert {tuple(each["parameters"]) for each in found["rounds"]} == {(807_440, 4_636_240)}
-    # Six FLOP for each of N_x + V d and token, and attention: 28,000 updates of scheme 1 are 28,000 x 65,536 tokens.
-    flop = found["rounds"][0]["flop"]
+    plan = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    assert [stage["runs"] for stage in plan["rounds"]] == [5, 15, 5, 25]
+    assert {tuple(stage["parameters"]) for stage in plan["rounds"]} == {(807_440, 4_636_240)}
+    # Six FLOP for each of N_x + V d and token, and attention: scheme 1 has 28,000 updates of 65,536 tokens.
+    flop = plan["rounds"][0]["flop"]
     tokens = {(16, 1): 4000, (32, 3): 4000, (40, 4): 4000, (60, 6): 8000, (80, 8): 8000}
     expected = sum(
         65536 * updates * (6 * (12 * layers * d**2 + 50257 * d) + 12 * layers * 16 * d)
@@ -52,19 +52,19 @@ def test_an_outline_of_the_papers_sizes():
 
 def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
     command = COMMAND[name_of(kind)]
-    said = command_line(
+    result = command_line(
         command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu", "--json"
     )
-    assert said.returncode == 0, said.stderr
-    assert {"device", "peak", "free", "rounds"} <= set(json.loads(said.stdout)) and not (tmp_path / "out").exists()
+    assert result.returncode == 0, result.stderr
+    assert {"device", "peak", "free", "rounds"} <= set(json.loads(result.stdout)) and not (tmp_path / "out").exists()
     words = command_line(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
     assert "hours on CPU at 40% of its peak" in words.stdout and "together" in words.stdout
-    for arguments, found in (
+    for arguments, source in (
         (("--out", tmp_path), "neither"),
         (("a.toml", "--preset", "demo", "--out", tmp_path), "both"),
     ):
         refused = command_line(command, *arguments)
-        assert refused.returncode == 2 and f"give a sweep's FILE.toml or --preset, not {found}" in refused.stderr
+        assert refused.returncode == 2 and f"give a sweep's FILE.toml or --preset, not {source}" in refused.stderr
     unknown = command_line(command, "--preset", "dmeo", "--out", tmp_path)
     assert unknown.returncode == 2 and 'did you mean "demo"' in unknown.stderr
     assert "demo" in command_line(command, "--help").stdout

@@ -1,4 +1,4 @@
-"""What holds of a sweep of either kind."""
+"""Properties of a sweep of either kind."""
 
 import os
 import shutil
