@@ -117,6 +117,10 @@ class Law:
         """Invert `on_scale`."""
         return values
 
+    def with_observed(self, rows, observed):
+        """Return rows with other observations on the law's scale, such as simulated ones."""
+        return rows.assign(**{self.observed: self.from_scale(observed)})
+
     # The model and its draws -----------------------------------------------------------------------------------------
 
     def model(self, rows, reference=None):

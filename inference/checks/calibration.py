@@ -215,7 +215,7 @@ def _prior_truth(fitter, rng):
 def _one(fitter, truth, source, seed, s, settings):
     law, rows, _ = fitter.of()
     replicated = truth.replicate(np.random.default_rng([seed, 1, s])).values[0, 0]
-    simulated = rows.assign(**{law.observed: law.from_scale(replicated)})
+    simulated = law.with_observed(rows, replicated)
     fitted = law.grouping.together(rows, simulated) if source == "posterior" else simulated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)

@@ -9,7 +9,6 @@ from .outcomes import log_choose
 from .trend import span_of
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
-COPY = "copy"  # of tables that hold simulated runs of the same cells too
 WHERE, SIDES = ("first", "next"), ("right", "wrong")
 
 
@@ -22,15 +21,10 @@ def nested(table):
     """
     rows = table.reset_index(drop=True)
     rows.attrs = dict(table.attrs)
-    cells = rows.sort_values("minutes", kind="stable").groupby(cell_columns(rows), sort=False)
+    cells = rows.sort_values("minutes", kind="stable").groupby(["model", "task"], sort=False)
     at_risk, before = (cells[name].shift().reindex(rows.index) for name in ("successes", "minutes"))
     rows = rows.assign(**{AT_RISK: at_risk.fillna(rows["runs"]), BEFORE: before})
     return rows[rows[AT_RISK] > 0].reset_index(drop=True)
-
-
-def cell_columns(rows):
-    """Return the columns that name the runs of a row: model, task and, where runs were simulated too, the copy."""
-    return ["model", "task", *([COPY] if COPY in rows else [])]
 
 
 def is_estimate(rows):

@@ -164,7 +164,7 @@ class HorizonsDraws(Draws):
         most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
         return np.array_split(np.arange(count), max(1, -(-count // most)))
 
-    def cdf(self, rows=None, *, given="earlier"):
+    def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it, given the runs at risk.
 
         Of no run at risk it is uniform.
@@ -294,7 +294,7 @@ def _previous(rows):
     """Return the position of the row of the next lower threshold of each row, -1 where there is none."""
     positions = np.arange(len(rows))
     ordered = rows.assign(_position=positions).sort_values("minutes", kind="stable")
-    before = ordered.groupby(design.cell_columns(rows), sort=False)["_position"].shift().fillna(-1).astype(int)
+    before = ordered.groupby(["model", "task"], sort=False)["_position"].shift().fillna(-1).astype(int)
     previous = np.empty(len(rows), int)
     previous[ordered["_position"].to_numpy()] = before.to_numpy()
     return previous

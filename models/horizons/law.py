@@ -161,6 +161,10 @@ class Horizons(Law):
             )
         return design.nested(table)
 
+    def with_observed(self, rows, observed):
+        """Return rows with other successes, those that no run is then at risk of left out."""
+        return design.nested(super().with_observed(rows, observed))
+
     def reference(self, rows):
         """Name models, tasks and families, and state what is known of each; see `design.reference`."""
         return design.reference(self, rows)

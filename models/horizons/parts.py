@@ -4,7 +4,6 @@ import numpy as np
 
 from ..contrasts import Contrast, groupings, ordinals, slopes
 from ..parts import Grouping, Tests
-from .design import COPY
 
 LENGTH_BINS = 10  # of tasks by human time, in the tests of the law
 LEAST_PAST = 3  # runs of other models that inform a task
@@ -42,10 +41,6 @@ class HorizonsGrouping(Grouping):
     group = "model"
     high_k = "none"
     integrates = True
-
-    def together(self, rows, simulated):
-        """Return the rows and simulated rows of the same design as one table, whose cells are apart."""
-        return super().together(rows.assign(**{COPY: 0}), simulated.assign(**{COPY: 1}))
 
     def foretold(self, past, rows):
         """Return whether each row's task was run by models of the past."""
