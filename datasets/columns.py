@@ -181,8 +181,8 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     Raises
     ------
     InputError
-        If `chosen` has a key that is not canonical or a column that is not there, if a column is chosen twice, if
-        several could be one, or if a needed one is missing.
+        If `chosen` has a key that is not canonical, a column that is not there, or a column twice. Also if several
+        columns could be one, or if a needed one is missing.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
     canonicals, names = (*needed, *optional), dict(chosen)

@@ -11,7 +11,7 @@ from bayescaling.inference.workers import mapped
 from bayescaling.reports.pages.since.analysis import LAWS
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
 
-WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, of Confident, Likely and Speculative: 3x, 10x and 30x at 90%
+WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, standard deviations: nine in ten within 3, 10 or 30 times
 LAST_YEAR = 2025.0
 BENCHMARKS = 6  # left out one at a time, those with the most scores
 

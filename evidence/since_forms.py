@@ -1,8 +1,7 @@
 """A study of forms of the trend of capability at fixed compute: what they predict, and which gain they give.
 
-The law of scores is fitted with each form of yearly gain: constant, broken at a stated or a sampled date, accelerating, or
-a random walk by half-year. Some forms are also fitted with random effects of families, and without
-reasoning models.
+The law of scores is fitted with each form of yearly gain: constant, broken at a stated or a sampled date, accelerating,
+or a random walk by half-year. Some forms are also fitted with random effects of families, and without reasoning models.
 """
 
 import bayescaling as bs
