@@ -153,7 +153,7 @@ def _words(canonical, aliases):
 
 
 def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
-    """Give columns of a table, those chosen and those of common names, their canonical names.
+    """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     A table that lacks a column is refused.
 

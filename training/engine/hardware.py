@@ -130,7 +130,7 @@ def synchronise(device):
 
 
 def device_name(device):
-    """Give the name of the device in words."""
+    """Return the name of the device in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 

@@ -75,7 +75,7 @@ class Optimisation:
             raise InputError(f"training: warmup is {self.warmup}; give at most the updates of the run, {self.updates}")
 
     def rate(self, step):
-        """Learning rate of the update after `step` others."""
+        """Compute the learning rate of the update after `step` others."""
         return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
 
     def optimiser(self, model, *, capturable=False):

@@ -128,14 +128,14 @@ def _unpacked(limbs):
 
 
 def _carried(values, base):
-    """Digits of values up to 2 (base - 1), with no carry out of the last one."""
+    """Compute the digits of values up to 2 (base - 1), with no carry out of the last one."""
     carries = _carries(values >= base, values == base - 1)
     values = values + _moved(carries, 1).to(values.dtype)
     return values - base * (values >= base).to(values.dtype)
 
 
 def _carries(generated, passed):
-    """Carry out of each digit, given which generate one and which pass one on, bool, shape (numbers, columns)."""
+    """Compute the carry out of each digit from which generate one and which pass one on, bool, (numbers, columns)."""
     span = 1
     while span < generated.shape[1]:
         generated = generated | (passed & _moved(generated, span))
