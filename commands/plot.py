@@ -73,10 +73,10 @@ def plot(
 
 def _options(name, compute, show, quantity, planned):
     """Return the options of a figure, refusing those of others."""
-    given = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
+    values = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
     takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation"), "--quantity": ("posterior",),
              "--plan": ("fit", *OF_BUDGETS)}  # fmt: skip
-    for option, value in given.items():
+    for option, value in values.items():
         if value and name not in takes[option]:
             raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
     budgets = parsing.numbers(compute, "--compute") if compute else None

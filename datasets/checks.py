@@ -47,16 +47,16 @@ class Fault:
         Label of the row in the index of the table.
     column : object
         Name of the column in the file or in the result.
-    found : str
+    problem : str
         What the cell holds, ``found 0, which is not a positive finite number``.
-    mend : str
+    fix : str
         How to fix it.
     """
 
     row: object
     column: object
-    found: str
-    mend: str
+    problem: str
+    fix: str
 
 
 def place(frame, row):
@@ -105,8 +105,8 @@ def refuse(faults, frame, label):
 
 def _message(faults, number, frame, label):
     shown = faults[:number]
-    cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
-    fixes = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
+    cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.problem}" for x in shown]
+    fixes = "; ".join(dict.fromkeys(part for fault in shown for part in fault.fix.split("; ")))
     if len(faults) == 1:
         return f"{label}, {cells[0]}; {fixes}"
     numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
@@ -114,7 +114,7 @@ def _message(faults, number, frame, label):
     return f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {fixes}"
 
 
-def refuse_first(wrong, column, describe, mend, table, label, others=""):
+def refuse_first(wrong, column, describe, fix, table, label, others=""):
     """Raise an error at the first row that is `wrong`, if there is one.
 
     Parameters
@@ -125,7 +125,7 @@ def refuse_first(wrong, column, describe, mend, table, label, others=""):
         Name of the column in the file.
     describe : callable
         Takes the label of a row and returns what the cell holds.
-    mend : str
+    fix : str
         How to fix it.
     table : pandas.DataFrame
     label : str
@@ -140,7 +140,7 @@ def refuse_first(wrong, column, describe, mend, table, label, others=""):
     if wrong.any():
         row, count = wrong.idxmax(), wrong.sum() - 1
         more = others.format(count) if count else ""
-        raise InputError(f"{label}, {place(table, row)}, column {quoted(column)}: found {describe(row)}{more}; {mend}")
+        raise InputError(f"{label}, {place(table, row)}, column {quoted(column)}: found {describe(row)}{more}; {fix}")
 
 
 def refuse_differences(table, group, columns, label):
@@ -214,11 +214,11 @@ def check_possible(runs, names, label, *, sure=()):
     names = {name: column for name, column in names.items() if name not in sure}
     n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
 
-    def check(wrong, name, reason, mend):
+    def check(wrong, name, reason, fix):
         def describe(row):
             return f"{quoted(runs.at[row, name])}, {reason}"
 
-        refuse_first(wrong, names[name], describe, mend, runs, label, ", as are {} more")
+        refuse_first(wrong, names[name], describe, fix, runs, label, ", as are {} more")
 
     guess = 1.0
     if n.median() < LEAST:
@@ -235,11 +235,11 @@ def check_possible(runs, names, label, *, sure=()):
         reason = f"at most {(d / n).max():.2g} tokens per parameter in any row"
         check(few, "tokens", reason, f"if they are steps, {steps}; if right, tokens=1")
     elif "training_flop" in names and "tokens" not in sure:
-        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
-        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", mend)
+        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
+        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", fix)
     if "parameters" not in (*names, *sure) and "training_flop" in names:
-        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
-        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", mend)
+        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
+        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", fix)
     if "loss" in names:
         low, high = LOSSES
         perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
@@ -249,11 +249,11 @@ def check_possible(runs, names, label, *, sure=()):
             "more than 50 nats per token",
             f"if it is a perplexity, say so with {perplexity}",
         )
-        mend = (
+        fix = (
             f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
             f"the loss, name it with {choice('loss', 'NAME')}"
         )
-        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend)
+        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", fix)
 
 
 def check_agreement(runs, names, label, fix=""):
@@ -264,7 +264,7 @@ def check_agreement(runs, names, label, fix=""):
     if not wrong.any():
         return
     apart = setting_aside(names["training_flop"])
-    mend = (
+    fix = (
         fix
         or _compute_unit(ratio.median())
         or (
@@ -278,7 +278,7 @@ def check_agreement(runs, names, label, fix=""):
         flop = quoted(runs.at[row, "training_flop"])
         return f"{flop} where 6 x parameters x tokens is {quoted(expected[row])} (ratio {ratio[row]:.4g})"
 
-    refuse_first(wrong, names["training_flop"], describe, mend, runs, label, ", and so in {} more rows")
+    refuse_first(wrong, names["training_flop"], describe, fix, runs, label, ", and so in {} more rows")
 
 
 def check_at_most(part, whole, whole_text, runs, names, label):
@@ -290,8 +290,8 @@ def check_at_most(part, whole, whole_text, runs, names, label):
 
         # Tokens derived from FLOP can differ from the original in the last digit.
         wrong = runs[part] > runs[whole] * (1 + ROUNDING)
-        mend = f"correct it, or leave the column out with {setting_aside(names[part])}"
-        refuse_first(wrong, names[part], describe, mend, runs, label, ", and so in {} more rows")
+        fix = f"correct it, or leave the column out with {setting_aside(names[part])}"
+        refuse_first(wrong, names[part], describe, fix, runs, label, ", and so in {} more rows")
 
 
 @np.errstate(all="ignore")

@@ -137,8 +137,8 @@ def plot_residuals(
 ) -> Axes | Figure:
     """Plot the residuals of the runs in units of the law's noise.
 
-    A residual is the normal quantile of the posterior mean probability of a loss of at most the observed one, so that
-    residuals are standard normal if the law and its noise are true.
+    A residual is the normal quantile of a probability: the posterior mean probability of a loss of at most the observed
+    one. Residuals are standard normal if the law and its noise are true.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Axis:
     title : str
         With its unit in brackets.
     form : {"number", "size", "flop", "percent"}
-        How a tick is written: 0.3, 70B, 1e24 or 5%.
+        How a tick is written: ``0.3``, ``70B``, ``1e24`` or ``5%``.
     log : bool
     names : tuple of str
         Of the places 0, 1, 2 ... of a forest, the first on top.
@@ -86,8 +86,8 @@ class Layer:
     Attributes
     ----------
     kind : {"band", "line", "points", "upright", "level"}
-        A band from ``low`` to ``high`` over ``x``; a line or points at ``x`` and ``y``; intervals from ``low`` to
-        ``high`` that stand upright at ``x``, or lie level at ``y`` about the point ``x``.
+        A band is from ``low`` to ``high`` over ``x``. A line and points are at ``x`` and ``y``. Intervals from ``low``
+        to ``high`` are upright at ``x``, or level at ``y`` with a point at ``x``.
     name : str
         In the legend, if `legend`, and in the table of numbers.
     data : DataFrame

@@ -61,8 +61,9 @@ def paths():
     """Return every file that a person reads, as text of the project or in a message."""
     paths = [
         ROOT / name
-        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "__init__.py", "errors.py", "clusters.py")
+        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SKILL.md", "llms.txt")
     ]
+    paths += [ROOT / name for name in ("__init__.py", "errors.py", "clusters.py")]
     for folder in FOLDERS:
         for suffix in ("md", "py", "jinja"):
             paths += sorted((ROOT / folder).rglob(f"*.{suffix}"))

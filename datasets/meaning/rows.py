@@ -233,9 +233,9 @@ def _short(number):
 
 def dropping(fault):
     """Return a fault whose fix names the option that leaves its row out, unless the cell holds a number to correct."""
-    if fault.mend.startswith("write it "):
+    if fault.fix.startswith("write it "):
         return fault
-    return replace(fault, mend=f"{fault.mend}; {LEFT_OUT}")
+    return replace(fault, fix=f"{fault.fix}; {LEFT_OUT}")
 
 
 def unusable(table, names, faults, needed):
@@ -260,8 +260,8 @@ def unusable(table, names, faults, needed):
     canonical = {header: name for name, header in names.items()}
     kinds = {}
     for fault in faults:
-        if not fault.mend.startswith("write it "):
-            text = re.sub(r"^found |, which is not a number$", "", fault.found)
+        if not fault.fix.startswith("write it "):
+            text = re.sub(r"^found |, which is not a number$", "", fault.problem)
             kinds.setdefault(f"{canonical.get(fault.column, fault.column)} {text}", []).append(fault.row)
     for name in needed:
         if name in table and table[name].dtype == "float64":
