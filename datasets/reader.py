@@ -90,6 +90,7 @@ def read(
         Runs: FLOP of the table for each parameter and token, 2 where they count the forward pass alone.
     needed : str or sequence of str
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+        If one size alone is among them, as for a law of one variable, the other sizes are not needed.
         ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
     keep_copies : bool
         Runs: read rows that are exact copies of others, which are left out by default.

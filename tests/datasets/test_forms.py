@@ -374,3 +374,51 @@ def test_a_table_in_a_text_file_is_read(sign, written):
 )
 def test_other_text_is_refused(text, written):
     assert "not a table with a header" in refused(written(text, "runs.txt"))
+
+
+# Laws of one variable -------------------------------------------------------------------------------------------------
+
+SMALL = "params,loss\n1e6,4.61\n5e6,3.92\n2e7,3.48\n1e8,3.07\n"
+
+
+@pytest.mark.parametrize(
+    ("law", "header", "column"),
+    [
+        ("power-parameters", "params", "parameters"),
+        ("power-tokens", "tokens seen", "tokens"),
+        ("power-compute", "flops", "training_flop"),
+        ("frontier", "flops", "training_flop"),
+    ],
+)
+def test_a_law_of_one_variable_needs_its_column_alone(law, header, column, written):
+    scale = 1e12 if column == "training_flop" else 1.0
+    lines = [f"{header},loss", *(f"{x * scale:g},{y}" for x, y in ((1e6, 4.6), (5e6, 3.9), (2e7, 3.5), (1e8, 3.1)))]
+    table, notes = read(written("\n".join(lines), "small.csv"), needed=bs.law(law).needed)
+    assert list(table.columns) == [column, "loss"] and not notes
+    assert table[column].tolist() == [x * scale for x in (1e6, 5e6, 2e7, 1e8)]
+
+
+def test_five_sizes_are_read_for_a_law_of_parameters():
+    table, notes = read(STRANGERS / "five_sizes.csv", needed="parameters")
+    assert len(table) == 5 and not notes and table["loss"].iloc[-1] == 1.3138
+
+
+def test_a_size_that_the_law_does_not_need_may_hold_anything(written):
+    text = "params,loss,tokens\n1e6,4.61,?\n5e6,3.92,1e9\n2e7,3.48,\n1e8,3.07,2e9\n"
+    table, notes = read(written(text, "small.csv"), needed="parameters")
+    assert list(table.columns) == ["parameters", "loss"]
+    assert notes == ['small.csv: column "tokens" is left out: tokens are not needed']
+    # Where they are whole, the compute follows.
+    whole = "params,tokens,loss\n1e6,2e7,4.6\n5e6,1e8,3.9\n2e7,4e8,3.5\n1e8,2e9,3.1\n"
+    table, _ = read(written(whole, "whole.csv"), needed=("parameters", "loss"))
+    assert table["training_flop"].iloc[0] == 6 * 1e6 * 2e7
+
+
+def test_a_table_without_the_variable_is_refused_with_the_law_of_the_one_that_is_there(written):
+    path = written(SMALL, "small.csv")
+    assert "no column for training_flop; with parameters alone fit power-parameters" in refused(
+        path, needed="training_flop"
+    )
+    assert 'and "parameters" found; with parameters alone fit power-parameters' in refused(path)
+    sizes = written(SMALL.replace("e6", "").replace("e7", "").replace("e8", ""), "small.csv")
+    assert 'if it is in units of 1e9, give unit={"parameters": 1e9}' in refused(sizes, needed="parameters")
