@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from ..errors import InputError
-from .wording import listed, quoted, unknown
+from .wording import listed, quoted, shortened, shown, unknown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
@@ -87,14 +87,14 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     """
     chosen = chosen or {}
     if not isinstance(chosen, Mapping):
-        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {chosen!r}')
+        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {shown(chosen)}')
     for name in chosen:
         if name not in (*SCALED, "loss"):
             raise InputError(unknown("unit: column", name, (*SCALED, "loss")))
         if name not in names:
             raise InputError(
-                f"{label}: unit: there is no column for {name}, which would be in units of {chosen[name]}; those found "
-                f"are for {listed(names)}"
+                f"{label}: unit: there is no column for {name}, which would be in units of "
+                f"{shortened(chosen[name])}; those found are for {listed(names)}"
             )
     plain = [name for name in (*SCALED, "loss") if name in names and names[name] not in derived]
     units = {name: split_header(names[name])[1] for name in plain}
@@ -116,7 +116,7 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
 
 def _scale(name, unit):
     if isinstance(unit, bool | str) or not isinstance(unit, int | float) or not 0 < unit < math.inf:
-        raise InputError(f"unit of {name}: {unit!r} is not a positive number such as 1e9")
+        raise InputError(f"unit of {name}: {shown(unit)} is not a positive number such as 1e9")
     return float(unit)
 
 
@@ -131,7 +131,7 @@ def _of_loss(unit, bytes_per_token, label):
             "(--bytes-per-token 4.3), whatever it is on the text of the loss"
         )
     if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
-        raise InputError(f"bytes_per_token: {bytes_per_token!r} is not a positive number")
+        raise InputError(f"bytes_per_token: {shown(bytes_per_token)} is not a positive number")
     return math.log(2) * bytes_per_token
 
 

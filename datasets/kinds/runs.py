@@ -16,7 +16,7 @@ from ..meaning.facts import Facts
 from ..meaning.rules import agree, check_meaning, fix_of_compute
 from ..schemas import check
 from ..units import scaled, units_of
-from ..wording import listed, quoted, suggestion
+from ..wording import listed, quoted, shown, suggestion
 from .kind import Kind
 
 USUAL_MULTIPLE = 6.0  # FLOP of training for each parameter and token
@@ -124,7 +124,7 @@ def _without_spare_sizes(table, names, chosen, size, changes):
 
 def _multiple(number):
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
-        raise InputError(f"flop_per_parameter_token: {number!r} is not a positive number such as 6 or 2")
+        raise InputError(f"flop_per_parameter_token: {shown(number)} is not a positive number such as 6 or 2")
     return float(number)
 
 
