@@ -156,8 +156,8 @@ def read(
     such as ``run_id``: take the last of each, name the column with ``columns={"run": "run_id"}`` for a law with
     ``run_effects``, or ignore it.
 
-    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
-    ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
+    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2, ptb or any other),
+    ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
     ``training_compute_flop`` and ``paper_id`` are used where a table has them. The result has ``year`` (the date in
     fractional years) and, where there is none, a ``paper_id`` for each row.
 

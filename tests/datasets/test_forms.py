@@ -75,17 +75,17 @@ def test_sizes_with_suffixes_are_read_with_a_note():
     assert notes[1] == 'suffixes.csv: "tokens" is written with M and B, read as 1e6 and 1e9'
 
 
-def test_evaluations_of_leaderboards_are_read_as_their_refusal_states():
+def test_evaluations_of_leaderboards_are_read_without_the_row_that_lacks_a_size():
     message = refused(STRANGERS / "years.csv", "evaluations")
-    condition = "Dataset in ['Penn Treebank', 'PTB', 'WikiText-103']"
-    assert '"1B Words"' in message and f'where="{condition}"' in message
-    table, notes = read(STRANGERS / "years.csv", "evaluations", where=condition)
-    assert table["benchmark"].tolist() == ["ptb", "ptb", "wt103", "wt103", "ptb", "wt103"]
-    assert table["transformer"].tolist() == [0, 0, 0, 1, 0, 1]
-    assert table["parameters"].tolist() == [2.4e7, 2.4e7, 1.51e8, 2.57e8, 2.2e7, 2.57e8]
-    days = ["2016-07-02", "2017-08-16", "2018-10-16", "2019-01-09", "2018-02-15", "2020-04-16"]
+    assert 'column "Number of params": found nothing' in message and "drop_missing=True" in message
+    table, notes = read(STRANGERS / "years.csv", "evaluations", drop_missing=True)
+    assert table["benchmark"].tolist() == ["ptb", "ptb", "wt103", "wt103", "lm1b", "ptb", "wt103"]
+    assert any('are levels of their names: "lm1b" (1 row)' in note for note in notes)
+    assert table["transformer"].tolist() == [0, 0, 0, 1, 1, 0, 1]
+    assert table["parameters"].tolist() == [2.4e7, 2.4e7, 1.51e8, 2.57e8, 4.6e8, 2.2e7, 2.57e8]
+    days = ["2016-07-02", "2017-08-16", "2018-10-16", "2019-01-09", "2019-01-09", "2018-02-15", "2020-04-16"]
     assert table["publication_date"].dt.strftime("%Y-%m-%d").tolist() == days
-    assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 45, 15]
+    assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 0, 45, 15]
     assert any("take their middle, with an error of up to 183 days" in note for note in notes)
     assert any("with ~ in 1 cell" in note for note in notes)
 
@@ -422,3 +422,12 @@ def test_a_table_without_the_variable_is_refused_with_the_law_of_the_one_that_is
     assert 'and "parameters" found; with parameters alone fit power-parameters' in refused(path)
     sizes = written(SMALL.replace("e6", "").replace("e7", "").replace("e8", ""), "small.csv")
     assert 'if it is in units of 1e9, give unit={"parameters": 1e9}' in refused(sizes, needed="parameters")
+
+
+def test_benchmarks_are_levels_of_their_first_spelling():
+    rows = {"date": "2019-01-09", "params": 1e8, "data size": 1e9, "transformer": 1, "test ppl": 20.0}
+    names = ["Penn Treebank", "My Corpus", "my-corpus", "One Billion Word", "1B Words", 8]
+    table, notes = read(pd.DataFrame([rows | {"benchmark": name} for name in names]), "evaluations")
+    assert table["benchmark"].tolist() == ["ptb", "My Corpus", "My Corpus", "lm1b", "lm1b", "8"]
+    assert '"My Corpus" (2 rows), "lm1b" (2 rows), "8" (1 row)' in notes[-1]
+    assert "found nothing (a blank)" in refused(pd.DataFrame([rows | {"benchmark": None}]), "evaluations")
