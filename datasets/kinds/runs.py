@@ -93,6 +93,7 @@ def parse(
     runs = selection.without_highest(runs, drop_highest, changes)
     if sizes == SIZES:
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
+    rows.warn_of_experts(runs, names, label)
     losses.warn_of_rising(runs, sizes[-1], label)
     independent = sizes[:2]
     losses.warn_of_outliers(runs, independent, names, label)

@@ -63,6 +63,19 @@ def is_part(name):
     return bool(PARTS & set(parts)) and not NEGATED & set(parts)
 
 
+def is_whole_count(name):
+    """Return whether a name is that of all parameters of a model, those of every expert included.
+
+    Examples
+    --------
+    >>> is_whole_count("total_parameter_count"), is_whole_count("active_params"), is_whole_count("total_tokens")
+    (True, False, False)
+    """
+    parts = set(words(name))
+    counts = any(word.startswith("param") for word in parts)
+    return counts and bool({"total", "all", "totalparams"} & parts) and not is_rate(name)
+
+
 def counts_steps(name):
     """Return whether a name is that of a number of steps.
 

@@ -431,3 +431,24 @@ def test_benchmarks_are_levels_of_their_first_spelling():
     assert table["benchmark"].tolist() == ["ptb", "My Corpus", "My Corpus", "lm1b", "lm1b", "8"]
     assert '"My Corpus" (2 rows), "lm1b" (2 rows), "8" (1 row)' in notes[-1]
     assert "found nothing (a blank)" in refused(pd.DataFrame([rows | {"benchmark": None}]), "evaluations")
+
+
+# Experts --------------------------------------------------------------------------------------------------------------
+
+
+def test_experts_are_pooled_by_their_number_as_the_warning_states():
+    message = refused(STRANGERS / "moe.csv")
+    assert "--column 'training_flop=step*flops_per_step' --column loss=loss_validation" in message
+    columns = {"training_flop": "step*flops_per_step", "loss": "loss_validation"}
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        table = bs.read(STRANGERS / "moe.csv", columns=columns)
+    texts = [str(warning.message) for warning in warned if warning.category is bs.errors.TableWarning]
+    assert any("times the active parameters" in text and "--group num_experts" in text for text in texts)
+    assert table["parameters"].tolist() == pd.read_csv(STRANGERS / "moe.csv")["active_parameter_count"].tolist()
+    assert "total_parameter_count" in table
+    law = bs.laws.Grouped(bs.laws.Chinchilla(), "num_experts")
+    assert len(law.rows(table)) == len(table)
+    # Of one ratio there is nothing to pool.
+    one, notes = read(STRANGERS / "moe.csv", columns=columns, where="num_experts == 8")
+    assert len(one) > 1 and not any("active parameters" in note for note in notes)
