@@ -11,6 +11,7 @@ SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "u
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
 OTHER = "other"  # a loss that is no cross entropy, which is read in units of its median
+NATS, MEDIANS = "nats/token", "times the median"
 LOSS_UNITS = ("nats", *BITS, OTHER)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
@@ -133,6 +134,26 @@ def _of_loss(unit, bytes_per_token, label):
     if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
         raise InputError(f"bytes_per_token: {shown(bytes_per_token)} is not a positive number")
     return math.log(2) * bytes_per_token
+
+
+def unit_of_loss(rows):
+    """Return the unit of the losses of a table in words, by the record of how it was read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> unit_of_loss(pd.DataFrame({"loss": [2.5]}))
+    'nats/token'
+    """
+    units = [entry.get("unit") for entry in rows.attrs.get("reading", []) if entry.get("of") == "loss"]
+    return MEDIANS if OTHER in units else NATS
+
+
+def in_unit_of_loss(text, rows):
+    """Return text about losses in nats with the unit that the losses of a table are in."""
+    if (unit := unit_of_loss(rows)) == NATS:
+        return text
+    return text.replace("nats per token", unit).replace(NATS, unit).replace("(nats)", f"({unit})")
 
 
 def _in_medians(table, units, names):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..models.draws import DRAWS
 from ..models.loss.budget import training_flop
@@ -147,7 +148,7 @@ def _answers_of_runs(fit):
     posterior = fit["posterior"]
     known = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
     for name, draws in quotable(fit, {name: posterior[name] for name in known}).items():
-        yield NAMES[name], plain(intervals.summary(draws))
+        yield in_unit_of_loss(NAMES[name], fit.rows), plain(intervals.summary(draws))
     compute = training_flop(fit.rows)
     if compute is None:
         return

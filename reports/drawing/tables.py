@@ -153,7 +153,7 @@ def _worst(found):
     return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
 
 
-def allocated(entries, *, note, title=None, fits=None):
+def allocated(entries, *, note, title=None, fits=None, unit="nats/token"):
     """Write what is compute-optimal at several budgets, of entries of results.json of a fit that `fits` names."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
@@ -162,7 +162,7 @@ def allocated(entries, *, note, title=None, fits=None):
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),
             "tokens per parameter": interval(a["tokens_per_parameter"], "{:.1f}"),
-            "loss (nats/token)": interval(a["loss"], "{:.3f}"),
+            f"loss ({unit})": interval(a["loss"], "{:.3f}"),
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
         }
         for a in entries
