@@ -16,6 +16,15 @@ LOSS_UNITS = ("nats", *BITS, OTHER)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
+# Floating-point operations: a petaflop/s for a day, and multiples.
+DAYS = "pf-days pf-day pfdays pfday pflop/s-days pflop/s-day petaflop/s-days petaflop/s-day petaflop-days pf/s-days"
+FACTORS |= dict.fromkeys(DAYS.split(), 8.64e19)
+FACTORS |= {
+    f"{prefix}flop{ending}": factor
+    for names, factor in {"p peta": 1e15, "e exa": 1e18, "z zetta": 1e21, "y yotta": 1e24}.items()
+    for prefix in names.split()
+    for ending in ("", "s")
+}
 LOSS_WORDS = {
     **dict.fromkeys(["nats", "nats/token", "nats per token", "nat/token"], "nats"),
     **dict.fromkeys(["bits", "bits/token", "bits per token", "bit/token"], "bits"),

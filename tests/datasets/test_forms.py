@@ -452,3 +452,39 @@ def test_experts_are_pooled_by_their_number_as_the_warning_states():
     # Of one ratio there is nothing to pool.
     one, notes = read(STRANGERS / "moe.csv", columns=columns, where="num_experts == 8")
     assert len(one) > 1 and not any("active parameters" in note for note in notes)
+
+
+# Tables of public projects --------------------------------------------------------------------------------------------
+
+
+def test_steps_of_a_batch_in_tokens_are_multiplied():
+    rows = [(n, s, 2**21, 3.5 - s / 1e6 - n / 1e9) for n in (7e7, 4.1e8) for s in (1000, 16000, 143000)]
+    table = pd.DataFrame(rows, columns=["total_params", "step", "batch_tokens", "val_loss"])
+    assert "--column 'tokens=step*batch_tokens'" in refused(table)
+    columns = {"tokens": "step*batch_tokens"}
+    assert read(table, columns=columns)[0]["tokens"].max() == 143000 * 2**21
+
+
+def test_totals_under_a_heading_of_throughput_are_proposed():
+    names = ["model.num_params", "throughput/total_tokens", "throughput/tokens_per_second", "eval/c4/CrossEntropyLoss"]
+    table = pd.DataFrame([[1.9e8, 3.8e9, 1e5, 3.1], [3.7e8, 7.4e9, 9e4, 2.9]], columns=names)
+    message = refused(table)
+    proposed = {"parameters": names[0], "tokens": names[1], "loss": names[3]}
+    assert all(f"--column {canonical}={name}" in message for canonical, name in proposed.items())
+    assert len(read(table, columns=proposed)[0]) == 2
+
+
+def test_a_loss_per_token_is_a_loss():
+    table = pd.DataFrame(
+        {"params": [4e6, 2e7], "tokens": [4e8, 2e9], "acc_per_char": [0.3, 0.4], "loss_per_token": [4.0, 3.5]}
+    )
+    assert "--column loss=loss_per_token" in refused(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "factor"), [("Compute (PF-days)", 8.64e19), ("compute_pfdays", 8.64e19), ("Compute (EFLOPs)", 1e18)]
+)
+def test_compute_in_days_of_a_petaflop_per_second_is_read(header, factor):
+    table, notes = read(pd.DataFrame({header: [0.01, 0.1, 1.0], "Test Loss": [3.5, 3.0, 2.6]}), needed="training_flop")
+    np.testing.assert_allclose(table["training_flop"], factor * np.array([0.01, 0.1, 1.0]))
+    assert "in units of" in notes[0]

@@ -243,7 +243,8 @@ def test_a_report_on_one_variable_and_another_loss_has_no_nats_per_token(tmp_pat
     )
     path = tmp_path / "mse.csv"
     rows.assign(val_mse=losses * 3e-4).to_csv(path, index=False)
-    table = bs.read(path, columns={"loss": "val_mse"}, unit={"loss": "other"}, needed="parameters")
+    with pytest.warns(bs.errors.TableNote, match="in units of its median"):
+        table = bs.read(path, columns={"loss": "val_mse"}, unit={"loss": "other"}, needed="parameters")
     bs.report(tmp_path / "out", laws=["power-parameters"], table=table, seed=1, draws=60, tune=120, chains=2)
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "nats/token" not in page and "nats per token" not in page and "E (nats)" not in page
