@@ -29,6 +29,14 @@ FEWEST = 0.01
 UNITS = (1e6, 1e9, 1e12)
 OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
+
+# The least of the only size of a table, and the unit of a smaller one where the median is large or small.
+ONE_SIZE = (
+    ("parameters", LEAST, (1e6, 1e9)),
+    ("tokens", LEAST, (1e9, 1e9)),
+    ("training_flop", LEAST**2, (1e18, PETAFLOP_DAY)),
+)
+LARGE = 20
 DISAGREEMENT = 0.01  # of a compute with 6ND, as a share
 ROUNDING = 1e-12
 PACKAGE = __name__.partition(".")[0]
@@ -212,7 +220,6 @@ def check_possible(runs, names, label, *, sure=()):
     InputError
     """
     names = {name: column for name, column in names.items() if name not in sure}
-    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
 
     def check(wrong, name, reason, fix):
         def describe(row):
@@ -220,6 +227,24 @@ def check_possible(runs, names, label, *, sure=()):
 
         refuse_first(wrong, names[name], describe, fix, runs, label, ", as are {} more")
 
+    if {"parameters", "tokens", "training_flop"} <= set(runs):
+        _check_sizes(runs, names, sure, check)
+    else:
+        _check_one_size(runs, names, check)
+    if "loss" in names:
+        low, high = LOSSES
+        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
+        fix = f"if it is a perplexity, say so with {perplexity}"
+        check(runs["loss"] > high, "loss", "more than 50 nats per token", fix)
+        fix = (
+            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
+            f"the loss, name it with {choice('loss', 'NAME')}"
+        )
+        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", fix)
+
+
+def _check_sizes(runs, names, sure, check):
+    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
     guess = 1.0
     if n.median() < LEAST:
         usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
@@ -240,20 +265,15 @@ def check_possible(runs, names, label, *, sure=()):
     if "parameters" not in (*names, *sure) and "training_flop" in names:
         fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
         check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", fix)
-    if "loss" in names:
-        low, high = LOSSES
-        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
-        check(
-            runs["loss"] > high,
-            "loss",
-            "more than 50 nats per token",
-            f"if it is a perplexity, say so with {perplexity}",
-        )
-        fix = (
-            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
-            f"the loss, name it with {choice('loss', 'NAME')}"
-        )
-        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", fix)
+
+
+def _check_one_size(runs, names, check):
+    """Check the only size of a table: sizes of 70 are millions and sizes of 1.4 billions."""
+    for name, least, units in ONE_SIZE:
+        if name in names:
+            unit = units[0] if runs[name].median() > LARGE else units[1]
+            what = f"fewer than {least:,.0f} {'FLOP' if name == 'training_flop' else name}"
+            check(runs[name] < least, name, what, _unit(name, unit))
 
 
 def check_agreement(runs, names, label, fix=""):
@@ -283,7 +303,7 @@ def check_agreement(runs, names, label, fix=""):
 
 def check_at_most(part, whole, whole_text, runs, names, label):
     """Refuse a part that is above the whole."""
-    if part in runs and part in names:
+    if part in runs and whole in runs and part in names:
 
         def describe(row):
             return f"{quoted(runs.at[row, part])} where {whole_text} are {quoted(runs.at[row, whole])}"

@@ -91,6 +91,7 @@ def read(
         Runs: FLOP of the table for each parameter and token, 2 where they count the forward pass alone.
     needed : str or sequence of str
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+        If one size alone is among them, as for a law of one variable, the other sizes are not needed.
         ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
     keep_copies : bool
         Runs: read rows that are exact copies of others, which are left out by default.
@@ -159,10 +160,10 @@ def read(
     Several readings of each run, by a column that names runs, such as ``run_id``, are refused too. Take the last of
     each, name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``, or ignore it.
 
-    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
-    ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``. Optional are ``epochs``, ``vocabulary``,
-    ``training_compute_flop`` and ``paper_id``. The result has ``year`` (the date in fractional years) and, where there
-    is none, a ``paper_id`` for each row.
+    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2, ptb or any other),
+    ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``. Optional are ``epochs``,
+    ``vocabulary``, ``training_compute_flop`` and ``paper_id``. The result has ``year`` (the date in fractional years)
+    and, where there is none, a ``paper_id`` for each row.
 
     **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``train_digits`` (greatest
     length in training), ``length_a``, ``length_b``, ``correct`` and ``total`` (problems right and posed). One column

@@ -99,7 +99,7 @@ def test_the_keys_that_the_skill_shows_are_printed(fitted_examples):
 def test_commands_and_options_exist(path):
     import typer
 
-    known = typer.main.get_command(app).commands
+    commands = typer.main.get_command(app).commands
     text = path.read_text(encoding="utf-8")
     lines = re.findall(r"^ *(bayescaling [a-z].*)$", text, re.MULTILINE) + re.findall(
         r"`(bayescaling [a-z][^`]*)`", text
@@ -108,7 +108,7 @@ def test_commands_and_options_exist(path):
     for line in lines:
         _, name, *words = shlex.split(line)
         options = {
-            option for parameter in known[name].params for option in (*parameter.opts, *parameter.secondary_opts)
+            option for parameter in commands[name].params for option in (*parameter.opts, *parameter.secondary_opts)
         }
         assert {word for word in words if word.startswith("--")} <= options | {"--help"}, line
 

@@ -236,3 +236,19 @@ def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     document = bs.report(tmp_path / "frontier", laws=[bs.laws.Frontier()], table=frame, seed=1, **SHORT)
     assert document["laws"]["frontier"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
     assert "refused" in document["point_estimates"]["isoflop"]
+
+
+def test_a_report_on_one_variable_and_another_loss_has_no_nats_per_token(tmp_path, quiet):
+    rows = pd.DataFrame({"parameters": np.geomspace(1e6, 1e8, 6)})
+    losses = bs.laws.PowerLaw().simulate(
+        {"loss_centre": 1.0, "reducible_share": 0.4, "alpha": 0.25, "sigma": 0.004}, rows, np.random.default_rng(1)
+    )
+    path = tmp_path / "mse.csv"
+    rows.assign(val_mse=losses * 3e-4).to_csv(path, index=False)
+    with pytest.warns(bs.errors.TableNote, match="in units of its median"):
+        table = bs.read(path, columns={"loss": "val_mse"}, unit={"loss": "other"}, needed="parameters")
+    bs.report(tmp_path / "out", laws=["power-parameters"], table=table, seed=1, draws=60, tune=120, chains=2)
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "nats/token" not in page and "nats per token" not in page and "E (nats)" not in page
+    assert "times the median" in page
+    assert "ese rows can barely tell E and alpha apart" in page

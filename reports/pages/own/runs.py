@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ....datasets.units import NATS, in_unit_of_loss, unit_of_loss
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
 from ....models.draws import DRAWS
@@ -81,7 +82,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     planned = {name: [each for each in document["allocation"] if each["law"] == name] for name in fits}
     optima = {name: [each for each in of_law if "parameters" in each] for name, of_law in planned.items()}
     blocks = {
-        "allocated": tables.allocated(optima[best], note=INTERVALS) if optima[best] else None,
+        "allocated": tables.allocated(optima[best], note=INTERVALS, unit=unit_of_loss(runs)) if optima[best] else None,
         "allocation": lambda: _allocation_figures(main, backdrop, drawn=optima[best] and sized),
         "groups": lambda: groups.blocks(entry),
         "laws": laws_table(fits, document, comparison),
@@ -92,7 +93,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         "data": law.data(runs) if sized else None,
         "parameters": _parameters_table(entry),
         "estimators": _estimators_table(document["point_estimates"]),
-        "priors": _priors_table(main.law),
+        "priors": _priors_table(main),
         "ranks": checks.ranks(main, _ranked(main)),
     }
     return prose.sections(
@@ -108,7 +109,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         planned=planned[best],
         tenfold={name: each[1 :: len(BEYOND)] for name, each in optima.items()},
         EXPONENT=EXPONENT,
-        UNITS=UNITS,
+        UNITS=UNITS | {"loss": in_unit_of_loss(UNITS["loss"], runs)},
     )
 
 
@@ -123,7 +124,7 @@ def _laws_rows(fits, document, comparison):
             row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
         for constant, label in ((EXPONENT, "exponent a"), ("E", "E (nats)")):
             if constant in own:
-                row[label] = tables.interval(own[constant], "{:.3f}")
+                row[in_unit_of_loss(label, fits[name].rows)] = tables.interval(own[constant], "{:.3f}")
         rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "verdict": entry["verdict"]["verdict"]})
     return rows
 
@@ -165,8 +166,18 @@ def _estimators_table(estimates):
     return tables.of_rows(["estimator", "exponent of N* in C", "verdict"], rows)
 
 
-def _priors_table(chosen):
-    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(chosen)]
+def _priors_table(fit):
+    other = unit_of_loss(fit.rows) != NATS
+    priors = [
+        {
+            "quantity": name,
+            "prior": prior,
+            "unit": in_unit_of_loss(unit, fit.rows) or "–",
+            # Reasons in nats are of cross entropies.
+            "why": why.partition(":")[0] + "." if other and "nats" in why else why,
+        }
+        for name, prior, unit, why in describe(fit.law)
+    ]
     return tables.html(pd.DataFrame(priors), rowname="quantity")
 
 
