@@ -1,7 +1,6 @@
 """The picture of the first screen, two panels of plain SVG that are there before any script."""
 
 import math
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -9,24 +8,13 @@ from ....inference.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ....models.loss.chinchilla import optimum as chinchilla_optimum
 from ....plots.published import CONSTANTS, PREFIX
 from ...drawing import optimum
+from ...html.front import Panel
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
 OURS, THEIRS, INK, FAINT, RULE = "var(--blue)", "var(--orange)", "var(--ink)", "var(--faint)", "var(--rule)"
 FIRST, LAST = 1.0, 60.0  # months
 RATIOS = (1.0, 300.0)
 LABELS = 15  # least distance of labels
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel: its title, what it is of, its drawing at two widths, and its numbers as rows below their header."""
-
-    title: str
-    caption: str
-    alternative: str
-    wide: str
-    narrow: str
-    rows: list
 
 
 def panels(document):

@@ -1,4 +1,4 @@
-"""A report on fits that one has, or on laws fitted to a table of one's own."""
+"""A report on fits of the user, or on laws fitted to a custom table."""
 
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from ... import results
 from ...cache.stages import Stages
 from ...output import judge_chains, prepare, write
 from . import counts, evaluations, runs, scores
+from .fronts import PLACE, front_of
 
 PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores}
 
@@ -45,7 +46,7 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
     page = _page_of(fits)
     _check_backdrop([each.law for each in fits.values()], backdrop)
     prepare(out)
-    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
+    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures", *page.STEPS]
     with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
         elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits)
         comparison = _compared(fits)
@@ -56,11 +57,13 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
         records = {name: each.record for name, each in fits.items()}
-        document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
         judge_chains(document, records)
-        part = {"name": "answers", "title": page.QUESTION}
+        figures = page.first_screen(stage, fits, document, comparison)
+        document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
+        part = {"name": PLACE, "title": "All results"}
         part["sections"] = page.sections(fits, document, elpd, comparison, behind)
-        write(out, document, fits, "Bayesian scaling laws of one's own", [part], [*warned, *stage.warned])
+        screen = front_of(document, figures)
+        write(out, document, fits, page.QUESTION, [part], [*warned, *stage.warned], screen)
     return document
 
 

@@ -9,12 +9,15 @@ from ...drawing import checks, tables
 from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose
+from ...output import file_name
 from ...results import comparison_entries
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, finite, words
+from . import fronts
 from .runs import laws_table, main_of
 
 QUESTION = "How fast do these models improve?"
+STEPS = ()
 
 
 def entries(fits):
@@ -37,6 +40,13 @@ def _doubling(fit):
     quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
     months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
     return {"months": months, "p_progress": float((rate > 0).mean())}
+
+
+def first_screen(stage, fits, document, comparison):
+    """Add the answers to the document, and return the figures; `stage` is not needed here."""
+    document["answers"] = fronts.evaluations_answers(fits, document, comparison)
+    document["optimum"] = None
+    return fronts.evaluations_figures(fits, file_name)
 
 
 def sections(fits, document, elpd, comparison, backdrop):

@@ -1,4 +1,6 @@
-"""What a report says of laws of the loss fitted to runs of one's own."""
+"""The page of laws of the loss fitted to a custom table of runs."""
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,12 +13,15 @@ from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
 from ...groups import group_entries
 from ...html import prose
+from ...output import file_name
 from ..chinchilla.estimators import point_estimates
-from . import groups
+from . import fronts, groups
 
 QUESTION = "How do these runs scale?"
+STEPS = ("larger runs",)
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
+NEAR = 0.001  # relative excess of the loss of sizes that are nearly the best
 INTERVALS = "Medians and 95% intervals."
 UNITS = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
 ESTIMATORS = {
@@ -44,7 +49,7 @@ def entries(fits):
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = fit.allocate(budgets, **planned).entries(name)
+                at = fit.allocate(budgets, near_optimal=NEAR, **planned).entries(name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break
@@ -57,9 +62,19 @@ def entries(fits):
     return found | {"point_estimates": points}
 
 
+def first_screen(stage, fits, document, comparison):
+    """Add the answers, the rollout and the grid of the best size to the document, and return the figures."""
+    best = main_of(fits, comparison)
+    result = stage(*STEPS, partial(fronts.predicted_runs, fits[best]), of={best: fits[best]})
+    document["rollout"] = fronts.rollout_entry(result)
+    document["answers"] = fronts.runs_answers(fits, document, comparison, len(BEYOND))
+    document["optimum"] = fronts.runs_grid(fits, comparison)
+    return fronts.runs_figures(fits, document, comparison, result, file_name)
+
+
 def main_of(fits, comparison):
     """Name the fit that predicts best, the first where they cannot be compared."""
-    return next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    return fronts.best_and_rivals(fits, comparison)[0]
 
 
 def sections(fits, document, elpd, comparison, backdrop):

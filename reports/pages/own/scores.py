@@ -1,5 +1,7 @@
 """What a report says of laws of scores fitted to models and benchmarks of one's own."""
 
+import html
+
 import pandas as pd
 
 from ....datasets.wording import p_value
@@ -7,15 +9,20 @@ from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
 from ...drawing import checks, tables
+from ...drawing.intervals import intervals, rows_named, spanned
+from ...drawing.style import BLUE, figure
 from ...entries import fit_entry
 from ...html import prose
 from ..since import tables as since_tables
 from ..since.periods import periods
+from . import fronts
 from .runs import laws_table, main_of
 
 QUESTION = "How able are these models?"
+STEPS = ()
 OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
+DRAWN = 15  # models of the figure
 
 
 def entries(fits):
@@ -36,6 +43,13 @@ def _entry(fit):
     return found | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
 
 
+def first_screen(stage, fits, document, comparison):
+    """Add the answers to the document, and return the figures; `stage` is not needed here."""
+    document["answers"] = fronts.scores_answers(fits, document, comparison)
+    document["optimum"] = None
+    return [_models_figure(document, main_of(fits, comparison))]
+
+
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
     best = main_of(fits, comparison)
@@ -52,8 +66,24 @@ def sections(fits, document, elpd, comparison, backdrop):
     return prose.sections(__file__, blocks, template="scores.md.jinja", escaped=True, **named)
 
 
+def _ranked(entry):
+    return sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+
+
+def _models_figure(document, best):
+    """Draw the capabilities of the most capable models."""
+    ranked = _ranked(document["laws"][best])[:DRAWN]
+    labels = [html.escape(name) for name, _ in ranked]
+    traces = intervals([q for _, q in ranked], range(len(ranked)), BLUE, "median, 95%", text=labels)
+    axis = {"title": "Capability (logits)", "range": spanned(traces)}
+    drawn = rows_named(figure(*traces, x=axis, height=120 + 26 * len(labels)), labels).update_layout(showlegend=False)
+    text = f"Capabilities of the {len(labels)} most capable models, medians and 95% intervals"
+    meta = {"caption": text, "finding": document["answers"][0]["answer"]}
+    return drawn.update_layout(meta=meta)
+
+
 def _models_table(entry):
-    ranked = sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+    ranked = _ranked(entry)
     rows = [{"model": name, "capability, logits": plain(q, "{:.2f}")} for name, q in ranked[:MOST]]
     note = (
         f"The {len(rows)} ablest of {len(ranked)}; medians and 95% intervals, in logits of the typical benchmark above "
