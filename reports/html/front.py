@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ...inference.checks.check import percent
 from ...inference.estimands.strength import EXTRAPOLATION, SENSITIVITY, WIDTH
 
 LIMITS = {"width": WIDTH, "sensitivity": SENSITIVITY, "extrapolation": EXTRAPOLATION}
@@ -44,6 +45,8 @@ class Front:
     quotable, not_quotable : list of str
     claims : list of dict
         Rows of the table of published estimates.
+    note : str or None
+        How far the laws miss their rows, and what follows for the reader.
     """
 
     answers: list
@@ -52,9 +55,31 @@ class Front:
     quotable: list = field(default_factory=list)
     not_quotable: list = field(default_factory=list)
     claims: list = field(default_factory=list)
+    note: str | None = None
 
     @property
     def grading(self):
         """Return what a page needs to grade a size at any budget: the grades of what is fixed, and the limits."""
         grades = {name: grade for name, grade in self.sized["grades"].items() if name in FIXED}
         return {"fixed": grades, "limits": LIMITS}
+
+
+def misfit_note(entries):
+    """Return a sentence on how far laws miss their rows, None where no size of a misfit is known.
+
+    Parameters
+    ----------
+    entries : list of dict
+        Of laws, from results.json.
+
+    Examples
+    --------
+    >>> misfit_note([{"verdict": {"size": 0.002, "share_of": "the loss"}}])
+    'The best laws miss 0.2% of the loss on average; intervals allow for it.'
+    """
+    checks = [entry["verdict"] for entry in entries if entry["verdict"].get("size") is not None]
+    if not checks:
+        return None
+    sizes = sorted({percent(check["size"]): check["size"] for check in checks}.items(), key=lambda pair: pair[1])
+    ends = dict.fromkeys((sizes[0][0], sizes[-1][0]))
+    return f"The best laws miss {' to '.join(ends)} of {checks[0]['share_of']} on average; intervals allow for it."

@@ -23,13 +23,13 @@ from .glossary import TERMS, linked
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
-LOOK = "simple_white"  # Plotly's template of all figures, which is long
-HEIGHT = 450  # pixels, of a figure that says none
-WIDE = 7  # columns from which a table is set small in print
-SORTABLE = 4  # rows from which a table can be sorted
+LOOK = "simple_white"  # Plotly's template of all figures.
+HEIGHT = 450  # Pixels, where a figure has none.
+WIDE = 7  # Columns from which a table is small in print.
+SORTABLE = 4  # Rows from which a table can be sorted.
 LOWERED = re.compile(r"&lt;(/?su[bp])&gt;")
-FOLDED = "details"  # the role of a section that is folded
-# Names of places that templates have themselves.
+FOLDED = "details"  # The role of a section that is folded.
+# Names of places of the templates.
 PLACES = (
     "top", "content", "diagnostics", "data", "cite", "theme", "plotly", "plotly-template", "optimum",
     "budget", "budget-slider", "budget-units", "at-budget", "what-to-quote", "what-not-to-quote", "published-and-ours",

@@ -315,8 +315,7 @@ def _truth(document):
     return facts, tuple(f"small models, {name}" for name in truth), named
 
 
-# By the key of results.json that an answer follows from: the section of the template, the page, and the function that
-# returns the facts, the names of the fits, and what the template names.
+# By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
     "since": ("since", "since", _since),

@@ -3,8 +3,9 @@
 from html import escape
 
 from ....inference.words import months, plain, probability, symbols
+from ...drawing import optimum
 from ...drawing.tables import lowered
-from ...html.front import Front
+from ...html.front import Front, misfit_note
 from .picture import panels
 from .quote import not_quotable, quotable
 
@@ -33,6 +34,7 @@ def front(document):
         quotable(document),
         not_quotable(document),
         [_row(claim) for claim in document["claims"]],
+        misfit_note([document["laws"][name] for name in optimum.planned(document)] if "allocation" in document else []),
     )
 
 

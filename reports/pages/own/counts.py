@@ -1,4 +1,4 @@
-"""What a report says of laws of lengths fitted to counts of one's own."""
+"""The page of laws of lengths fitted to a custom table of counts."""
 
 from ...drawing import checks, tables
 from ...entries import fit_entry
@@ -16,7 +16,7 @@ KINDS = {"typical": "of the median run", "new": "of a run with a new seed", "run
 
 
 def entries(fits):
-    """Entries of results.json: each law, with its lengths."""
+    """Return entries of results.json: each law, with its lengths."""
     return {"laws": {name: fit_entry(fit) for name, fit in fits.items()}}
 
 
@@ -28,7 +28,7 @@ def first_screen(stage, fits, document, comparison):
 
 
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
+    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
     best = main_of(fits, comparison)
     entry = document["laws"][best]
     blocks = {

@@ -11,7 +11,7 @@ from ....inference.words import MIDDLE, digits
 from ....models.loss.budget import training_flop
 from ....plots import plot_compare, plot_doubling, plot_fit, plot_lengths, plot_rollout, plot_valley
 from ...drawing.pictures import pictured
-from ...html.front import Front
+from ...html.front import Front, misfit_note
 from ..front.answers import answer, beyond, of_law, progress_parts, size_parts, width
 from ..front.budget import budget_grid, budgets_of
 from ..front.quote import not_quotable, quotable
@@ -40,10 +40,11 @@ def front_of(document, figures):
         return None
     return Front(
         document["answers"],
-        [each for each in figures if each is not None],
+        [drawn for drawn in figures if drawn is not None],
         document["answers"][0] if document["optimum"] else None,
         quotable(answered),
         not_quotable(answered),
+        note=misfit_note(list(document["laws"].values())),
     )
 
 
@@ -98,7 +99,7 @@ def runs_answers(fits, document, comparison, factor):
     """Answer how big the next model should be, at some times the largest run, and whether larger runs are predicted."""
     best, rivals = best_and_rivals(fits, comparison)
     diagnostics, check = document["diagnostics"], document["laws"][best]["verdict"]
-    planned = [each for each in document["allocation"] if each["law"] == best]
+    planned = [at for at in document["allocation"] if at["law"] == best]
     written = []
     for at in planned[1::factor]:
         group = {"group": at["group"]} if "group" in at else {}
@@ -129,7 +130,7 @@ def _has_size(document, law, at, group):
 
 
 def runs_grid(fits, comparison):
-    """Tabulate the recommended optimum by budget; None of groups, which have budgets of their own."""
+    """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     best, rivals = best_and_rivals(fits, comparison)
     if fits[best].law.grouping.by is not None:
         return None
@@ -140,14 +141,14 @@ def runs_grid(fits, comparison):
 def runs_figures(fits, document, comparison, result, file_name):
     """Draw the fit over the runs, the excess loss of other sizes, predictions of larger runs, and the comparison."""
     best, _ = best_and_rivals(fits, comparison)
-    fit, planned = fits[best], next((each for each in document["allocation"] if each["law"] == best), None)
+    fit, planned = fits[best], next((at for at in document["allocation"] if at["law"] == best), None)
     group = {"group": planned["group"]} if planned and "group" in planned else {}
     extra = "".join(f", {name}={value!r}" for name, value in group.items())
     opened = f'import bayescaling as bs\n\nfit = bs.open("posteriors/{file_name(best)}.nc")\n'
     figures = [pictured(plot_fit, fit, **group, code=f"{opened}bs.plot_fit(fit{extra})")]
-    budgets = [each for each in document["allocation"] if each["law"] == best and each["extrapolation"] > 0]
-    if budgets:
-        compute = budgets[0]["compute"]
+    beyond_runs = (at for at in document["allocation"] if at["law"] == best and at["extrapolation"] > 0)
+    if at := next(beyond_runs, None):
+        compute = at["compute"]
         code = f"{opened}bs.plot_valley(fit, {compute:.6g}{extra})"
         figures.append(pictured(plot_valley, fit, compute, **group, code=code))
     if not isinstance(result, str):
@@ -189,7 +190,7 @@ def counts_answers(fits, document, comparison):
     """Answer how far the condition that gets furthest does."""
     best, _ = best_and_rivals(fits, comparison)
     entry = document["laws"][best]
-    lengths = {name: each[HALF] for name, each in entry["lengths"]["typical"].items()}
+    lengths = {name: shares[HALF] for name, shares in entry["lengths"]["typical"].items()}
     first, *others = sorted(lengths, key=lambda name: -(lengths[name][MIDDLE] or 0.0))
     following = [(printable(name), digits(lengths[name]).partition(" ")[0]) for name in others[:1]]
     named = {

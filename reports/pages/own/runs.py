@@ -33,19 +33,18 @@ ESTIMATORS = {
 
 
 def entries(fits):
-    """Entries of results.json: each law, what is compute-optimal under it, and point estimates, or why there are none.
+    """Return entries of results.json: each law, its best sizes, and point estimates, or why there are none.
 
     Parameters
     ----------
     fits : dict of str to Fit
-    elpd : dict of str to ELPDData
     """
-    found = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
+    entries = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
     for name, fit in fits.items():
-        entry = found["laws"][name]
+        entry = entries["laws"][name]
         if groups_of := group_entries(fit):
             entry["groups"] = groups_of
-        # Each group has an optimum of its own, beyond runs of its own.
+        # Each group has another optimum, beyond other runs.
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
@@ -53,13 +52,13 @@ def entries(fits):
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break
-            found["allocation"] += [planned | each for each in at]
+            entries["allocation"] += [planned | each for each in at]
     runs = next(iter(fits.values())).rows
     try:
         points = point_estimates(runs).to_dict()
     except InputError as error:
         points = {name: {"refused": str(error)} for name in ESTIMATORS}
-    return found | {"point_estimates": points}
+    return entries | {"point_estimates": points}
 
 
 def first_screen(stage, fits, document, comparison):
@@ -78,14 +77,14 @@ def main_of(fits, comparison):
 
 
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `entries`, with the table of `compare`, or None, and a backdrop.
+    """Return the sections of the page.
 
     Parameters
     ----------
-    fits, elpd
-        As for `entries`.
+    fits : dict of str to Fit
     document : dict
-        What `entries` gave.
+        What `entries` returned.
+    elpd : dict of str to ELPDData
     comparison : DataFrame or str
         From `compare`, or why there is none.
     backdrop : tuple of str and DataTree, or None
@@ -98,7 +97,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     blocks = {
         "allocated": tables.allocated(optima[best], note=INTERVALS) if optima[best] else None,
         "allocation": lambda: _allocation_figures(main, backdrop, drawn=optima[best] and sized),
-        "groups": lambda: groups.blocks(entry),
+        "groups": lambda: groups.shown(entry),
         "laws": laws_table(fits, document, comparison),
         "pareto_k": checks.pareto_k(elpd),
         "tests_of_law": tables.tests_of_law(entry),
@@ -131,20 +130,20 @@ def _laws_rows(fits, document, comparison):
     rows = []
     for name in fits:
         entry = document["laws"][name]
-        own = entry["parameters"]
+        constants = entry["parameters"]
         row = {"law": name, "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
         if not isinstance(comparison, str):
             of = comparison.loc[name]
             row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
         for constant, label in ((EXPONENT, "exponent a"), ("E", "E (nats)")):
-            if constant in own:
-                row[label] = tables.interval(own[constant], "{:.3f}")
-        rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "verdict": entry["verdict"]["verdict"]})
+            if constant in constants:
+                row[label] = tables.interval(constants[constant], "{:.3f}")
+        rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "law and rows": entry["verdict"]["verdict"]})
     return rows
 
 
 def laws_table(fits, document, comparison):
-    """Write a table of laws: what leave-one-out says of each, its exponent and E if it has them, the verdict."""
+    """Return a table of laws: elpd by leave-one-out, exponent and E where a law has them, and the check of the law."""
     frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
     return tables.html(frame, rowname="law", note=INTERVALS)
 
@@ -154,13 +153,13 @@ def _allocation_figures(main, backdrop, *, drawn):
         return []
     low, high = compute_range(main)
     budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
-    found = []
+    figures = []
     if drawn:
-        found += [
+        figures += [
             allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
             allocation.tokens_per_parameter(main, {}, budgets=budgets),
         ]
-    return [*found, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else found
+    return [*figures, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else figures
 
 
 def _parameters_table(entry):
@@ -174,10 +173,10 @@ def _parameters_table(entry):
 
 def _estimators_table(estimates):
     rows = [
-        [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
-        for name, found in estimates.items()
+        [ESTIMATORS[name], _estimated(estimate), estimate.get("refused", estimate.get("message", "")) or ""]
+        for name, estimate in estimates.items()
     ]
-    return tables.of_rows(["estimator", "exponent of N* in C", "verdict"], rows)
+    return tables.of_rows(["estimator", "exponent of N* in C", "remark"], rows)
 
 
 def _priors_table(chosen):
@@ -192,6 +191,6 @@ def _ranked(main):
     return usual or scalars[:4]
 
 
-def _estimated(found):
-    exponent = found.get("exponent") or (found.get("constants") or {}).get(EXPONENT)
+def _estimated(estimate):
+    exponent = estimate.get("exponent") or (estimate.get("constants") or {}).get(EXPONENT)
     return "–" if exponent is None else f"{exponent:.3f}"

@@ -1,4 +1,4 @@
-"""What a report says of laws of scores fitted to models and benchmarks of one's own."""
+"""The page of laws of scores fitted to a custom table of models and benchmarks."""
 
 import html
 
@@ -26,21 +26,21 @@ DRAWN = 15  # models of the figure
 
 
 def entries(fits):
-    """Entries of results.json: each law, with ``models``, ``benchmarks`` and, where it has a pace, ``periods``."""
+    """Return entries of results.json: each law, with ``models``, ``benchmarks`` and, of a dated law, ``periods``."""
     return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
 
 
 def _entry(fit):
     law, posterior, pit = fit.law, fit["posterior"].to_dataset(), pit_by_benchmark(fit)
-    found = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
-    found["benchmarks"] = {
+    entry = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
+    entry["benchmarks"] = {
         str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
         | {column: finite(x) for column, x in pit.loc[name].items()}
         for name in posterior["benchmark"].values
     }
     if law.pace is None:
-        return found
-    return found | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
+        return entry
+    return entry | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
 
 
 def first_screen(stage, fits, document, comparison):
@@ -51,7 +51,7 @@ def first_screen(stage, fits, document, comparison):
 
 
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
+    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
     best = main_of(fits, comparison)
     entry = document["laws"][best]
     blocks = {
@@ -97,14 +97,14 @@ def _benchmarks_table(entry):
     rows = [
         {
             "benchmark": name,
-            "difficulty, logits": plain(found["difficulty"], "{:.2f}"),
-            "slope": plain(found["slope"], "{:.2f}"),
-            "sd of a score near 1/2": plain(found["noise"]),
-            **({"highest mean score": plain(found["ceiling"])} if "ceiling" in found else {}),
-            "scores": f"{found['rows']:.0f}",
-            "p of PIT values so uneven": p_value(found["p_uniform"], ""),
+            "difficulty, logits": plain(scores["difficulty"], "{:.2f}"),
+            "slope": plain(scores["slope"], "{:.2f}"),
+            "sd of a score near 1/2": plain(scores["noise"]),
+            **({"highest mean score": plain(scores["ceiling"])} if "ceiling" in scores else {}),
+            "scores": f"{scores['rows']:.0f}",
+            "p of PIT values so uneven": p_value(scores["p_uniform"], ""),
         }
-        for name, found in ranked
+        for name, scores in ranked
     ]
     note = "Hardest first; medians and 95% intervals. PIT values by leave-one-out, uniform where the law is true."
     return tables.html(pd.DataFrame(rows), rowname="benchmark", note=note)
