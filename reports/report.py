@@ -75,8 +75,8 @@ def report(
     >>> fit = bs.fit("chinchilla", bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = bs.report(folder, {"mine": fit})
-    >>> sorted(found)
-    ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
+    >>> {"answers", "laws", "allocation", "optimum", "rollout"} <= set(found)
+    True
     """
     whole = {"pages": pages}
     sampling = {"seed": seed, "sampler": sampler, **settings}

@@ -56,6 +56,7 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
+            document["comparison"] = results.comparison_document(comparison)
         records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
         figures = page.first_screen(stage, fits, document, comparison)
