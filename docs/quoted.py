@@ -61,7 +61,7 @@ def substitutions(headline):
         "findings": table(
             ("question", "answer", "strength"),
             [
-                (each["question"], f"**{each['answer']}** {each['number']}", each["strength"])
+                (each["question"], _answered(each), each["strength"])
                 for each in headline["answers"]
             ],
         ),
@@ -130,7 +130,7 @@ def substitutions(headline):
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
     }
     for page, each in by_page.items():
-        texts[f"answer-{page}"] = f"**{each['answer']}** {each['number']} {each['moves']}\n\n"
+        texts[f"answer-{page}"] = f"{_answered(each)} {each['moves']}\n\n"
         texts[f"answer-{page}"] += f"Strength: {each['strength']}. Reasons: {each['because']}."
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
@@ -169,6 +169,12 @@ def _sweep_keys():
 def _keys(rows):
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows.itertuples(index=False)]
     return table(tuple(rows.columns), cells)
+
+
+def _answered(answer):
+    """Return the sentence of an answer, and its number where the sentence does not have it."""
+    sentence = f"**{answer['answer']}**"
+    return sentence if answer["number"] in answer["answer"] else f"{sentence} {answer['number']}"
 
 
 def _claims(claims):

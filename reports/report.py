@@ -1,4 +1,4 @@
-"""Write a report: on the built-in tables, on fits, or on laws fitted to a table of one's own."""
+"""Write a report: on the built-in tables, on fits, or on laws fitted to a custom table."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ def report(
     pages : sequence of str, optional
         Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.
     backdrop : bool
-        Show what the law that predicts best says of the built-in table of its kind beside fits or a table.
+        Show the results of the best law on the built-in table of its kind, too.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
         On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
     fresh : bool
-        Make every result again, even where an earlier report kept it in the user's cache.
+        Compute every result again, even if an earlier report cached it.
     **settings
         As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
 
     Returns
     -------
     dict
-        The content of ``results.json``; on fits and tables ``laws`` and, of runs, ``allocation`` and
-        ``point_estimates``; ``stacking`` where the fits saw the same rows, ``diagnostics``, ``provenance`` and
-        ``seconds``.
+        The content of ``results.json``. On fits and tables it has ``answers`` and ``laws``. Of runs it also has
+        ``allocation``, ``optimum``, ``rollout`` and ``point_estimates``. ``stacking`` and ``comparison`` are there if
+        the fits saw the same rows. ``diagnostics``, ``provenance`` and ``seconds`` always are.
 
     Raises
     ------
@@ -74,8 +74,8 @@ def report(
     >>> import bayescaling as bs
     >>> fit = bs.fit("chinchilla", bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = bs.report(folder, {"mine": fit})
-    >>> {"answers", "laws", "allocation", "optimum", "rollout"} <= set(found)
+    ...     document = bs.report(folder, {"mine": fit})
+    >>> {"answers", "laws", "allocation", "optimum", "rollout"} <= set(document)
     True
     """
     whole = {"pages": pages}
@@ -95,8 +95,8 @@ def report(
     return build(out, pages=pages, **showing, **sampling)
 
 
-def _refuse(what, given):
-    """Refuse options that were given and mean nothing here."""
-    strange = [name for name, x in given.items() if x is not None]
+def _refuse(what, options):
+    """Refuse options that mean nothing here."""
+    strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")
