@@ -2,14 +2,15 @@
 
 from html import escape
 
-from ....inference.words import months, plain, probability, symbols
+from ....inference.words import months, plain, probability, size, sizes, symbols
 from ...drawing import optimum
 from ...drawing.tables import lowered
 from ...html.front import Front, misfit_note
 from .picture import panels
 from .quote import not_quotable, quotable
 
-SIZES = "chinchilla"  # the page of the best size
+SIZES = "chinchilla"  # The page of the best size.
+LARGE, SMALL = 1000, 5  # Numbers are written as 47k, with one decimal or with three.
 
 
 def front(document):
@@ -40,19 +41,26 @@ def front(document):
 
 def _row(claim):
     published, ours = claim["published"], claim["ours"]
-    form = _form(claim["claim"])
+    form = _form(claim)
     interval = form({"q2.5": published["low"], "q50": published["estimate"], "q97.5": published["high"]})
     # An estimate without an interval is printed as it was published.
     return claim | {
         "claim": ", ".join(filter(None, (claim["claim"], claim.get("of")))),
         "note": lowered(escape(symbols(claim["note"] or ""))),
-        "theirs": interval if published["low"] is not None else f"{published['estimate']:,g}",
+        "theirs": interval
+        if published["low"] is not None
+        else size(published["estimate"])
+        if published["estimate"] >= LARGE
+        else f"{published['estimate']:g}",
         "shown": form(ours),
         "p": "–" if claim["p_at_least"] is None else probability(claim["p_at_least"]),
     }
 
 
 def _form(claim):
-    if "months" in claim:
+    """Return the function that writes a summary of a claim, with no more digits than its size bears."""
+    if "months" in claim["claim"]:
         return months
-    return lambda q: plain(q, "{:,.0f}" if abs(q["q50"]) >= 1000 else "{:.1f}" if abs(q["q50"]) >= 5 else "{:.3f}")
+    if abs(claim["ours"]["q50"]) >= LARGE:
+        return sizes
+    return lambda q: plain(q, "{:.1f}" if abs(q["q50"]) >= SMALL else "{:.3f}")
