@@ -42,16 +42,14 @@ def front(document):
 def _row(claim):
     published, ours = claim["published"], claim["ours"]
     form = _form(claim)
-    interval = form({"q2.5": published["low"], "q50": published["estimate"], "q97.5": published["high"]})
-    # An estimate without an interval is printed as it was published.
+    if published["low"] is not None:
+        estimate = form({"q2.5": published["low"], "q50": published["estimate"], "q97.5": published["high"]})
+    else:
+        estimate = size(published["estimate"]) if form is sizes else f"{published['estimate']:g}"
     return claim | {
         "claim": ", ".join(filter(None, (claim["claim"], claim.get("of")))),
         "note": lowered(escape(symbols(claim["note"] or ""))),
-        "theirs": interval
-        if published["low"] is not None
-        else size(published["estimate"])
-        if published["estimate"] >= LARGE
-        else f"{published['estimate']:g}",
+        "theirs": estimate,
         "shown": form(ours),
         "p": "–" if claim["p_at_least"] is None else probability(claim["p_at_least"]),
     }
