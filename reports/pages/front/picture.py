@@ -202,7 +202,7 @@ def _tokens(document, width):
             _line(x, bottom, x, bottom + 4, FAINT),
             _text(x, bottom + 18, f"1e{decade}", anchor="middle", fill=FAINT, size=12),
         ]
-    parts.append(_text(left, bottom + 36, "training compute (FLOP); up: tokens per parameter", fill=FAINT, size=12))
+    parts.append(_text(6, bottom + 36, "training compute (FLOP); up: tokens per parameter", fill=FAINT, size=12))
     edge = across(optimum.largest_run(document))
     parts += [
         _line(edge, top, edge, bottom, FAINT, dash="2 3"),
