@@ -90,10 +90,10 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(made, first
     draws = fit.allocate(10 * largest)["parameters"]
     low, middle, high = (sizes_of(x) for x in np.quantile(draws, [0.025, 0.5, 0.975]))
     assert size["number"] == f"{middle} [{low}, {high}] parameters" and size["number"] in size["answer"]
-    assert size["doubt"] == "The budget is 10 times the largest run." and f"the law {best}" in size["moves"]
+    assert size["doubt"] == "The budget is 10 times the largest run." and f"the {best} law" in size["moves"]
     other = next(name for name in document["laws"] if name != best)
     close = is_apart(*(document["comparison"]["models"][other][name] for name in ("elpd_diff", "dse")))
-    assert (f"under the law {other}, which predicts about as well" in size["answer"]) == (not close)
+    assert (f"under the {other} law, which predicts about as well" in size["answer"]) == (not close)
     grid = document["optimum"]
     assert grid["law"] == best and len(grid["rivals"]) == (not close)
     place = len(grid["log10_compute"]) // 2

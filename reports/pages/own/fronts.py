@@ -4,6 +4,7 @@ import numpy as np
 
 from ....datasets.wording import printable
 from ....errors import InputError
+from ....inference.checks.check import FITS, percent
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts
@@ -59,7 +60,7 @@ def best_and_rivals(fits, comparison):
 
 def called(name):
     """Return what a sentence calls a fit of the user, on one line."""
-    return f"the law {printable(name)}"
+    return f"the {printable(name)} law"
 
 
 # Runs -----------------------------------------------------------------------------------------------------------------
@@ -112,9 +113,8 @@ def runs_answers(fits, document, comparison, factor):
             facts = Facts(chains=True, width=width(at["loss"]), decades=at["extrapolation"], **of_law(check))
             named = {"at": at, "law": called(best), "beyond": beyond(at)}
             written.append(answer("losses", PLACE, facts, (best,), named, diagnostics))
-    sentence = check["sentence"]
     entry = document["rollout"]
-    named = {"law": called(best), "fit": sentence[0].upper() + sentence[1:].partition(":")[0]}
+    named = {"law": called(best), "fit": _fit_of(check)}
     if "refused" in entry:
         named |= {"coverage": None, "why": entry["refused"]}
     else:
@@ -122,6 +122,13 @@ def runs_answers(fits, document, comparison, factor):
         named |= entry | {"law": called(best)}
         named["coverage"] = dict(zip(("q2.5", "q50", "q97.5"), (entry[name] for name in ends), strict=True))
     return [*written, answer("trust", PLACE, Facts(chains=True, **of_law(check)), (best,), named, diagnostics)]
+
+
+def _fit_of(check):
+    """Write in one sentence whether the rows reject a law, and by how much it misses them."""
+    if check["size"] is not None:
+        return f"The law misses its rows by {percent(check['size'])} of {check['share_of']} on average"
+    return "No test rejects the law on its rows" if check["verdict"] == FITS else "A test rejects the law on its rows"
 
 
 def _has_size(document, law, at, group):

@@ -29,7 +29,13 @@ def q(low, middle, high):
     return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
 
 
-OFF = {"verdict": "off", "sentence": "the law is off by 0.3% of the loss", "p": 1e-5, "size": 0.003, "share_of": "the loss"}
+OFF = {
+    "verdict": "off",
+    "sentence": "the law is off by 0.3% of the loss",
+    "p": 1e-5,
+    "size": 0.003,
+    "share_of": "the loss",
+}
 
 
 def law(elpd, exponent):
