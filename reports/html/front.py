@@ -75,11 +75,11 @@ def misfit_note(entries):
     Examples
     --------
     >>> misfit_note([{"verdict": {"size": 0.002, "share_of": "the loss"}}])
-    'The best miss 0.2% of the loss; intervals allow for it.'
+    'The misfit of the best is 0.2% of the loss; intervals allow for it.'
     """
     checks = [entry["verdict"] for entry in entries if entry["verdict"].get("size") is not None]
     if not checks:
         return None
     sizes = sorted({percent(check["size"]): check["size"] for check in checks}.items(), key=lambda pair: pair[1])
     ends = dict.fromkeys((sizes[0][0], sizes[-1][0]))
-    return f"The best miss {' to '.join(ends)} of {checks[0]['share_of']}; intervals allow for it."
+    return f"The misfit of the best is {' to '.join(ends)} of {checks[0]['share_of']}; intervals allow for it."

@@ -101,7 +101,7 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(made, first
     np.testing.assert_allclose(grid["tokens"][place], np.log10(again), atol=2e-3)
     entry = document["rollout"]
     assert entry["fitted"] + entry["predicted"] == len(fit.rows) and 0 <= entry["coverage_90"] <= 1
-    assert f"Of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
+    assert f"of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
     # The code under a figure draws it, in the folder of the report.
     monkeypatch.chdir(out)
     text = (out / "index.html").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ def front_of(document, figures):
         document["answers"][0] if document["optimum"] else None,
         quotable(answered),
         not_quotable(answered),
-        note=misfit_note(list(document["laws"].values())),
+        note=misfit_note([document["laws"][document["answers"][0]["rests_on"][0]]]),
     )
 
 
