@@ -60,10 +60,7 @@ def substitutions(headline):
     texts = {
         "findings": table(
             ("question", "answer", "strength"),
-            [
-                (each["question"], _answered(each), each["strength"])
-                for each in headline["answers"]
-            ],
+            [(each["question"], _answered(each), each["strength"]) for each in headline["answers"]],
         ),
         "reasons": table(
             ("question", "strength", "reason"),

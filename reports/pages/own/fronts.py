@@ -120,6 +120,8 @@ def runs_answers(fits, document, comparison, factor):
     else:
         ends = ("coverage_90_low", "coverage_90", "coverage_90_high")
         named |= entry | {"law": called(best)}
+        if not entry["ok"]:
+            named["fit"] = "The fit to the smaller runs did not converge"
         named["coverage"] = dict(zip(("q2.5", "q50", "q97.5"), (entry[name] for name in ends), strict=True))
     return [*written, answer("trust", PLACE, Facts(chains=True, **of_law(check)), (best,), named, diagnostics)]
 
