@@ -60,10 +60,7 @@ def substitutions(headline):
     texts = {
         "findings": table(
             ("question", "answer", "strength"),
-            [
-                (answer["question"], f"**{answer['answer']}** {answer['number']}", answer["strength"])
-                for answer in headline["answers"]
-            ],
+            [(answer["question"], _answered(answer), answer["strength"]) for answer in headline["answers"]],
         ),
         "reasons": table(
             ("question", "strength", "reason"),
@@ -130,7 +127,7 @@ def substitutions(headline):
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
     }
     for page, answer in by_page.items():
-        texts[f"answer-{page}"] = f"**{answer['answer']}** {answer['number']} {answer['moves']}\n\n"
+        texts[f"answer-{page}"] = f"{_answered(answer)} {answer['moves']}\n\n"
         texts[f"answer-{page}"] += f"Strength: {answer['strength']}. Reasons: {answer['because']}."
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
@@ -167,6 +164,12 @@ def _sweep_keys():
 def _keys(rows):
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows.itertuples(index=False)]
     return table(tuple(rows.columns), cells)
+
+
+def _answered(answer):
+    """Return the sentence of an answer, and its number where the sentence does not have it."""
+    sentence = f"**{answer['answer']}**"
+    return sentence if answer["number"] in answer["answer"] else f"{sentence} {answer['number']}"
 
 
 def _claims(claims):

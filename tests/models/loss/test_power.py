@@ -65,7 +65,7 @@ def test_intervals_hold_the_truth_of_simulated_tables(rows):
         for name in held:
             low, high = np.quantile(posterior[name], [0.025, 0.975])
             held[name] += low < truth[name] < high
-    # At a coverage of 0.95, fewer than 51 in 60 are improbable (3e-4).
+    # At a coverage of 95% fewer have a probability of 3e-4.
     assert min(held.values()) >= 51, held
 
 
