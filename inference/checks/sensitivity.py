@@ -13,7 +13,7 @@ from ...models.draws import DRAWS, flatten
 from ..densities import total
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
-PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was hardly informed
+PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was barely informed
 
 
 def power_scaling(fit, quantity, *, log_likelihood=None):
@@ -61,7 +61,7 @@ def _power_scalings(fit, quantities, log_likelihood=None):
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
-    # What it prints and logs is for notebooks; the verdict is in the table.
+    # What it prints and logs is for notebooks; the diagnosis is in the table.
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
         try:
@@ -91,6 +91,31 @@ def _unlogged(name):
         logger.setLevel(level)
 
 
+def power_scalings(fit, names=None, most_levels=None):
+    """Take `power_scaling` of several quantities of a posterior.
+
+    Parameters
+    ----------
+    fit : Fit
+    names : sequence of str, optional
+        Those that the posterior lacks are left out; all by default. Each level of a quantity is one of its own.
+    most_levels : int, optional
+        Quantities with more levels are left out.
+
+    Returns
+    -------
+    dict of str to dict
+        What `power_scaling` returns, by name, without quantities that do not vary.
+    """
+    posterior = fit["posterior"].to_dataset()
+    chosen = [name for name in (posterior if names is None else names) if name in posterior]
+    draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
+    if most_levels is not None:
+        chosen = [name for name in chosen if posterior[name].size <= most_levels * draws]
+    scalars = {name: x for name, x in flatten(posterior[chosen]).items() if x.std() > 0}
+    return _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+
+
 def prior_sensitive(fit, names):
     """Quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
 
@@ -98,21 +123,19 @@ def prior_sensitive(fit, names):
     ----------
     fit : Fit
     names : sequence of str
-        Those that the posterior lacks are passed over; of one with levels each is looked at.
+        As for `power_scalings`.
 
     Returns
     -------
     dict of str to float
         The distance of `power_scaling`, by name.
     """
-    posterior = fit["posterior"].to_dataset()
-    scalars = flatten(posterior[[name for name in names if name in posterior]])
-    found = _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
-    return {name: each["prior"] for name, each in found.items() if each["prior"] > SENSITIVE}
+    sensitivities = power_scalings(fit, names).items()
+    return {name: entry["prior"] for name, entry in sensitivities if entry["prior"] > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):
-    """Coefficients that the data hardly inform: half-width of the posterior's central 68% above 0.8 of the prior's.
+    """List coefficients that the data barely inform: the posterior's central 68% is above 0.8 of the prior's.
 
     Returns
     -------
