@@ -142,8 +142,8 @@ def plot_progress(
 ) -> Axes | Figure:
     """Plot the loss by year at fixed training compute, with the evaluations near each budget.
 
-    Parameters and tokens are those of the middle of the evaluations, scaled alike to the budget. It is C = 6ND, with D
-    as the law counts tokens: those of the data set, not of its repetitions.
+    Parameters and tokens are the geometric means of the evaluations of the benchmark, scaled alike to C = 6ND.
+    D is as the law counts tokens: by default those of the data set, not of its repetitions.
 
     Parameters
     ----------
@@ -180,18 +180,19 @@ def plot_progress(
     if benchmark not in known:
         raise InputError(unknown(f"for {fit.place}, the benchmark", benchmark, list(known.index)))
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
-    spent = training_compute(rows["parameters"].to_numpy(float), draws.law.tokens(rows))
+    sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
+    spent = training_compute(*sizes)
     usual = [float(f"{x:.1g}") for x in np.quantile(spent, QUANTILES)]
     budgets = np.sort(budgets_of(usual if compute is None else compute))
     years = np.linspace(rows["year"].min(), rows["year"].max(), YEARS)
-    origin = draws.reference["N0"], draws.reference["D0"]
+    middles = np.array([np.log(x).mean() for x in sizes])
     at_years = [GrowthAt(draws, year=year, benchmark=benchmark) for year in years]
     distance = np.abs(np.log(spent[:, None] / budgets))
     nearest, near = distance.argmin(1), distance.min(1) <= np.log(NEAR)
     layers, answers = [], []
     for i, (budget, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
-        log_n, log_d = (np.log(x) + (log_slots(budget) - np.log(origin).sum()) / 2 for x in origin)
-        losses = np.stack([at.loss(log_n, log_d) for at in at_years], -1)
+        log_sizes = middles + (log_slots(budget) - middles.sum()) / 2
+        losses = np.stack([at.loss(*log_sizes) for at in at_years], -1)
         three, look = ends(xr.DataArray(losses, dims=(*DRAWS, "year")), level), Look(colour)
         layers += median_and_band(years, three, look, flop(budget))
         group = rows[near & (nearest == i)]

@@ -321,7 +321,7 @@ def test_the_loss_by_year_is_the_mean_of_the_law(progress_fit):
 def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progress_fit):
     axes, draws = bs.plot_progress(progress_fit, 1e20, benchmark="ptb"), progress_fit.draws
     rows = draws.rows[draws.rows["benchmark"] == "ptb"]
-    n, d = draws.reference["N0"], draws.reference["D0"]
+    n, d = (np.exp(np.log(x).mean()) for x in (rows["parameters"], draws.law.tokens(rows)))
     scale = np.sqrt(1e20 / (6 * n * d))
     for year in (rows["year"].min(), rows["year"].max()):
         loss = GrowthAt(draws, year=year, benchmark="ptb").loss(np.log(n * scale), np.log(d * scale))
@@ -334,7 +334,7 @@ def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progre
 def test_capabilities_are_drawn_by_date_and_leaders_named(scores_fit):
     axes = bs.plot_capability(scores_fit, label=3)
     middle = bs.scores.capabilities(scores_fit).median(DRAWS)
-    best = str(middle["model"].values[int(middle.argmax())])
+    best = str(middle["model"].values[int(middle.values.argmax())])
     assert axes.finding.startswith(f"{best} of ") and f"{middle.max().item():.2f}" in axes.finding
     points = axes.table[axes.table["kind"] == "points"]
     np.testing.assert_allclose(np.sort(points["y"]), np.sort(middle.values))
