@@ -34,8 +34,8 @@ class Axis:
     ----------
     title : str
         With its unit in brackets.
-    form : {"number", "size", "flop", "percent"}
-        How a tick is written: ``0.3``, ``70B``, ``1e24`` or ``5%``.
+    form : {"number", "size", "flop", "percent", "year"}
+        How a tick is written: ``0.3``, ``70B``, ``1e24``, ``5%`` or ``2024``; ticks of years are whole.
     log : bool
     names : tuple of str
         Of the places 0, 1, 2 ... of a forest, the first on top.
@@ -96,6 +96,8 @@ class Layer:
     width : float
         Of a line, or of a marker, in points.
     opacity : float
+    texts : tuple of str
+        Of the points of a line or of points, written to the left of each; none is drawn where it is empty.
     """
 
     kind: str
@@ -105,6 +107,7 @@ class Layer:
     legend: bool = True
     width: float = 2.0
     opacity: float = 1.0
+    texts: tuple[str, ...] = ()
 
     def segments(self, across):
         """Return intervals as one broken line: the places ``across`` them, and their ends, NaN between two."""

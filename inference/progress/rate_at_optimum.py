@@ -131,14 +131,23 @@ class GrowthAt:
             return first, np.zeros_like(first)
         return growth.terms(log_parameters, log_tokens, self.p, self.q, self.a, self.b)
 
+    def loss(self, log_parameters, log_tokens):
+        """Return the mean loss at sizes, nats per token, (chain, draw)."""
+        floor, factor = self._floor_and_factor()
+        return floor + factor * sum(self.terms(log_parameters, log_tokens))
+
     def reducible(self, loss):
         """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
+        floor, factor = self._floor_and_factor()
+        return (loss - floor) / factor
+
+    def _floor_and_factor(self):
         c, law = self.draws.c, self.draws.law
         level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
         usual = self.draws.reference["log_vocabulary"][level]
         log_vocabulary = np.log(VOCABULARY[self.benchmark]) if self.benchmark in VOCABULARY else usual
         floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * log_vocabulary
-        return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+        return floor, (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
 
     def rate(self, compute=COMPUTE):
         """Compute the growth of effective compute in log units a year, (chain, draw); NaN where there is no optimum."""
