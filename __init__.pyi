@@ -21,16 +21,24 @@ from .inference import (
 from .models import LossLaw as LossLaw, law as law, laws as laws
 from .plots import (
     plot_allocation as plot_allocation,
+    plot_calibration as plot_calibration,
+    plot_capability as plot_capability,
     plot_compare as plot_compare,
     plot_doubling as plot_doubling,
     plot_fit as plot_fit,
     plot_frontier as plot_frontier,
+    plot_groups as plot_groups,
+    plot_horizons as plot_horizons,
     plot_isoflop as plot_isoflop,
     plot_lengths as plot_lengths,
     plot_posterior as plot_posterior,
     plot_ppc as plot_ppc,
+    plot_progress as plot_progress,
+    plot_reconcile as plot_reconcile,
     plot_residuals as plot_residuals,
     plot_rollout as plot_rollout,
+    plot_sensitivity as plot_sensitivity,
+    plot_since as plot_since,
     plot_valley as plot_valley,
 )
 from .reports import report as report

@@ -1,4 +1,4 @@
-"""Build the wheel, install it into an environment of its own and use it from another folder."""
+"""Build the wheel, install it into a new environment and use it from another folder."""
 
 import json
 import os
@@ -38,20 +38,20 @@ def run(*command, **options):
 
 
 def expected():
-    """Names of the files that the wheel must hold, the metadata aside."""
+    """Return the names of the files that the wheel must hold, the metadata aside."""
     names = set()
     for package in PROJECT["tool"]["setuptools"]["packages"]:
         folder = ROOT.joinpath(*package.split(".")[1:])
         names |= {f"{package.replace('.', '/')}/{path.name}" for path in folder.glob("*.py")}
     for package, patterns in PROJECT["tool"]["setuptools"]["package-data"].items():
         folder = ROOT.joinpath(*package.split(".")[1:])
-        found = [path for pattern in patterns for path in folder.glob(pattern)]
-        names |= {f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}" for path in found}
+        paths = [path for pattern in patterns for path in folder.glob(pattern)]
+        names |= {f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}" for path in paths}
     return names
 
 
 def check_contents(wheel):
-    """Refuse a wheel that lacks a file or holds another's."""
+    """Exit with an error for a wheel that lacks a file or holds one too many; return how many it holds."""
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     if held != expected():
@@ -82,11 +82,11 @@ def main():
         command = python.with_name("bayescaling")
         version = run(command, "--version", cwd=folder).strip()
         if version != PROJECT["project"]["version"]:
-            sys.exit(f"the wheel's command says version {version!r}")
+            sys.exit(f"the wheel's command prints version {version!r}")
         settings = ("--draws", "200", "--tune", "300", "--chains", "2", "--json")
         fit = json.loads(run(command, "fit", "chinchilla", *settings, cwd=folder))
         if not 1.7 < fit["parameters"]["E"]["mean"] < 1.9:
-            sys.exit(f"the wheel's fit says E = {fit['parameters']['E']}")
+            sys.exit(f"the wheel's fit has E = {fit['parameters']['E']}")
     print(f"the wheel works: {files} files, version {version}")
 
 

@@ -89,6 +89,8 @@ def _print(title, entry, diagnostics):
     if driven := entry["verdict"]["prior_driven"]:
         print(f"barely informed by the rows (width over the prior's): {_listed(driven)}")
     print(entry["verdict"]["sentence"])
+    if entry.get("trade_off"):
+        print(entry["trade_off"])
     if entry.get("suggestion"):
         print(entry["suggestion"])
 

@@ -12,9 +12,9 @@ def gpu_check(
     minutes: Annotated[float, Option(help="Minutes after which to save and stop.")] = 9.0,
     device: options.Device = None,
 ):
-    """Check a GPU: that it gives the results that it should, how fast, and then the runs that want one.
+    """Check a GPU: that it gives the results that it should, how fast, and then the runs that need one.
 
-    It resumes: give the same command again until it says that it is finished.
+    It resumes: repeat the command until it reports that it is finished.
     """
     from ..training.check.runner import check
 

@@ -10,16 +10,36 @@ from . import options, parsing, tables
 
 SEVERAL = ("frontier", "allocation", "posterior", "doubling")  # figures of one or several fits
 OF_BUDGET = ("valley", "allocation")  # which need one budget
-OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier")
-ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "lengths")
-UNPUBLISHED = ("residuals", "ppc", "lengths", "compare")  # figures that no published value is drawn in
+OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress")
+OF_SCORES = ("capability", "since")
+ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
+       "horizons", *OF_SCORES, "calibration")  # fmt: skip
+UNPUBLISHED = (
+    "residuals",
+    "ppc",
+    "sensitivity",
+    "groups",
+    "progress",
+    "lengths",
+    "horizons",
+    *OF_SCORES,
+    "calibration",
+    "compare",
+)
+WITHOUT_LEVEL = ("compare", "sensitivity")
 NAMES = (*ONE, *SEVERAL, "compare")
 HTML = ".html"
 
 
 def plot(
     name: Annotated[str, Argument(help=f"The figure: {', '.join(NAMES)}.", metavar="NAME")],
-    files: Annotated[list[Path], Argument(help="Fits that 'bayescaling fit' wrote.", metavar="FILE.nc...")],
+    files: Annotated[
+        list[Path],
+        Argument(
+            help="Fits that 'bayescaling fit' wrote; for calibration, what 'bayescaling calibrate' wrote.",
+            metavar="FILE.nc...",
+        ),
+    ],
     out: Annotated[
         Path, Option(help="The file to write; its ending names the format.", metavar="FILE.svg|.png|.pdf|.html")
     ],
@@ -32,15 +52,23 @@ def plot(
     ] = None,
     show: Annotated[
         str | None,
-        Option(help="Of frontier and allocation: tokens_per_parameter, parameters, tokens or loss.", metavar="NAME"),
+        Option(
+            help="Of frontier and allocation: tokens_per_parameter, parameters, tokens or loss. "
+            "Of calibration: ranks or coverage.",
+            metavar="NAME",
+        ),
     ] = None,
-    quantity: Annotated[str | None, Option(help="Of posterior: a constant, such as alpha.", metavar="NAME")] = None,
+    quantity: Annotated[
+        str | None, Option(help="Of posterior and groups: a constant, such as alpha.", metavar="NAME")
+    ] = None,
     plan: Annotated[
         list[str] | None,
         Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
     ] = None,
     published: Annotated[bool, Option(help="Draw published values too.")] = True,
-    level: Annotated[float, Option(help="Level of the intervals.", metavar="SHARE")] = 0.95,
+    level: Annotated[
+        float | None, Option(help="Level of the intervals; 0.95 by default, 0.9 of a calibration.", metavar="SHARE")
+    ] = None,
     json: options.Json = False,
 ):
     """Draw a figure of fits, and print its finding and its caption."""
@@ -56,7 +84,7 @@ def plot(
         raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
     chosen = _options(name, compute, show, quantity, parsing.values(plan, "--plan"))
     chosen |= {} if name in UNPUBLISHED else {"published": published}
-    chosen |= {} if name == "compare" else {"level": level}
+    chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
     figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
     if out.suffix.lower() == HTML:
         _write_html(figure, out)
@@ -73,10 +101,11 @@ def plot(
 
 def _options(name, compute, show, quantity, planned):
     """Return the options of a figure, refusing those of others."""
-    given = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
-    takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation"), "--quantity": ("posterior",),
-             "--plan": ("fit", *OF_BUDGETS)}  # fmt: skip
-    for option, value in given.items():
+    values = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
+    takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation", "calibration"),
+             "--quantity": ("posterior", "groups"),
+             "--plan": ("fit", *(figure for figure in OF_BUDGETS if figure != "progress"), "reconcile")}  # fmt: skip
+    for option, value in values.items():
         if value and name not in takes[option]:
             raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
     budgets = parsing.numbers(compute, "--compute") if compute else None
@@ -96,10 +125,12 @@ def _drawn(name, files, chosen, html, json):
 
     from .. import plots
     from ..inference import compare, storage
+    from ..inference.checks.calibration import open_calibration
     from ..plots.with_matplotlib import WIDTH
 
     names = [key.removesuffix(".nc") for key in tables.names_of(files, json)]
-    fits = {key: storage.open(path) for key, path in zip(names, files, strict=True)}
+    read = open_calibration if name == "calibration" else storage.open
+    fits = {key: read(path) for key, path in zip(names, files, strict=True)}
     if len(fits) < len(files):
         raise InputError("a file is named twice; name each fit once")
     if name == "compare":

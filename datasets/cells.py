@@ -120,14 +120,20 @@ def _name(cell):
     return str(int(cell)) if whole else str(cell)
 
 
-def others_than(choices, cells, *, optional=False, fix=""):
+def others_than(choices, cells, *, optional=False):
     """Return the faults of cells that are none of the choices; a blank is no fault where it is `optional`."""
-    faults, fix = [], fix or ("correct it or leave it blank" if optional else "correct it or delete the row")
+    faults, fix = [], ("correct it or leave it blank" if optional else "correct it or delete the row")
     for row, cell in cells[~cells.isin(choices)].items():
         if not (optional and blank(cell)):
             problem = "nothing (a blank)" if blank(cell) else f"{quoted(cell)}, which is none of {listed(choices)}"
             faults.append(Fault(row, cells.name, f"found {problem}", fix))
     return faults
+
+
+def blank_cells(cells):
+    """Return the faults of cells that are blank."""
+    fix = "fill it in or delete the row"
+    return [Fault(row, cells.name, "found nothing (a blank)", fix) for row in cells.index[cells.map(blank)]]
 
 
 def as_days(cells, *, optional=False):

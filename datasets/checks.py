@@ -29,6 +29,14 @@ FEWEST = 0.01
 UNITS = (1e6, 1e9, 1e12)
 OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
+
+# The least of the only size of a table, and the unit of a smaller one where the median is large or small.
+ONE_SIZE = (
+    ("parameters", LEAST, (1e6, 1e9)),
+    ("tokens", LEAST, (1e9, 1e9)),
+    ("training_flop", LEAST**2, (1e18, PETAFLOP_DAY)),
+)
+LARGE = 20
 DISAGREEMENT = 0.01  # of a compute with 6ND, as a share
 ROUNDING = 1e-12
 PACKAGE = __name__.partition(".")[0]
@@ -47,16 +55,16 @@ class Fault:
         Label of the row in the index of the table.
     column : object
         Name of the column in the file or in the result.
-    found : str
+    problem : str
         What the cell holds, ``found 0, which is not a positive finite number``.
-    mend : str
+    fix : str
         How to fix it.
     """
 
     row: object
     column: object
-    found: str
-    mend: str
+    problem: str
+    fix: str
 
 
 def place(frame, row):
@@ -105,8 +113,8 @@ def refuse(faults, frame, label):
 
 def _message(faults, number, frame, label):
     shown = faults[:number]
-    cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
-    fixes = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
+    cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.problem}" for x in shown]
+    fixes = "; ".join(dict.fromkeys(part for fault in shown for part in fault.fix.split("; ")))
     if len(faults) == 1:
         return f"{label}, {cells[0]}; {fixes}"
     numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
@@ -114,7 +122,7 @@ def _message(faults, number, frame, label):
     return f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {fixes}"
 
 
-def refuse_first(wrong, column, describe, mend, table, label, others=""):
+def refuse_first(wrong, column, describe, fix, table, label, others=""):
     """Raise an error at the first row that is `wrong`, if there is one.
 
     Parameters
@@ -125,7 +133,7 @@ def refuse_first(wrong, column, describe, mend, table, label, others=""):
         Name of the column in the file.
     describe : callable
         Takes the label of a row and returns what the cell holds.
-    mend : str
+    fix : str
         How to fix it.
     table : pandas.DataFrame
     label : str
@@ -140,7 +148,7 @@ def refuse_first(wrong, column, describe, mend, table, label, others=""):
     if wrong.any():
         row, count = wrong.idxmax(), wrong.sum() - 1
         more = others.format(count) if count else ""
-        raise InputError(f"{label}, {place(table, row)}, column {quoted(column)}: found {describe(row)}{more}; {mend}")
+        raise InputError(f"{label}, {place(table, row)}, column {quoted(column)}: found {describe(row)}{more}; {fix}")
 
 
 def refuse_differences(table, group, columns, label):
@@ -212,14 +220,31 @@ def check_possible(runs, names, label, *, sure=()):
     InputError
     """
     names = {name: column for name, column in names.items() if name not in sure}
-    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
 
-    def check(wrong, name, reason, mend):
+    def check(wrong, name, reason, fix):
         def describe(row):
             return f"{quoted(runs.at[row, name])}, {reason}"
 
-        refuse_first(wrong, names[name], describe, mend, runs, label, ", as are {} more")
+        refuse_first(wrong, names[name], describe, fix, runs, label, ", as are {} more")
 
+    if {"parameters", "tokens", "training_flop"} <= set(runs):
+        _check_sizes(runs, names, sure, check)
+    else:
+        _check_one_size(runs, names, check)
+    if "loss" in names:
+        low, high = LOSSES
+        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
+        fix = f"if it is a perplexity, say so with {perplexity}"
+        check(runs["loss"] > high, "loss", "more than 50 nats per token", fix)
+        fix = (
+            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
+            f"the loss, name it with {choice('loss', 'NAME')}"
+        )
+        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", fix)
+
+
+def _check_sizes(runs, names, sure, check):
+    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
     guess = 1.0
     if n.median() < LEAST:
         usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
@@ -235,25 +260,20 @@ def check_possible(runs, names, label, *, sure=()):
         reason = f"at most {(d / n).max():.2g} tokens per parameter in any row"
         check(few, "tokens", reason, f"if they are steps, {steps}; if right, tokens=1")
     elif "training_flop" in names and "tokens" not in sure:
-        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
-        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", mend)
+        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
+        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", fix)
     if "parameters" not in (*names, *sure) and "training_flop" in names:
-        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
-        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", mend)
-    if "loss" in names:
-        low, high = LOSSES
-        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
-        check(
-            runs["loss"] > high,
-            "loss",
-            "more than 50 nats per token",
-            f"if it is a perplexity, say so with {perplexity}",
-        )
-        mend = (
-            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
-            f"the loss, name it with {choice('loss', 'NAME')}"
-        )
-        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend)
+        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
+        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", fix)
+
+
+def _check_one_size(runs, names, check):
+    """Check the only size of a table: sizes of 70 are millions and sizes of 1.4 billions."""
+    for name, least, units in ONE_SIZE:
+        if name in names:
+            unit = units[0] if runs[name].median() > LARGE else units[1]
+            what = f"fewer than {least:,.0f} {'FLOP' if name == 'training_flop' else name}"
+            check(runs[name] < least, name, what, _unit(name, unit))
 
 
 def check_agreement(runs, names, label, fix=""):
@@ -264,7 +284,7 @@ def check_agreement(runs, names, label, fix=""):
     if not wrong.any():
         return
     apart = setting_aside(names["training_flop"])
-    mend = (
+    fix = (
         fix
         or _compute_unit(ratio.median())
         or (
@@ -278,20 +298,20 @@ def check_agreement(runs, names, label, fix=""):
         flop = quoted(runs.at[row, "training_flop"])
         return f"{flop} where 6 x parameters x tokens is {quoted(expected[row])} (ratio {ratio[row]:.4g})"
 
-    refuse_first(wrong, names["training_flop"], describe, mend, runs, label, ", and so in {} more rows")
+    refuse_first(wrong, names["training_flop"], describe, fix, runs, label, ", and so in {} more rows")
 
 
 def check_at_most(part, whole, whole_text, runs, names, label):
     """Refuse a part that is above the whole."""
-    if part in runs and part in names:
+    if part in runs and whole in runs and part in names:
 
         def describe(row):
             return f"{quoted(runs.at[row, part])} where {whole_text} are {quoted(runs.at[row, whole])}"
 
         # Tokens derived from FLOP can differ from the original in the last digit.
         wrong = runs[part] > runs[whole] * (1 + ROUNDING)
-        mend = f"correct it, or leave the column out with {setting_aside(names[part])}"
-        refuse_first(wrong, names[part], describe, mend, runs, label, ", and so in {} more rows")
+        fix = f"correct it, or leave the column out with {setting_aside(names[part])}"
+        refuse_first(wrong, names[part], describe, fix, runs, label, ", and so in {} more rows")
 
 
 @np.errstate(all="ignore")

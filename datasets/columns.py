@@ -153,7 +153,7 @@ def _words(canonical, aliases):
 
 
 def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
-    """Give columns of a table, those chosen and those of common names, their canonical names.
+    """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     A table that lacks a column is refused.
 
@@ -181,8 +181,8 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     Raises
     ------
     InputError
-        If `chosen` has a key that is not canonical or a column that is not there, if a column is chosen twice, if
-        several could be one, or if a needed one is missing.
+        If `chosen` has a key that is not canonical, a column that is not there, or a column twice. Also if several
+        columns could be one, or if a needed one is missing.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
     canonicals, names = (*needed, *optional), dict(chosen)

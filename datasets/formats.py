@@ -29,7 +29,7 @@ def open_table(source, *, text=(), form=None):
         A .csv, .tsv, .txt, .json, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as
         ``runs-*.csv`` that matches several, or a frame.
     text : collection of str
-        Columns of a text file that stay text as it is written, such as names, be they numbers or not.
+        Columns of a text file that stay unchanged text, such as names, even if they are numbers.
     form : callable, optional
         Takes the frame of each file and its name and returns a frame of another form, such as a panel with a row for
         each reading.
@@ -37,8 +37,8 @@ def open_table(source, *, text=(), form=None):
     Returns
     -------
     frame : pandas.DataFrame
-        The columns untouched. The index is named ``line`` and counts the lines of a text file from 1,
-        or is named ``row`` and counts from 0, or is named ``place`` and holds file and line. ``attrs["sentences"]``
+        The unchanged columns. An index named ``line`` counts the lines of a text file from 1, one named ``row`` counts
+        from 0, and one named ``place`` holds file and line. ``attrs["sentences"]``
         lists what to report about the way it was read, if anything.
     label : str
         Name of the table in messages.

@@ -55,31 +55,32 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv or .txt (separated by commas, semicolons or tabs), .tsv, .json, .jsonl or .parquet file, or a .nc file
-        (netCDF-4: a data set or a DataTree with one-dimensional variables along one dimension; others are ignored),
-        packed (.gz, .xz, .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a
-        column ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
+        A file .csv or .txt (separated by commas, semicolons or tabs), .tsv, .json, .jsonl, .parquet or .nc, packed
+        (.gz, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a data set or a DataTree. The
+        files of a pattern such as ``runs-*.csv`` are read as one table with a column ``file``. Text is UTF-8. The notes
+        list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
-        ``"counts"`` (problems that runs get right by operand lengths), ``"scores"`` (of models on benchmarks) or
-        ``"horizons"`` (successes of models on tasks with human times). The notes list the columns of each.
+        ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
+        ``"horizons"`` are successes of models on tasks with human times. The notes list the columns of each.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
         may be named too: rows of one value are readings of one run. Of runs a column may also be arithmetic of others
         with + - * /, such as ``{"tokens": "steps*batch_size*seq_len", "loss": "1-accuracy/100"}``.
     where : str, optional
-        Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``: columns of the table or
-        of the result, between backticks if a name is no identifier, compared as in `pandas.DataFrame.query`.
+        Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``. It compares columns of
+        the table or of the result, as in `pandas.DataFrame.query`; a name that is no identifier is between backticks.
     drop_missing : bool
-        Leave out rows that lack a value in a needed column; of runs also those with a cell there that is no finite
-        positive number, such as ``diverged`` or ``inf``. A number in another form, such as ``1,000``, is refused.
+        Leave out rows that lack a value in a needed column. Of runs also leave out those with a cell there that is no
+        finite positive number, such as ``diverged`` or ``inf``. A number in another form, such as ``1,000``, is
+        refused.
     unit : mapping of str to float or str, optional
-        Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``; of ``loss``
-        ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``: a mean squared error, an error rate and the like,
-        which is divided by its median. A unit in a header (``params_B``, ``tokens (T)``) is read without
-        it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
-        ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
+        Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``. The unit of
+        ``loss`` may be ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``. Other losses, such as a mean squared
+        error or an error rate, are divided by their median. A unit in a header (``params_B``, ``tokens (T)``) is read
+        without it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
+        ``{"score": "percent"}`` for scores from 0 to 100, if the header does not state it, as in ``Accuracy (%)``.
     perplexity : bool
         Runs: take the loss as the natural logarithm of the table's perplexity.
     ignore : str or sequence of str
@@ -90,6 +91,7 @@ def read(
         Runs: FLOP of the table for each parameter and token, 2 where they count the forward pass alone.
     needed : str or sequence of str
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+        If one size alone is among them, as for a law of one variable, the other sizes are not needed.
         ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
     keep_copies : bool
         Runs: read rows that are exact copies of others, which are left out by default.
@@ -118,8 +120,9 @@ def read(
     TableNote
         For each such change, with the number of rows.
     TableWarning
-        If runs of the same sizes have losses more than 3% apart, the loss rises with compute, a loss is far from those
-        of near sizes, a run has fewer than 0.01 tokens a parameter, or ``run`` names several readings of each run.
+        If runs of the same sizes have losses more than 3% apart, the loss rises with compute, or a loss is far from
+        those of near sizes. Also if a run has fewer than 0.01 tokens a parameter, or ``run`` names several readings of
+        each run.
 
     Raises
     ------
@@ -131,50 +134,53 @@ def read(
 
     Notes
     -----
-    **JSON.** A file holds an array of objects, an object with one such array (whose other values are in every row),
-    columns by name, or one object, which is one row; a .jsonl file holds one object a line. Names of nested objects are
-    joined by dots (``config.n_layer``), and arrays in cells are left out. ``trainer_state.json`` of Hugging Face has a
-    row for each evaluation, and results of the evaluation harness have a row for each task.
+    **JSON.** A file holds an array of objects, columns by name, or one object, which is one row. In an object with one
+    array of objects, the other values are in every row. A .jsonl file holds one object a line. Names of nested objects
+    are joined by dots (``config.n_layer``), and arrays in cells are left out. ``trainer_state.json`` of Hugging Face
+    has a row for each evaluation, and results of the evaluation harness have a row for each task.
 
     **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
     the result, without minima, maxima and blanks.
 
-    **Numbers** may be written 70M, 1.4 billion, 12,345,678, 1 000 000, ~257M or 3 x 10^9, and flags yes and no. A note
-    states it. A number that could mean two, such as 12,345 alone, is refused. With semicolons between columns, decimal
-    commas are read. Lines that begin with ``#`` and a last line such as Mean are left out. A date that is a year, a
-    quarter or a month takes its middle, and a column such as ``date_halfwidth_days`` has half its length.
+    **Numbers** may be written ``70M``, ``1.4 billion``, ``12,345,678``, ``1 000 000``, ``~257M`` or ``3 x 10^9``, and
+    flags ``yes`` and ``no``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. With
+    semicolons between columns, decimal commas are read. Lines that begin with ``#`` and a last line such as Mean are
+    left out. A date that is a year, a quarter or a month takes its middle, and a column such as ``date_halfwidth_days``
+    has half its length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),
     ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
     ``tokens``), all float64. They come first in the result; then every other column unchanged.
 
-    Columns of runs that would be fitted silently wrong are refused unless their unit is given: the size of a data set
-    as tokens next to epochs, steps or rates as totals, FLOP of the forward pass, an accuracy as a loss, and a loss that
-    is no cross entropy or whose name has bits in it. So are several readings of each run, by a column that names runs,
-    such as ``run_id``: take the last of each, name the column with ``columns={"run": "run_id"}`` for a law with
-    ``run_effects``, or ignore it.
+    Columns of runs that would be fitted silently wrong are refused unless their unit is given. Sizes that are refused
+    are that of a data set as tokens next to epochs, steps or rates as totals, and FLOP of the forward pass. Losses that
+    are refused are an accuracy, what is no cross entropy, and those whose name has bits in it.
 
-    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
-    ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
-    ``training_compute_flop`` and ``paper_id`` are used where a table has them. The result has ``year`` (the date in
-    fractional years) and, where there is none, a ``paper_id`` for each row.
+    Several readings of each run, by a column that names runs, such as ``run_id``, are refused too. Take the last of
+    each, name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``, or ignore it.
+
+    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2, ptb or any other),
+    ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``. Optional are ``epochs``,
+    ``vocabulary``, ``training_compute_flop`` and ``paper_id``. The result has ``year`` (the date in fractional years)
+    and, where there is none, a ``paper_id`` for each row.
 
     **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``train_digits`` (greatest
     length in training), ``length_a``, ``length_b``, ``correct`` and ``total`` (problems right and posed). One column
     ``length`` is that of both operands, and ``accuracy`` with `trials` stands for ``correct`` and ``total``. Names are
-    text as it is written, so that runs 7 and 007 are two; lengths and counts are int64. ``embedding`` (such as abacus,
-    fire, nope, abacus+fire) is ``all`` by default, ``architecture`` ``standard`` and ``recurrences`` 1; ``arm`` (what
-    the run belongs to), ``task``, ``layers``, ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and
-    ``flop`` are optional. ``offset`` is that of Abacus embeddings in the evaluation, 0 by default; one run may have
-    several. ``split`` (id, ood or ood100) is derived by default: in distribution where no length is above
-    ``train_digits``, ood100 where one is above 100, else ood.
+    unchanged text, so that runs 7 and 007 are two; lengths and counts are int64. ``embedding`` (such as abacus, fire,
+    nope, abacus+fire) is ``all`` by default, ``architecture`` ``standard`` and ``recurrences`` 1. Optional are ``arm``
+    (what the run belongs to), ``task``, ``layers``, ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and
+    ``flop``. ``offset`` is that of Abacus embeddings in the evaluation, 0 by default; one run may have several.
+    ``split`` (id, ood or ood100) is derived by default: in distribution where no length is above ``train_digits``,
+    ood100 where one is above 100, else ood.
 
-    **Scores.** A row is a model and a benchmark. Needed are ``model``, ``benchmark`` and ``score``, from 0 to 1. Of a
-    model, the same in each of its rows and blank where unknown: ``date`` (YYYY-MM-DD) of its release;
-    ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank is Likely
-    where there is a compute); and ``family``, models of one kind but for their sizes. The benchmark file of Epoch AI's
-    Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
+    **Scores.** A row is a model and a benchmark. Needed are ``model``, ``benchmark`` and ``score``, from 0 to 1. Other
+    columns describe the model: they are the same in all its rows, and blank if unknown. ``date`` (YYYY-MM-DD) is that
+    of its release, and ``training_compute_flop`` its compute. ``compute_confidence`` is Confident, Likely, Speculative
+    or Unknown; a blank is Likely where there is a compute. A ``family`` is models that differ only in size. The
+    benchmark file of Epoch AI's Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has
+    ``year`` if it has ``date``.
 
     **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
     ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.

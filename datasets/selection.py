@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.api.types import is_hashable
 
 from ..errors import InputError
-from .wording import listed, quoted, suggestion
+from .wording import listed, quoted, shown, suggestion
 
 ALLOWED = (
     *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Invert, ast.USub, ast.UAdd, ast.Compare),
@@ -101,7 +101,7 @@ def hashable(cells):
 def without_highest(runs, number, changes):
     """Leave out a number of rows of highest loss."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise InputError(f"drop_highest must be a number of rows, 0 or more, not {number!r}")
+        raise InputError(f"drop_highest must be a number of rows, 0 or more, not {shown(number)}")
     if number == 0:
         return runs
     if number >= len(runs):
@@ -127,7 +127,7 @@ def _columns(columns, runs, more, option, label):
                 f"are {listed(runs.columns)}"
             )
     if not names or len(set(names)) < len(names):
-        raise InputError(f"{label}: {option} is {columns!r}; name one or more columns, each once")
+        raise InputError(f"{label}: {option} is {shown(columns)}; name one or more columns, each once")
     return names, [runs[name] if name in runs else more[name] for name in names]
 
 
@@ -215,7 +215,7 @@ def _names(text, placeholders):
                 f"{_called(node)} is not allowed; use comparisons, in, and, or, not and + - * / % of columns and values"
             )
         if isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float):
-            raise ValueError(f"{node.value!r} is not a value of a column")
+            raise ValueError(f"{shown(node.value)} is not a value of a column")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
             for side in (node.left, node.right):
                 if isinstance(side, ast.Constant) and isinstance(side.value, str):

@@ -5,16 +5,26 @@ import re
 from collections.abc import Mapping
 
 from ..errors import InputError
-from .wording import listed, quoted, unknown
+from .wording import listed, quoted, shortened, shown, unknown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
 OTHER = "other"  # a loss that is no cross entropy, which is read in units of its median
+NATS, MEDIANS = "nats/token", "times the median"
 LOSS_UNITS = ("nats", *BITS, OTHER)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
+# Floating-point operations: a petaflop/s for a day, and multiples.
+DAYS = "pf-days pf-day pfdays pfday pflop/s-days pflop/s-day petaflop/s-days petaflop/s-day petaflop-days pf/s-days"
+FACTORS |= dict.fromkeys(DAYS.split(), 8.64e19)
+FACTORS |= {
+    f"{prefix}flop{ending}": factor
+    for names, factor in {"p peta": 1e15, "e exa": 1e18, "z zetta": 1e21, "y yotta": 1e24}.items()
+    for prefix in names.split()
+    for ending in ("", "s")
+}
 LOSS_WORDS = {
     **dict.fromkeys(["nats", "nats/token", "nats per token", "nat/token"], "nats"),
     **dict.fromkeys(["bits", "bits/token", "bits per token", "bit/token"], "bits"),
@@ -87,14 +97,14 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     """
     chosen = chosen or {}
     if not isinstance(chosen, Mapping):
-        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {chosen!r}')
+        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {shown(chosen)}')
     for name in chosen:
         if name not in (*SCALED, "loss"):
             raise InputError(unknown("unit: column", name, (*SCALED, "loss")))
         if name not in names:
             raise InputError(
-                f"{label}: unit: there is no column for {name}, which would be in units of {chosen[name]}; those found "
-                f"are for {listed(names)}"
+                f"{label}: unit: there is no column for {name}, which would be in units of "
+                f"{shortened(chosen[name])}; those found are for {listed(names)}"
             )
     plain = [name for name in (*SCALED, "loss") if name in names and names[name] not in derived]
     units = {name: split_header(names[name])[1] for name in plain}
@@ -116,7 +126,7 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
 
 def _scale(name, unit):
     if isinstance(unit, bool | str) or not isinstance(unit, int | float) or not 0 < unit < math.inf:
-        raise InputError(f"unit of {name}: {unit!r} is not a positive number such as 1e9")
+        raise InputError(f"unit of {name}: {shown(unit)} is not a positive number such as 1e9")
     return float(unit)
 
 
@@ -131,8 +141,28 @@ def _of_loss(unit, bytes_per_token, label):
             "(--bytes-per-token 4.3), whatever it is on the text of the loss"
         )
     if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
-        raise InputError(f"bytes_per_token: {bytes_per_token!r} is not a positive number")
+        raise InputError(f"bytes_per_token: {shown(bytes_per_token)} is not a positive number")
     return math.log(2) * bytes_per_token
+
+
+def unit_of_loss(rows):
+    """Return the unit of the losses of a table in words, by the record of how it was read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> unit_of_loss(pd.DataFrame({"loss": [2.5]}))
+    'nats/token'
+    """
+    units = [entry.get("unit") for entry in rows.attrs.get("reading", []) if entry.get("of") == "loss"]
+    return MEDIANS if OTHER in units else NATS
+
+
+def in_unit_of_loss(text, rows):
+    """Return text about losses in nats with the unit that the losses of a table are in."""
+    if (unit := unit_of_loss(rows)) == NATS:
+        return text
+    return text.replace("nats per token", unit).replace(NATS, unit).replace("(nats)", f"({unit})")
 
 
 def _in_medians(table, units, names):

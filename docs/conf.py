@@ -38,21 +38,21 @@ default_role = "code"
 def _formula(self, node):
     """Write a formula as MathML, which browsers draw by themselves."""
     display = "block" if node.tagname == "math_block" else "inline"
-    found = tex2mathml(node.astext(), as_block=display == "block")
-    self.body.append(f'<div class="formula">{found}</div>' if display == "block" else found)
+    formula = tex2mathml(node.astext(), as_block=display == "block")
+    self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
     from docutils import nodes
 
     raise nodes.SkipNode
 
 
-def _with_references(app, what, name, found, options, lines):
-    """Give a docstring the references of its module, where those are what it names."""
-    module = inspect.getdoc(sys.modules.get(getattr(found, "__module__", None)))
+def _with_references(app, what, name, documented, options, lines):
+    """Add the references of a module to a docstring that names them."""
+    module = inspect.getdoc(sys.modules.get(getattr(documented, "__module__", None)))
     _, title, references = (module or "").partition("\nReferences\n----------\n")
     named = set(re.findall(r"\[(\d)\]_", "\n".join(lines)))
     if title and named and not any(line.startswith(".. [") for line in lines):
-        kept = [each for each in re.split(r"(?m)^(?=\.\. \[)", references) if each[4:5] in named]
-        lines += ["", "References", "----------", *"".join(kept).splitlines()]
+        selected = [reference for reference in re.split(r"(?m)^(?=\.\. \[)", references) if reference[4:5] in named]
+        lines += ["", "References", "----------", *"".join(selected).splitlines()]
 
 
 def setup(app):

@@ -49,8 +49,8 @@ def digest(document):
                 "verdict": document["laws"][name]["verdict"]["sentence"],
                 "constants": {key: q for key, q in document["laws"][name]["parameters"].items() if key in CONSTANTS},
                 "posterior": {
-                    key: {"mean": each["posterior_mean"], "sd": each["posterior_sd"]}
-                    for key, each in document["laws"][name]["robust"].items()
+                    key: {"mean": quantity["posterior_mean"], "sd": quantity["posterior_sd"]}
+                    for key, quantity in document["laws"][name]["robust"].items()
                     if key in CONSTANTS
                 },
                 "robust_ratio": document["laws"][name]["robust"]["exponent_parameters"]["ratio"],

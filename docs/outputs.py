@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 from bayescaling import DiagnosticWarning
 from bayescaling.inference.words import size
+from bayescaling.plots.with_matplotlib import compact
 
 HERE = Path(__file__).resolve().parent
 PICTURES = HERE / "pictures"
@@ -102,7 +103,9 @@ def pictures(path, k, description):
         file = PICTURES / f"{path.stem}-{k}.svg"
         if description:
             PICTURES.mkdir(exist_ok=True)
-            pyplot.figure(number).savefig(file, metadata={"Date": None}, bbox_inches="tight")
+            svg = io.StringIO()
+            pyplot.figure(number).savefig(svg, format="svg", metadata={"Date": None}, bbox_inches="tight")
+            file.write_text(compact(svg.getvalue()), encoding="utf-8")
             lines.append(f"![{description}]({os.path.relpath(file, path.parent)})\n")
     pyplot.close("all")
     return "".join(lines)

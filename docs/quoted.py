@@ -55,22 +55,19 @@ def substitutions(headline):
     dict of str to str
     """
     laws, best, lengths = headline["laws"], headline["best"], headline["lengths"]
-    by_page = {each["page"]: each for each in headline["answers"]}
+    by_page = {answer["page"]: answer for answer in headline["answers"]}
     since = headline["since"]
     texts = {
         "findings": table(
             ("question", "answer", "strength"),
-            [
-                (each["question"], f"**{each['answer']}** {each['number']}", each["strength"])
-                for each in headline["answers"]
-            ],
+            [(answer["question"], _answered(answer), answer["strength"]) for answer in headline["answers"]],
         ),
         "reasons": table(
             ("question", "strength", "reason"),
-            [(each["question"], each["strength"], each["because"]) for each in headline["answers"]],
+            [(answer["question"], answer["strength"], answer["because"]) for answer in headline["answers"]],
         ),
-        "quotable": "\n".join(f"- {said}" for said in headline["quotable"]),
-        "not_quotable": "\n".join(f"- {said}" for said in headline["not_quotable"]),
+        "quotable": "\n".join(f"- {sentence}" for sentence in headline["quotable"]),
+        "not_quotable": "\n".join(f"- {sentence}" for sentence in headline["not_quotable"]),
         "best_law": NAMES[best],
         "n_star": sizes(laws[best]["at_1e24"]["parameters"]),
         "d_star": sizes(laws[best]["at_1e24"]["tokens"]),
@@ -129,9 +126,9 @@ def substitutions(headline):
         "seed": str(headline["made"]["seed"]),
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
     }
-    for page, each in by_page.items():
-        texts[f"answer-{page}"] = f"**{each['answer']}** {each['number']} {each['moves']}\n\n"
-        texts[f"answer-{page}"] += f"Strength: {each['strength']}. Reasons: {each['because']}."
+    for page, answer in by_page.items():
+        texts[f"answer-{page}"] = f"{_answered(answer)} {answer['moves']}\n\n"
+        texts[f"answer-{page}"] += f"Strength: {answer['strength']}. Reasons: {answer['because']}."
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
@@ -141,10 +138,8 @@ def substitutions(headline):
 
 
 def misfit(sentence):
-    """Shorten the sentence on a law that its rows reject to its sizes, their place and the p values of its tests."""
-    parts = re.match(
-        r"the law has a misfit of (\S+) of the loss on average over rows and by (\S+) in ([^(]*) \((.*?)\)", sentence
-    )
+    """Shorten the sentence on a law that its rows reject to the misfit, its place and the p values of the tests."""
+    parts = re.match(r"the law .*?(\S+) of the loss on average over rows and by (\S+) in ([^(]*) \((.*?)\)", sentence)
     return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
 
 
@@ -171,6 +166,12 @@ def _keys(rows):
     return table(tuple(rows.columns), cells)
 
 
+def _answered(answer):
+    """Return the sentence of an answer, and its number where the sentence does not have it."""
+    sentence = f"**{answer['answer']}**"
+    return sentence if answer["number"] in answer["answer"] else f"{sentence} {answer['number']}"
+
+
 def _claims(claims):
     header = ("claim", "source", "published", "ours [95%]", "P(ours ≥ published)", "result")
     rows = [_row(claim) for claim in claims]
@@ -178,12 +179,12 @@ def _claims(claims):
     return table(header, [(*row[:-1], row[-1].replace("moved", "disagrees")) for row in cells])
 
 
-def _further(known, name):
-    return probability(known[name]) if name in known else "–"
+def _further(probabilities, name):
+    return probability(probabilities[name]) if name in probabilities else "–"
 
 
 def _times(q):
-    """Median and interval to two digits, without powers of ten."""
+    """Return a median and its interval to two digits, without powers of ten."""
     q = _rounded(q)
     return plain(q, "{:,.0f}" if q[MIDDLE] >= 10 else "{:.1f}")
 
@@ -195,25 +196,25 @@ def _rounded(q):
 
 def _stan(laws):
     assigned = [n for n in ast.parse(STAN.read_text(encoding="utf-8")).body if isinstance(n, ast.Assign)]
-    known = next(ast.literal_eval(n.value) for n in assigned if n.targets[0].id == "OF_RUNS")
+    of_stan = next(ast.literal_eval(n.value) for n in assigned if n.targets[0].id == "OF_RUNS")
     rows = [
         (NAMES[law], name, f"{mean:.4f} ± {sd:.4f}", f"{ours['mean']:.4f} ± {ours['sd']:.4f}")
-        for law, quantities in known.items()
+        for law, quantities in of_stan.items()
         for name, (mean, sd) in quantities.items()
         if (ours := laws[law]["posterior"].get(name))
     ]
     return table(("law", "quantity", "Stan", "here"), rows)
 
 
-def _since(found):
+def _since(since):
     labels = {"all": "constant rate", "before": "before the break", "after": "after the break"}
     rows = [
         (labels[period], unit, plain(row["gain"], "{:.2f}"), yearly(row["factor"]))
         for period in labels
-        for unit, row in found["periods"][period].items()
+        for unit, row in since["periods"][period].items()
     ]
     header = ("period", "unit", "gain at fixed compute, logits a year [95%]", "fall of compute at fixed capability")
-    return table(header, rows) + _rates(found["left_out"])
+    return table(header, rows) + _rates(since["left_out"])
 
 
 def _since_forms(evidence):
@@ -224,8 +225,8 @@ def _since_forms(evidence):
         for form, of in by_form.items():
             apart = ["–", "–"]
             if left_out is not None:
-                found = (left_out[by]["forms"][form] for by in ("model", "family"))
-                apart = [f"{each['elpd_diff']:.1f} ± {each['dse']:.1f}" for each in found]
+                numbers = (left_out[by]["forms"][form] for by in ("model", "family"))
+                apart = [f"{form_numbers['elpd_diff']:.1f} ± {form_numbers['dse']:.1f}" for form_numbers in numbers]
             rows.append((form_name(variant, form), *_gains(of), *apart))
     for variant, left_out in evidence["left_out"].items():
         rows.append((form_name(variant, "averaged"), *_gains(left_out["model"]["averaged"]), "–", "–"))
@@ -242,7 +243,7 @@ def _rates(left_out):
     """State which rate predicts models left out better, where that was computed."""
     if left_out is None:
         return ""
-    best, other = sorted(left_out.values(), key=lambda each: -each["elpd"])
+    best, other = sorted(left_out.values(), key=lambda entry: -entry["elpd"])
     names = {id(left_out["linear"]): "a constant rate", id(left_out["break"]): "a rate that changes"}
     difference = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
     return f"\n\nModels left out are predicted better with {names[id(best)]}, by {difference} nats."

@@ -1,8 +1,8 @@
 """A study of how far laws miss beyond their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
 
-Below the 40th, 55th, 70th and 85th percentile of compute a law is fitted (14 rows at least) and predicts the rest.
-Scales of the drift maximise the log score of later runs, sources, tables and cutoffs weighted alike. In every figure of
-coverage they are learned from the five sources that were not predicted. Tables not built in
+A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest.
+Scales of the drift maximise the log score of later runs; sources, tables and cutoffs have equal weights. For every
+figure of coverage the scales are learned from the five sources that are not predicted. Tables that are not built in
 are read from a folder.
 """
 
@@ -27,7 +27,7 @@ PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated
 START = np.log([0.015, 0.003, 0.5])
-# What is believed of the error of log N* before: a scale of 2 to 110% a decade, and a spread of it between tables.
+# Prior of the error of log N*: a scale of 2% to 110% a decade, and its spread between tables.
 SIZE_GRID, SIZE_PRIOR = np.geomspace(0.01, 1, 30), (np.log(0.15), 1.0)
 SPREAD_GRID = np.linspace(0, 2, 9)
 BINS = (0, 0.3, 0.7, 1.2, 4)
@@ -75,7 +75,7 @@ def rolled(law, table, options):
 
 
 def weights(keys):
-    """Weight sources, tables of a source and cutoffs of a table alike: dict that adds up to 1."""
+    """Return equal weights of sources, of tables in a source and of cutoffs in a table, which add up to 1."""
     cutoffs = {}
     for key in keys:
         cutoffs.setdefault(key[0], {}).setdefault(key[1], []).append(key)
@@ -83,7 +83,7 @@ def weights(keys):
 
 
 def density_by_scale(rollout):
-    """Log density of each run beyond under normal errors of each of `SCALES`, (scale, run), and their decades."""
+    """Return the log density of each run beyond under normal errors of each of `SCALES`, and the runs' decades."""
     beyond = rollout["decades"] > 0
     errors = (rollout["observed"] - rollout["sample"][::5])[:, beyond]
     density = [logsumexp(-0.5 * (errors / s) ** 2, axis=0) - np.log(s) - np.log(len(errors)) for s in SCALES]
@@ -91,7 +91,7 @@ def density_by_scale(rollout):
 
 
 def log_score(density, decades, tau, step, spread):
-    """Mean log density of runs whose error has the scale of a drift."""
+    """Return the mean log density of runs whose error has the scale of a drift."""
     step_of_grid = np.log(SCALES[1] / SCALES[0])
     terms = []
     for node, weight in zip(NODES, WEIGHTS / WEIGHTS.sum(), strict=True):
@@ -114,22 +114,22 @@ def learned_loss(densities):
 
 
 def size_density(rollout):
-    """Log density of the later log N* under errors of each scale and spread a decade, (scale, spread)."""
+    """Return the log density of the later log N* by scale and spread of its error a decade, shape (scale, spread)."""
     errors = rollout["later"] - rollout["size"][::2]
-    found = np.empty((len(SIZE_GRID), len(SPREAD_GRID)))
+    density = np.empty((len(SIZE_GRID), len(SPREAD_GRID)))
     for i, scale in enumerate(SIZE_GRID):
         for j, spread in enumerate(SPREAD_GRID):
             sd = np.hypot(scale * np.exp(spread * NODES) * rollout["ahead"], 1e-3)[:, None]
-            each = logsumexp(-0.5 * (errors / sd) ** 2, axis=1) - np.log(sd[:, 0])
-            found[i, j] = logsumexp(each, b=WEIGHTS / WEIGHTS.sum())
-    return found
+            of_draws = logsumexp(-0.5 * (errors / sd) ** 2, axis=1) - np.log(sd[:, 0])
+            density[i, j] = logsumexp(of_draws, b=WEIGHTS / WEIGHTS.sum())
+    return density
 
 
 def learned_size(densities):
     """Find the scale and spread of the error of log N* a decade, by their posterior; a source is one observation.
 
-    Thirty estimates share ten tables of six sources: the greatest log score would take the scale to 0 where the one
-    table that moved is left out.
+    The estimates are few and share tables: the greatest log score would set the scale to 0 whenever the one table
+    whose optimum changed is left out.
     """
     share = weights(densities)
     log_scale = np.log(SIZE_GRID)
@@ -150,7 +150,7 @@ def predicted(rollout, drift, seed):
 
 
 def figures(scores):
-    """Coverage, CRPS, interval score and width (in % of the loss) of predictions."""
+    """Compute coverage, CRPS, interval score and width (in % of the loss) of predictions."""
     inside = {level: _inside(scores, *ends) for level, ends in LEVELS.items()}
     low, high, y = (scores[name].values for name in ("q5", "q95", "observed"))
     penalty = 20 * (np.maximum(low - y, 0) + np.maximum(y - high, 0))
@@ -166,7 +166,7 @@ def _inside(scores, low, high):
 
 
 def sizes(rollout, drift, seed):
-    """Whether intervals of N* hold the estimate from all rows, and the CRPS of its logarithm."""
+    """Compute whether intervals of N* hold the estimate from all rows, and the CRPS of its logarithm."""
     size = rollout["size"]
     if drift is not None:
         size = size + drift.slopes(np.random.default_rng(seed), size.shape, "size") * rollout["ahead"]
@@ -183,7 +183,7 @@ def averaged(entries, share):
 
 
 def study(rollouts, seed):
-    """Learn from the other sources, predict each source, and sum up; then learn from all."""
+    """Predict each source with the drift learned from the others, summarise, then learn from all."""
     keys, share = list(rollouts), weights(rollouts)
     sources = sorted({key[0] for key in keys})
     loss = {key: density_by_scale(rollouts[key]) for key in keys if (rollouts[key]["decades"] > 0).any()}
@@ -213,16 +213,16 @@ def study(rollouts, seed):
                 of_sizes[name][key] = sizes(rollouts[key], drift, seed)
     return drift_from(sources), {
         "learned_without": {source: drift._asdict() for source, drift in others.items()},
-        "all": {name: averaged(found, share) for name, found in entries.items()},
+        "all": {name: averaged(by_key, share) for name, by_key in entries.items()},
         "by_source": {
-            name: {s: averaged({k: x for k, x in found.items() if k[0] == s}, share) for s in sources}
-            for name, found in entries.items()
+            name: {s: averaged({k: x for k, x in by_key.items() if k[0] == s}, share) for s in sources}
+            for name, by_key in entries.items()
         },
         "by_decades_beyond": {
-            name: {bin_: averaged(x, dict.fromkeys(x, 1.0)) for bin_, x in found.items()}
-            for name, found in by_decade.items()
+            name: {bin_: averaged(x, dict.fromkeys(x, 1.0)) for bin_, x in by_key.items()}
+            for name, by_key in by_decade.items()
         },
-        "optimal_size": {name: averaged(found, weights(found)) for name, found in of_sizes.items()},
+        "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items()},
         "rms_log_size_a_decade": _rms([(rollouts[k]["later"] - np.median(rollouts[k]["size"])) / rollouts[k]["ahead"]
                                        for k in of_size]),
         "rollouts": len(keys),
@@ -234,17 +234,17 @@ def _rms(values):
 
 
 def weights_of_laws(rollouts, drifts, seed):
-    """Stack laws by the log scores of later runs, each with its drift: how much each says beyond the runs."""
-    shared = sorted(set.intersection(*(set(found) for found in rollouts.values())))
+    """Stack laws, with their drifts, by the log scores of later runs: the weight of each law beyond the runs."""
+    shared = sorted(set.intersection(*(set(by_key) for by_key in rollouts.values())))
     columns = []
-    for name, found in rollouts.items():
+    for name, by_key in rollouts.items():
         parts = []
         for key in shared:
-            beyond = found[key]["decades"] > 0
-            errors = (found[key]["observed"] - found[key]["sample"])[:, beyond]
+            beyond = by_key[key]["decades"] > 0
+            errors = (by_key[key]["observed"] - by_key[key]["sample"])[:, beyond]
             rng = np.random.default_rng(seed)
             parts.append(
-                drifts[name].log_density(rng, errors, found[key]["decades"][beyond]).mean() if beyond.any() else 0
+                drifts[name].log_density(rng, errors, by_key[key]["decades"][beyond]).mean() if beyond.any() else 0
             )
         columns.append(parts)
     share = weights(shared)
@@ -265,11 +265,11 @@ def beyond(parts, *, tables, seed, draws, tune):
     read_tables, rollouts = read(tables), {name: {} for name in LAWS}
     for (source, table), rows in read_tables.items():
         for name, law in LAWS.items():
-            for percent, found in rolled(law, rows, options):
-                rollouts[name][source, table, percent] = found
+            for percent, rollout in rolled(law, rows, options):
+                rollouts[name][source, table, percent] = rollout
     drifts, studies = {}, {}
-    for name, found in rollouts.items():
-        drifts[name], studies[name] = study(found, seed)
+    for name, by_key in rollouts.items():
+        drifts[name], studies[name] = study(by_key, seed)
     return {
         "tables": [
             {"source": source, "table": table, "rows": len(rows), "sha256": sha256(rows)}

@@ -14,11 +14,13 @@ TABLE = "chinchilla_runs"
 
 def coverage(parts, *, seed, simulations, draws, tune):
     """Fit the law to tables simulated from its posterior, and rank the truths among the draws."""
-    found = bs.calibrate(
+    calibration = bs.calibrate(
         MAIN, bs.load(TABLE), simulations=simulations, seed=seed, draws=draws, tune=tune, out=parts.path("tables.nc")
     )
-    ranks = {str(name): found["rank"].sel(quantity=name).values.tolist() for name in found["quantity"].values}
-    return calibration_entry(found) | {"ranks": ranks}
+    ranks = {
+        str(name): calibration["rank"].sel(quantity=name).values.tolist() for name in calibration["quantity"].values
+    }
+    return calibration_entry(calibration) | {"ranks": ranks}
 
 
 def reading_error(parts, *, seed):

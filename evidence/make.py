@@ -1,7 +1,7 @@
 """Make the results of long studies that reports and documents show: ``python evidence/make.py [NAME ...]``.
 
-Each is written to ``evidence/NAME.json`` with its date. A study that is up to date is left as it is; one that was
-stopped goes on from its parts. ``--list`` shows what is there.
+Each is written to ``evidence/NAME.json`` with its date. A study that is up to date is not made again; one that was
+stopped resumes from its parts. ``--list`` prints the studies.
 """
 
 import argparse
@@ -39,8 +39,8 @@ STUDIES = {
 
 def stale(names):
     """Return what has changed since each study was made, by name; those that are up to date are left out."""
-    found = {name: changes(read(name), STUDIES[name]) for name in names}
-    return {name: of for name, of in found.items() if of}
+    differences = {name: changes(read(name), STUDIES[name]) for name in names}
+    return {name: of for name, of in differences.items() if of}
 
 
 def show(names):
@@ -53,13 +53,13 @@ def show(names):
 
 
 def make(names, *, tables=None, again=False):
-    """Make the studies that are not up to date, and say how long what is left took the last time."""
+    """Make the studies that are not up to date, and print how long those that are left took the last time."""
     due = [name for name in names if again or name in stale([name])]
     for name in [name for name in due if STUDIES[name].foreign and tables is None]:
         print(f"{name} needs tables that do not come with the package: name their folder with --tables")
         due.remove(name)
     for i, name in enumerate(due):
-        took = [read(each).get("seconds") or 0 for each in due[i:]]  # 0 of what was never made
+        took = [read(study).get("seconds") or 0 for study in due[i:]]  # 0 for a study that was never made
         left = f", at least {sum(took) / 60:.0f} min left" if sum(took) else ""
         print(f"{name} ({i + 1} of {len(due)}){left}", file=sys.stderr, flush=True)
         start, more = time.monotonic(), {"tables": tables} if STUDIES[name].foreign else {}
@@ -71,23 +71,23 @@ def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="studies; all by default")
-    parser.add_argument("--list", action="store_true", help="show what is there and what has changed since")
+    parser.add_argument("--list", action="store_true", help="print the studies, their dates and what has changed since")
     parser.add_argument("--again", action="store_true", help="make what is up to date again too")
     parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
-    given = parser.parse_args()
-    if unknown := set(given.names) - set(STUDIES):
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(STUDIES):
         parser.error(f"no study is called {min(unknown)}; there are {', '.join(STUDIES)}")
-    names = given.names or list(STUDIES)
-    if given.list:
+    names = arguments.names or list(STUDIES)
+    if arguments.list:
         show(names)
         return
     warnings.simplefilter("ignore", bs.DiagnosticWarning)  # the results count what did not converge
     with bs.parallel(cores()):
-        make(names, tables=given.tables, again=given.again)
+        make(names, tables=arguments.tables, again=arguments.again)
 
 
 if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit(f"stopped; run it again to go on: python {Path(HERE.name) / 'make.py'}")
+        sys.exit(f"stopped; to resume, run: python {Path(HERE.name) / 'make.py'}")

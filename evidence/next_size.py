@@ -1,10 +1,13 @@
 """A study of how often predictive intervals hold the losses of the next model size, with and without effects of sizes.
 
-The largest size is left out of a table, the others are fitted, and the rows of that size that the central 50% and 90%
-intervals hold are counted. Simulated tables follow the Chinchilla law, with a deviation that all rows of a size share.
-Of each file of ``tables/next_size.json``, three sizes are predicted: the largest with at least three rows, and the two
-before it after all larger ones are dropped; at least three smaller sizes are fitted. ``held`` keeps the scatter at its
-value at the end of the fitted range; ``floor`` is what `predict` does, at least the scatter at the centre of the runs.
+The largest size is left out of a table and the others are fitted. The study counts the rows of that size inside the
+central 50% and 90% intervals. Simulated tables follow the Chinchilla law, and rows of a size share a
+deviation.
+
+For each file of ``tables/next_size.json``, three sizes are predicted: the largest with at least three rows, and the two
+before it. Each is predicted from all smaller sizes, of which there must be three. Under ``held`` the scatter has its
+value at the end of the fitted range. Under ``floor`` it is at least the scatter at the centre of the runs, as in
+`predict`.
 """
 
 import json
@@ -34,7 +37,7 @@ LEAST_ROWS, LEAST_SIZES, PREDICTED_SIZES, COPIES = 3, 3, 3, 8
 
 
 def predictive(draws, rows, seed, *, fitted):
-    """Losses that draws predict for rows, on the law's scale, (sample, row); `fitted` leaves the floor out."""
+    """Draw losses of rows, on the law's scale, shape (sample, row); `fitted` leaves out the floor of the scatter."""
     law, values = draws.law, draws._values(rows)
     arguments = law.residuals.arguments(values, draws.reference, law.sizes(rows), fitted=fitted)
     mean = draws._mean_on_scale(rows).values
@@ -49,16 +52,16 @@ def predictive(draws, rows, seed, *, fitted):
 
 
 def held(draws, rows, seed):
-    """Rows within the intervals of each level, and their median width in percent of the loss, by kind of scatter."""
-    observed, found = draws.law.on_scale(rows["loss"].to_numpy(float)), {}
+    """Count rows inside the intervals of each level, and compute their median width in %, by kind of scatter."""
+    observed, counts = draws.law.on_scale(rows["loss"].to_numpy(float)), {}
     for name, fitted in FLOORS.items():
         sample = predictive(draws, rows, seed, fitted=fitted)
-        found[name] = {}
+        counts[name] = {}
         for level, ends in LEVELS.items():
             low, high = np.quantile(sample, ends, axis=0)  # of the last level the width is reported
-            found[name][level] = int(((observed >= low) & (observed <= high)).sum())
-        found[name]["width_90"] = round(100 * float(np.median(high - low)), 3)
-    return found
+            counts[name][level] = int(((observed >= low) & (observed <= high)).sum())
+        counts[name]["width_90"] = round(100 * float(np.median(high - low)), 3)
+    return counts
 
 
 def simulated(rng):
@@ -78,10 +81,10 @@ def on_simulated(simulations, seed, settings):
     for s in range(simulations):
         table = simulated(np.random.default_rng([seed, s]))
         last = table["parameters"] == table["parameters"].max()
-        kept, left = (table[own].reset_index(drop=True) for own in (~last, last))
-        rows += len(left)
+        smaller, predicted = (table[mask].reset_index(drop=True) for mask in (~last, last))
+        rows += len(predicted)
         for name in SIMULATED:
-            add(counts[name], held(bs.fit(LAWS[name], kept, seed=s, **settings).draws, left, s))
+            add(counts[name], held(bs.fit(LAWS[name], smaller, seed=s, **settings).draws, predicted, s))
     return shares(counts, rows, simulations)
 
 
@@ -91,16 +94,16 @@ def on_table(table, seed, settings):
     sizes = sorted(count.index[count >= LEAST_ROWS])[-PREDICTED_SIZES:]
     counts, rows, fits, by_size = {name: {} for name in LAWS}, 0, 0, {}
     for size in sizes:
-        kept, left = (
-            table[own].reset_index(drop=True) for own in (table["parameters"] < size, table["parameters"] == size)
+        smaller, predicted = (
+            table[mask].reset_index(drop=True) for mask in (table["parameters"] < size, table["parameters"] == size)
         )
-        if kept["parameters"].nunique() < LEAST_SIZES:
+        if smaller["parameters"].nunique() < LEAST_SIZES:
             continue
-        fitted = {name: bs.fit(law, kept, seed=seed, **settings) for name, law in LAWS.items()}
-        rows, fits = rows + len(left), fits + 1
-        by_size[f"{size:.4g}"] = {"rows": len(left)}
+        fitted = {name: bs.fit(law, smaller, seed=seed, **settings) for name, law in LAWS.items()}
+        rows, fits = rows + len(predicted), fits + 1
+        by_size[f"{size:.4g}"] = {"rows": len(predicted)}
         for name, fit in fitted.items():
-            one = held(fit.draws, left, seed)
+            one = held(fit.draws, predicted, seed)
             add(counts[name], one)
             by_size[f"{size:.4g}"][name] = {floor: x["coverage_90"] for floor, x in one.items()}
     return shares(counts, rows, fits) | {"sizes": by_size} if fits else None
@@ -116,14 +119,14 @@ def add(total, one):
 
 def shares(counts, rows, fits):
     """Turn counts of rows into shares and sums of widths into means."""
-    found = {
+    by_law = {
         law: {
             floor: {n: round(x / (fits if n == "width_90" else rows), 3) for n, x in numbers.items()}
             for floor, numbers in by_floor.items()
         }
         for law, by_floor in counts.items()
     }
-    return {"rows": rows, "fits": fits, "laws": found}
+    return {"rows": rows, "fits": fits, "laws": by_law}
 
 
 def files():
@@ -134,12 +137,12 @@ def files():
 def next_size(parts, *, tables, seed, simulations, **settings):
     """Predict the largest sizes of simulated and of real tables."""
     simulated_tables = parts.entry("simulated", lambda: on_simulated(simulations, seed, settings))
-    found = {}
+    by_table = {}
     for one in files():
         table = bs.read(tables / one["file"], where=one.get("where"), columns={"loss": one.get("loss", "loss")})
         name = "::".join(one.values())
-        found[name] = parts.entry(name, lambda table=table: on_table(table, seed, settings))
-    return {"simulated": simulated_tables, "tables": found}
+        by_table[name] = parts.entry(name, lambda table=table: on_table(table, seed, settings))
+    return {"simulated": simulated_tables, "tables": by_table}
 
 
 STUDIES = {

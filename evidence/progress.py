@@ -1,4 +1,4 @@
-"""Studies of algorithmic progress: years to come, what the pace rests on, variants, and when the pace changed."""
+"""Studies of algorithmic progress: years to come, what the rate depends on, variants, and when the rate changed."""
 
 import warnings
 
@@ -28,7 +28,7 @@ PACES = {f"{MAIN}, change in {year}": bs.laws.Progress(MAIN, cutoff=float(year))
 PACES |= {f"{MAIN}, random walk": WALK}
 OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
 OWN = ("rho", "gamma_transformer")  # what only some variants have
-PAPERS = 15  # shown of each specification
+PAPERS = 15  # shown for each specification
 GAINS_AT = (22, 25)  # powers of ten, FLOP
 BRIEF = {"draws": 500, "tune": 500, "least_ess": 400}
 
@@ -45,14 +45,14 @@ def future(parts, *, seed):
 
 
 def sensitivity(parts, *, seed, **brief):
-    """Change priors and leave out papers, of each specification that has a weight."""
+    """Change priors and leave out papers, for each specification that has a weight."""
     fitter = new_fitter()
     fits = {k: parts.fit(f"{k}", lambda k=k: fitter.fit(law=bs.laws.Progress(k), seed=seed)) for k in SPECIFICATIONS}
     titles = dict(zip(fitter.table["paper_id"], fitter.table["paper"], strict=True))
-    found = {}
+    entries = {}
     for k in with_weight(bs.progress.compare(fits)[0]):
         spreads = {} if k == MAIN else OUTERMOST
-        found[str(k)] = parts.entry(
+        entries[str(k)] = parts.entry(
             f"specification {k}",
             lambda k=k, spreads=spreads: {
                 "power_scaling": _power_scaling(fits[k]),
@@ -60,11 +60,11 @@ def sensitivity(parts, *, seed, **brief):
                 "papers": _papers(paper_influence(fits[k], titles)),
             },
         )
-    return {name: {k: of[name] for k, of in found.items()} for name in ("power_scaling", "prior_grid", "papers")}
+    return {name: {k: of[name] for k, of in entries.items()} for name in ("power_scaling", "prior_grid", "papers")}
 
 
 def _papers(table):
-    """Entry of the papers that move the doubling time most, and of how many there are."""
+    """Return the entry of the papers that change the doubling time most, and of how many there are."""
     reliable = int((table["pareto_k"] <= PARETO_K_LIMIT).sum())
     return {"count": len(table), "not_reliable": len(table) - reliable, "first": _records(table.head(PAPERS))}
 
@@ -93,13 +93,15 @@ def variants(parts, *, seed, **brief):
     rows = fits["main"]["observed_data"].sizes["evaluation"]
     alike = {name: fit for name, fit in fits.items() if fit["observed_data"].sizes["evaluation"] == rows}
     scores = against(score_progress(alike, seed=seed), "main")
-    known = {k: fitted(f"{k}, known vocabulary", specification=k, unknown_vocabulary="drop") for k in (MAIN, 19)}
+    known_vocabulary = {
+        k: fitted(f"{k}, known vocabulary", specification=k, unknown_vocabulary="drop") for k in (MAIN, 19)
+    }
     plain = {k: fitted(f"specification {k}", specification=k) for k in SPECIFICATIONS}
     best = ten_best(bs.progress.compare(plain)[0])
     transformers = {k: fitted(f"{k}, transformer", specification=k, transformer="exp") for k in best}
     return {
         "variants": {name: _variant(fit) | _scored(scores, name) for name, fit in fits.items()},
-        "vocabulary": comparison_entries(against(score_progress(known, seed=seed), MAIN)),
+        "vocabulary": comparison_entries(against(score_progress(known_vocabulary, seed=seed), MAIN)),
         "transformer_by_form": {
             name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
         },
@@ -109,22 +111,22 @@ def variants(parts, *, seed, **brief):
 
 def _variant(fit):
     record, posterior = fit.record, fit["posterior"]
-    found = _times(rate_at_optimum.first_rate(fit))
+    doubling = _times(rate_at_optimum.first_rate(fit))
     return {
-        "doubling_months": found,
-        "p_progress": found.pop("p_progress"),
+        "doubling_months": doubling,
+        "p_progress": doubling.pop("p_progress"),
         "rows": record["data"]["rows"],
         "parameters": {name: intervals.summary(posterior[name]) for name in OWN if name in posterior},
     } | {name: record["diagnostics"][name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
 
 
 def _times(rate):
-    """Quantiles of the doubling time in months, null for never, and the probability of progress."""
+    """Return quantiles of the doubling time in months, null for never, and the probability of progress."""
     return {name: intervals.finite(x) for name, x in times(rate).items()}
 
 
 def _scored(scores, name):
-    """Differences of a variant's scores from the main specification's; none where it has other rows."""
+    """Return differences of a variant's scores from the main specification's; none if it has other rows."""
     return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
 
 
@@ -140,44 +142,44 @@ def _transformer(fit):
 
 
 def _where_there_is_one(draws):
-    """Sum up a ratio over the draws that have one, and say which share does not."""
+    """Summarise a ratio over the draws that have one, and return the share that does not."""
     draws = np.ravel(draws)
     none = np.isnan(draws)
     return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
 
 
 def pace(parts, *, seed, **brief):
-    """Let the pace of the main specification change once, at each of several dates, and as a random walk."""
+    """Let the rate of the main specification change once, at each of several dates, and as a random walk."""
     fitter = new_fitter()
-    found = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
+    change = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
     walk = parts.fit("random walk", lambda: fitter.fit(law=WALK, seed=seed, **brief))
     path, p_faster = pace_by_year(walk)
-    return found | {
+    return change | {
         "random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)},
     }
 
 
 def _one_change(fitter, options):
-    found = change_of_pace(bs.laws.Progress(MAIN), fitter=fitter, **options)
+    result = change_of_pace(bs.laws.Progress(MAIN), fitter=fitter, **options)
 
     def change(cutoff):
-        rates = acceleration(found.fits[cutoff])
+        rates = acceleration(result.fits[cutoff])
         return {name: _times(rates[name]) for name in ("before", "after")}
 
     return {
-        "p_change": found.p_change,
-        "p_faster": found.p_faster,
+        "p_change": result.p_change,
+        "p_faster": result.p_faster,
         "cutoffs": {
             f"{cutoff}": {name: intervals.finite(x) for name, x in row.items()}
             | ({} if cutoff == NONE else change(cutoff))
-            for cutoff, row in found.table.iterrows()
+            for cutoff, row in result.table.iterrows()
         },
-        **_by_year(found.path),
+        **_by_year(result.path),
     }
 
 
 def _by_year(path):
-    """Doubling times and growth, in log units a year, by year."""
+    """Return doubling times and growth, in log units a year, by year."""
     rates = {f"{year:g}": path.sel(year=year).values for year in path["year"].values}
     return {
         "doubling_months": {year: rate_quantiles(rate) for year, rate in rates.items()},
@@ -204,6 +206,6 @@ STUDIES = {
         {"seed": 1, **BRIEF},
     ),
     "progress_pace": Study(
-        "when the pace of progress changed", pace, _laws(bs.laws.Progress(MAIN), WALK), {"seed": 1, **BRIEF}
+        "when the rate of progress changed", pace, _laws(bs.laws.Progress(MAIN), WALK), {"seed": 1, **BRIEF}
     ),
 }

@@ -21,42 +21,45 @@ CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_
 
 
 def _fits(parts, seed):
-    """Fit each pace to the whole table."""
+    """Fit each form of the yearly gain to the whole table."""
     table = bs.load(TABLE)
     return {pace: parts.fit(pace, lambda law=law: bs.fit(law, table, seed=seed, **FULL)) for pace, law in LAWS.items()}
 
 
 def left_out(parts, *, seed, **refits):
-    """Elpd of each pace, models left out one by one, those of a high Pareto k by refits, and how much better one is."""
+    """Compare forms of the yearly gain by elpd, leaving out one model at a time.
+
+    A model with a high Pareto k is left out by a refit.
+    """
 
     def table(pace, fit):
-        found = fit.loo("model", seed=seed, **refits)
-        return {name: [intervals.finite(x) for x in found[name]] for name in ("elpd", "pareto_k")} | {
-            "refits_that_failed": int(unmended(found).sum())
+        result = fit.loo("model", seed=seed, **refits)
+        return {name: [intervals.finite(x) for x in result[name]] for name in ("elpd", "pareto_k")} | {
+            "refits_that_failed": int(unmended(result).sum())
         }
 
     tables = {
         pace: parts.entry(f"{pace}, left out", lambda pace=pace, fit=fit: table(pace, fit))
         for pace, fit in _fits(parts, seed).items()
     }
-    pointwise = pd.DataFrame({pace: found["elpd"] for pace, found in tables.items()})
-    failed = {pace: found["refits_that_failed"] for pace, found in tables.items()}
+    pointwise = pd.DataFrame({pace: result["elpd"] for pace, result in tables.items()})
+    failed = {pace: result["refits_that_failed"] for pace, result in tables.items()}
     difference = differences(pointwise, failed)
     return {
         pace: {
             "elpd": float(pointwise[pace].sum()),
             "elpd_diff": intervals.finite(difference.at[pace, "elpd_diff"]),
             "dse": intervals.finite(difference.at[pace, "dse"]),
-            "k_above_0.7": sum(k is None or k > PARETO_K_LIMIT for k in found["pareto_k"]),
+            "k_above_0.7": sum(k is None or k > PARETO_K_LIMIT for k in result["pareto_k"]),
             "not_mended": failed[pace],
             "models": len(pointwise),
         }
-        for pace, found in tables.items()
+        for pace, result in tables.items()
     }
 
 
 def later_models(parts, *, seed, draws, tune):
-    """Fit each pace to models before a date and predict the scores of later ones."""
+    """Fit each form of the yearly gain to models before a date and predict the scores of later ones."""
     options = {"seed": seed, "draws": draws, "tune": tune}
     return {
         pace: parts.entry(pace, lambda law=law: of_later_models(law, bs.load(TABLE), options))
@@ -71,21 +74,21 @@ def frontier(parts, *, seed, draws, tune):
 
 
 def changed(parts, *, seed, draws, tune):
-    """Fit both paces with one thing changed at a time."""
+    """Fit both forms of the yearly gain with one thing changed at a time."""
     return every_change(parts, _fits(parts, seed), bs.load(TABLE), {"seed": seed, "draws": draws, "tune": tune})
 
 
 def coverage(parts, *, seed, simulations, **settings):
-    """Fit one pace to tables of the same shape, simulated from the posterior medians of its parameters."""
+    """Fit a constant yearly gain to tables of the same shape, simulated from posterior medians."""
     fit = _fits(parts, seed)[LINEAR]
     return {LINEAR: _coverage(parts, LAWS[LINEAR], fit, {"simulations": simulations, "seed": seed, **settings})}
 
 
 def _coverage(parts, law, fit, options):
     truth = {name: float(fit["posterior"][name].median()) for name in law.prior_of}
-    found = bs.calibrate(law, bs.load(TABLE), truth=truth, out=parts.path(f"{law.pace}-tables.nc"), **options)
-    shown = [name for name in found["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
-    chosen = found.sel(quantity=shown)
+    calibration = bs.calibrate(law, bs.load(TABLE), truth=truth, out=parts.path(f"{law.pace}-tables.nc"), **options)
+    shown = [name for name in calibration["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
+    chosen = calibration.sel(quantity=shown)
     return calibration_entry(chosen) | {"r_hat_median": intervals.finite(chosen["r_hat"].median())}
 
 
@@ -95,7 +98,7 @@ def _laws():
 
 BRIEF = {"seed": 1, "draws": 500, "tune": 500}
 STUDIES = {
-    "since_left_out": Study("models left out, by pace", left_out, _laws, {"seed": 1, **SHORT}),
+    "since_left_out": Study("models left out, by form of the yearly gain", left_out, _laws, {"seed": 1, **SHORT}),
     "since_later_models": Study("scores of later models predicted from earlier ones", later_models, _laws, BRIEF),
     "since_frontier": Study(
         "the ablest model so far predicted from earlier ones",
@@ -105,7 +108,7 @@ STUDIES = {
     ),
     "since_changes": Study("progress since 2023 with one thing changed at a time", changed, _laws, BRIEF),
     "since_coverage": Study(
-        "whether intervals of the law of scores cover, under one pace",
+        "whether intervals of the law of scores cover, under a constant yearly gain",
         coverage,
         lambda: _laws()[:1],
         {"seed": 1, "simulations": 50, **SHORT},

@@ -1,4 +1,4 @@
-"""What the pace since 2023 rests on: the law or its table changed in one thing at a time."""
+"""What the rate since 2023 depends on: the law or its table with one thing changed at a time."""
 
 from dataclasses import dataclass, field, replace
 
@@ -11,10 +11,11 @@ from bayescaling.inference.workers import mapped
 from bayescaling.reports.pages.since.analysis import LAWS
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
 
-WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, if Confident, Likely and Speculative mean within 3x, 10x and 30x at 90%
+WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, standard deviations: nine in ten within 3, 10 or 30 times
 LAST_YEAR = 2025.0
-BENCHMARKS = 6  # of the most scores, each left out
-# Those whose compute is known and is mostly that of pretraining: what reinforcement learning took is not in it.
+BENCHMARKS = 6  # left out one at a time, those with the most scores
+
+# Reasoning models of known compute, which is mostly that of pretraining and omits reinforcement learning.
 REASONING = (
     "DeepSeek-R1", "Claude 3.7 Sonnet", "Qwen3-235B-A22B", "DeepSeek-R1 (May 2025)", "gpt-oss-120b",
     "DeepSeek-V3.2-Exp", "GLM-4.6", "Kimi K2 Thinking", "DeepSeek-V3.2", "GLM-4.7",
@@ -31,11 +32,11 @@ class Change:
     of : dict
         Options of the law.
     rows : callable, optional
-        Given the table, returns another.
+        Takes the table and returns another.
     paces : tuple of str
-        Those that are fitted.
+        Forms of the yearly gain that are fitted.
     specification : bool
-        Whether it is a choice of analysis, by which the width that such choices make is judged.
+        Whether the change is a choice of analysis: the spread of answers over such choices is reported.
     """
 
     of: dict = field(default_factory=dict)
@@ -46,24 +47,24 @@ class Change:
 
 def selected(table, rows):
     """Return some rows of a table, with its attributes."""
-    found = table[rows].reset_index(drop=True)
-    found.attrs = dict(table.attrs)
-    return found
+    selection = table[rows].reset_index(drop=True)
+    selection.attrs = dict(table.attrs)
+    return selection
 
 
 def _without_distilled(table):
-    """Leave out models all of whose versions Ho et al. (2025) take for distilled."""
+    """Leave out models of which Ho et al. (2025) regard every version as distilled."""
     distilled = bs.load("rosetta_models").groupby("model_name")["distilled"].min()
     return selected(table, ~table["model"].isin(distilled.index[distilled == 1]))
 
 
 def _computes_of_2025(table):
-    """Take computes as tables of 2025 had them; those withdrawn since are Speculative."""
-    theirs = bs.load("rosetta_models").dropna(subset=["model_name", "compute_2025_flop"]).drop_duplicates("model_name")
-    theirs = theirs.set_index("model_name")["compute_2025_flop"].reindex(table["model"]).to_numpy()
+    """Return the table with the computes that tables of 2025 had; those withdrawn since are Speculative."""
+    in_2025 = bs.load("rosetta_models").dropna(subset=["model_name", "compute_2025_flop"]).drop_duplicates("model_name")
+    in_2025 = in_2025.set_index("model_name")["compute_2025_flop"].reindex(table["model"]).to_numpy()
     now = table["training_compute_flop"]
-    confidence = table["compute_confidence"].where(now.notna() | np.isnan(theirs), "Speculative")
-    compute = now.where(np.isnan(theirs), theirs)
+    confidence = table["compute_confidence"].where(now.notna() | np.isnan(in_2025), "Speculative")
+    compute = now.where(np.isnan(in_2025), in_2025)
     return table.assign(training_compute_flop=compute, compute_confidence=confidence)
 
 
@@ -84,7 +85,7 @@ CHANGES = {
 
 
 def without_benchmarks(table):
-    """Name the change that leaves out each of the benchmarks of the most scores."""
+    """Return the changes that leave out one of the benchmarks with the most scores, by name."""
     names = table["benchmark"].value_counts().index[:BENCHMARKS]
     return {
         f"{name} left out": Change(rows=lambda t, name=name: selected(t, t["benchmark"] != name), paces=(LINEAR,))
@@ -93,13 +94,13 @@ def without_benchmarks(table):
 
 
 def every_change(parts, fits, table, options):
-    """Fit both paces with one thing changed at a time.
+    """Fit both forms of the yearly gain with one thing changed at a time.
 
     Parameters
     ----------
     parts : Parts
     fits : dict of str to Fit
-        Of the laws unchanged, by pace.
+        Fits of the unchanged laws, by form of the yearly gain.
     table : DataFrame
     options : dict
         Of `fit`.
@@ -107,25 +108,25 @@ def every_change(parts, fits, table, options):
     Returns
     -------
     dict
-        Of each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``; where the table
-        is the same also by pace ``left_out``: ``elpd_diff``, by how much models left out one by one are predicted
-        better than by the law unchanged, its error ``dse``, and ``k_above_0.7``, of how many models importance sampling
-        fails in either fit.
+        For each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``. If the table
+        is the same, also ``left_out`` by form of the yearly gain. Its ``elpd_diff`` is by how much models left out are
+        predicted better than by the unchanged law, and ``dse`` its error. ``k_above_0.7`` counts the models for which
+        importance sampling fails in either fit.
     """
     every = CHANGES | without_benchmarks(table)
     pairs = [(what, pace) for what, change in every.items() for pace in change.paces]
-    unchanged = {pace: _by_model(each) for pace, each in fits.items()}
+    unchanged = {pace: _by_model(fit) for pace, fit in fits.items()}
     items = [(what, pace, unchanged[pace]) for what, pace in pairs]
-    found = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
+    entries = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
     for (what, pace), entry in zip(pairs, mapped(_changed, (parts, table, options), items), strict=True):
-        found[what] |= entry["periods"] | {"ok": found[what]["ok"] and entry["ok"]}
+        entries[what] |= entry["periods"] | {"ok": entries[what]["ok"] and entry["ok"]}
         if entry["left_out"] is not None:
-            found[what].setdefault("left_out", {})[pace] = entry["left_out"]
-    return found
+            entries[what].setdefault("left_out", {})[pace] = entry["left_out"]
+    return entries
 
 
 def _changed(shared, item):
-    """Return the entry of one change under one pace."""
+    """Return the entry of one change under one form of the yearly gain."""
     (parts, table, options), (what, pace, unchanged) = shared, item
     change = (CHANGES | without_benchmarks(table))[what]  # functions of tables cannot be sent to another process
 
@@ -138,9 +139,9 @@ def _changed(shared, item):
     return parts.entry(f"{what}, {pace}", make)
 
 
-def _by_model(each):
-    """Elpd of each model left out, by importance sampling, and Pareto k."""
-    result = importance_sampling(each, each.draws.by_group("model"))
+def _by_model(fit):
+    """Compute the elpd of each model left out, by importance sampling, and its Pareto k."""
+    result = importance_sampling(fit, fit.draws.by_group("model"))
     return result.elpd_i.values, result.pareto_k.values
 
 

@@ -1,8 +1,7 @@
-"""A study of forms of the trend of capability at fixed compute: what they predict, what they say of the gain.
+"""A study of forms of the trend of capability at fixed compute: what they predict, and which gain they give.
 
-The law of scores is fitted with each form of the yearly gain (constant, a break at a stated date, a break at a sampled
-date, steady acceleration, a random walk by half-year), also with random effects of families and without reasoning
-models.
+The law of scores is fitted with each form of yearly gain: constant, broken at a stated or a sampled date, accelerating,
+or a random walk by half-year. Some forms are also fitted with random effects of families, and without reasoning models.
 """
 
 import bayescaling as bs
@@ -29,7 +28,7 @@ DRAWN = 4000  # of the mixture of forms
 
 
 def fitted(parts, variant, form, settings):
-    """Fit a form of a variant, or open it where it was fitted before."""
+    """Fit a form of a variant, or open the fit if there is one."""
     table = bs.load("eci_scores")
     if variant == WITHOUT_REASONING:
         table = selected(table, ~table["model"].isin(REASONING))
@@ -38,7 +37,7 @@ def fitted(parts, variant, form, settings):
 
 
 def numbers(parts, variant, form, settings):
-    """Numbers of a fit: its answer, draws of both gains, and elpd and Pareto k by what is left out."""
+    """Return the numbers of a fit: its answer, draws of both gains, and elpd and Pareto k by what is left out."""
 
     def make():
         fit = fitted(parts, variant, form, settings)
@@ -51,16 +50,16 @@ def numbers(parts, variant, form, settings):
 
 
 def quantiles(values):
-    """Median and 95% interval."""
+    """Return the median and the 95% interval."""
     return {name: float(np.quantile(values, p)) for name, p in LEVELS.items()}
 
 
 def answer(fit):
-    """Gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
-    found, pace = bs.scores.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
-    before, after = (found["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
+    """Return gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
+    progress, pace = bs.scores.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
+    before, after = (progress["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
     factors = {
-        name: quantiles(np.exp(found["rate"].sel(period=year).values.ravel()))
+        name: quantiles(np.exp(progress["rate"].sel(period=year).values.ravel()))
         for name, year in (("before", EARLIER), ("after", LATER))
     }
     diagnostics = fit.diagnostics
@@ -77,27 +76,27 @@ def answer(fit):
 
 
 def left_out(fit, by):
-    """Elpd and Pareto k of each group that has a known compute; the others say little of the trend at fixed compute."""
+    """Return elpd and Pareto k of each group with a known compute: the others barely inform the trend."""
     draws = fit.draws
     joint = draws.by_group(by)
     result = importance_sampling(fit, joint)
     table = pd.DataFrame({"elpd": result.elpd_i.values, "k": result.pareto_k.values}, joint["group"].values)
-    known = draws.rows["model"].isin(draws.law.with_compute(draws.rows))
-    table = table.loc[sorted(draws.rows[by][known].unique())]
+    has_compute = draws.rows["model"].isin(draws.law.with_compute(draws.rows))
+    table = table.loc[sorted(draws.rows[by][has_compute].unique())]
     return {name: table[name].tolist() for name in table}
 
 
-def compared(found, by):
-    """Elpd by form with differences from the best, stacking weights, and the answer averaged with these weights."""
-    elpd = pd.DataFrame({form: of["left_out"][by]["elpd"] for form, of in found.items()})
+def compared(by_form, by):
+    """Return elpd by form, differences from the best, stacking weights, and the answer averaged with these weights."""
+    elpd = pd.DataFrame({form: of["left_out"][by]["elpd"] for form, of in by_form.items()})
     apart = elpd.sub(elpd[elpd.sum().idxmax()], axis=0)
     weights = dict(zip(elpd.columns, stacking(elpd.to_numpy()).tolist(), strict=True))
     rng = np.random.default_rng(1)
     counts = {form: round(DRAWN * weight) for form, weight in weights.items()}
     # A form's two gains are drawn together, so that the mixture is one of the joint posteriors.
-    places = {form: rng.integers(0, len(found[form]["before"]), count) for form, count in counts.items()}
+    places = {form: rng.integers(0, len(by_form[form]["before"]), count) for form, count in counts.items()}
     mixed = {
-        end: np.concatenate([np.array(found[form][end])[place] for form, place in places.items()])
+        end: np.concatenate([np.array(by_form[form][end])[place] for form, place in places.items()])
         for end in ("before", "after")
     }
     return {
@@ -110,23 +109,27 @@ def compared(found, by):
                 "stacking": weights[form],
                 "k_above_0.7": int((np.array(of["left_out"][by]["k"]) > PARETO_K_LIMIT).sum()),
             }
-            for form, of in found.items()
+            for form, of in by_form.items()
         },
         "averaged": {
             "gains": {end: quantiles(values) for end, values in mixed.items()},
-            "p_faster": sum(weight * found[form]["entry"].get("p_faster", 0.0) for form, weight in weights.items()),
+            "p_faster": sum(weight * by_form[form]["entry"].get("p_faster", 0.0) for form, weight in weights.items()),
         },
     }
 
 
 def forms(parts, **settings):
     """Fit each form of each variant and compare forms by models and families left out."""
-    found = {variant: {form: numbers(parts, variant, form, settings) for form in of} for variant, of in LAWS.items()}
+    by_variant = {
+        variant: {form: numbers(parts, variant, form, settings) for form in of} for variant, of in LAWS.items()
+    }
     return {
         "earlier": EARLIER,
         "later": LATER,
-        "answers": {variant: {form: of["entry"] for form, of in by.items()} for variant, by in found.items()},
-        "left_out": {variant: {by: compared(found[variant], by) for by in ("model", "family")} for variant in COMPARED},
+        "answers": {variant: {form: of["entry"] for form, of in by.items()} for variant, by in by_variant.items()},
+        "left_out": {
+            variant: {by: compared(by_variant[variant], by) for by in ("model", "family")} for variant in COMPARED
+        },
     }
 
 

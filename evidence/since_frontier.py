@@ -1,9 +1,9 @@
-"""The ablest model so far, foretold from models before a date, beside the line that Ho et al. (2025) draw.
+"""The ablest model so far, predicted from models before a date, compared with the line that Ho et al. (2025) draw.
 
-Theirs is a line through the capabilities of models that were the ablest at release. Capabilities of all models, of
-later ones too, are from one least squares on all scores; what is foretold is that of later such models. Here the law
-is fitted to scores before the date, later models are drawn where their dates and computes say, and the ablest so far is
-followed from draw to draw.
+Their line goes through the capabilities of models that were the ablest at release. One least squares on all scores
+gives the capabilities of all models, later ones too. The target is the capability of later models that were the ablest.
+Here the law is fitted to scores before the date. Later models are drawn at their dates and computes, and each draw
+yields the ablest model so far.
 """
 
 import bayescaling as bs
@@ -19,7 +19,7 @@ SCORED = 1000  # evenly spaced quantiles by which a density known in closed form
 
 
 def of_the_frontier(laws, options):
-    """Errors of the line and of each law, in the unit of least squares on the scores of Ho et al. (2025).
+    """Compute errors of the line and of each law, in the unit of least squares on the scores of Ho et al. (2025).
 
     Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
 
@@ -27,30 +27,30 @@ def of_the_frontier(laws, options):
     ----------
     laws : dict of str to Scores
     options : dict
-        Of `fit`.
+        Options of `fit`.
 
     Returns
     -------
     dict
-        ``cutoff``; ``models`` fitted and ``later``; ``before`` and ``after``, how many were the ablest at release; in
-        ``forecasts``, of the ``line`` and of each law, ``mae``, ``crps``, ``bias`` and ``coverage_90``, of laws also
-        ``ok``.
+        ``cutoff``; ``models``, how many are ``fitted`` and ``later``; ``before`` and ``after``, how many were the
+        ablest at release. ``forecasts`` has ``mae``, ``crps``, ``bias`` and ``coverage_90`` of the ``line`` and of each
+        law, and ``ok`` of each law.
     """
     scores = bs.load("rosetta_scores")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     models = scores.drop_duplicates("model").set_index("model").loc[capability.index]
     dates = models["date"]
     ablest = _ablest(capability, dates)
-    before, after = (ablest[own] for own in (dates[ablest] < CUTOFF, dates[ablest] >= CUTOFF))
+    before, after = (ablest[rows] for rows in (dates[ablest] < CUTOFF, dates[ablest] >= CUTOFF))
     observed = capability[after].to_numpy()
     past = scores[scores["date"] < CUTOFF].reset_index(drop=True)
     past.attrs = dict(scores.attrs)
     ahead = models[dates >= CUTOFF].reset_index()
-    forecasts = {"line": _judged(_line(models["year"], capability, before, after), observed)}
+    forecasts = {"line": _errors(_line(models["year"], capability, before, after), observed)}
     for name, law in laws.items():
-        each = bs.fit(law, past, **options)
-        sample = _followed(each, past, ahead, capability, dates[after])
-        forecasts[name] = _judged(sample, observed) | {"ok": each.diagnostics["ok"]}
+        fit = bs.fit(law, past, **options)
+        sample = _followed(fit, past, ahead, capability, dates[after])
+        forecasts[name] = _errors(sample, observed) | {"ok": fit.diagnostics["ok"]}
     return {
         "cutoff": CUTOFF,
         "models": {"fitted": int(past["model"].nunique()), "later": len(ahead)},
@@ -61,13 +61,13 @@ def of_the_frontier(laws, options):
 
 
 def _ablest(capability, dates):
-    """Names of the models that none released until then exceeds, by date."""
+    """List the models that no model released until then exceeds, by date."""
     order = dates.sort_values(kind="stable").index
     return order[[capability[name] >= capability[dates <= dates[name]].max() for name in order]]
 
 
 def _line(years, capability, before, after):
-    """Quantiles of the predictive density of a least-squares line, (sample, model)."""
+    """Compute quantiles of the predictive density of a least-squares line, shape (sample, model)."""
     x, y = years[before].to_numpy(), capability[before].to_numpy()
     middle = x.mean()
     (intercept, slope), *_ = np.linalg.lstsq(np.column_stack([np.ones(len(x)), x - middle]), y)
@@ -79,21 +79,21 @@ def _line(years, capability, before, after):
     return intercept + slope * away + sd * student(free).ppf(levels)[:, None]
 
 
-def _followed(each, past, ahead, capability, dates):
-    """Draws of the capability of the ablest model until each date, (sample, date), in the unit of `capability`."""
-    draws = each.draws
-    known, names = draws.named()["capability"], draws.reference["models"]
-    slope, intercept = np.polyfit(known.mean(("chain", "draw")).values, capability[names], 1)
-    # Of which benchmarks later models have scores is not looked at: capabilities are all that is drawn.
+def _followed(fit, past, ahead, capability, dates):
+    """Draw the capability of the ablest model until each date, shape (sample, date), in the unit of `capability`."""
+    draws = fit.draws
+    capabilities, names = draws.named()["capability"], draws.reference["models"]
+    slope, intercept = np.polyfit(capabilities.mean(("chain", "draw")).values, capability[names], 1)
+    # The benchmarks of later models are not used: only capabilities are drawn.
     ahead = ahead.assign(benchmark=past["benchmark"].iloc[0])
     unseen = draws.of_unseen(ahead, np.random.default_rng(SEED))
-    largest = known.values.max(-1)
+    largest = capabilities.values.max(-1)
     released = ahead.set_index("model")["date"].loc[unseen.reference["models"]].to_numpy()
-    found = [np.maximum(largest, unseen.capability[..., released <= date].max(-1)) for date in dates]
-    return intercept + slope * np.stack(found, -1).reshape(-1, len(found))
+    ablest = [np.maximum(largest, unseen.capability[..., released <= date].max(-1)) for date in dates]
+    return intercept + slope * np.stack(ablest, -1).reshape(-1, len(ablest))
 
 
-def _judged(sample, observed):
+def _errors(sample, observed):
     middle, low, high = np.quantile(sample, [0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     error = middle - observed
     return {

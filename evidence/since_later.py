@@ -1,4 +1,4 @@
-"""Scores of later models, foretold from those of earlier ones, beside past scores of each benchmark."""
+"""Scores of later models, predicted from those of earlier ones, compared with past scores of each benchmark."""
 
 import numpy as np
 from bayescaling.inference import intervals, rollout
@@ -6,7 +6,7 @@ from bayescaling.inference.comparison.rollout import summarised
 from bayescaling.inference.comparison.scoring import crps
 
 CUTOFFS = ("2024-09-01", "2025-01-01")
-SAID = ("coverage_50", "coverage_80", "coverage_90", "crps", "mae", "bias")
+FIGURES = ("coverage_50", "coverage_80", "coverage_90", "crps", "mae", "bias")
 
 
 def of_later_models(law, table, options):
@@ -17,35 +17,35 @@ def of_later_models(law, table, options):
     law : Scores
     table : DataFrame
     options : dict
-        Of `fit`.
+        Options of `fit`.
 
     Returns
     -------
     dict
-        By cutoff: ``ok``, ``fitted`` models, ``not_foretold`` scores on benchmarks of which too little is known, and
-        by what is given of a model, its date or its compute too, how well its scores were predicted, and how well by
-        the past scores of the benchmark.
+        By cutoff: ``ok``, the number of ``fitted`` models, and ``not_foretold``, the number of scores on benchmarks
+        with too few earlier ones. ``given`` has the errors of predictions from a model's ``date``, or from its date and
+        ``compute``, and the errors of the benchmark's past scores.
     """
     summary, predictions = rollout(law, table, "date", list(CUTOFFS), **options)
-    rows, found = law.rows(table), {}
-    for cutoff, said in zip(summary.index, CUTOFFS, strict=True):
-        own = predictions.isel(prediction=(predictions["cutoff"] == cutoff).values)
-        ahead, past = rows.iloc[own["row"].values], rows[rows["year"] < cutoff]
+    rows, by_cutoff = law.rows(table), {}
+    for cutoff, date in zip(summary.index, CUTOFFS, strict=True):
+        predicted = predictions.isel(prediction=(predictions["cutoff"] == cutoff).values)
+        ahead, past = rows.iloc[predicted["row"].values], rows[rows["year"] < cutoff]
         has = ahead["model"].isin(law.with_compute(rows)).to_numpy()
-        found[said] = {
+        by_cutoff[date] = {
             "ok": bool(summary.at[cutoff, "ok"]),
             "fitted": int(past["model"].nunique()),
             "not_foretold": int((rows["year"] >= cutoff).sum()) - len(ahead),
             "given": {
-                name: _judged(own.isel(prediction=chosen), ahead[chosen], past)
+                name: _errors(predicted.isel(prediction=chosen), ahead[chosen], past)
                 for name, chosen in (("date", ~has), ("compute", has))
                 if chosen.any()
             },
         }
-    return found
+    return by_cutoff
 
 
-def _judged(predictions, ahead, past):
+def _errors(predictions, ahead, past):
     summary = summarised(predictions)
     scores = past.groupby("benchmark")["score"].apply(np.asarray)
     observed = ahead["score"].to_numpy(float)
@@ -54,7 +54,7 @@ def _judged(predictions, ahead, past):
     return {
         "scores": len(ahead),
         "models": int(ahead["model"].nunique()),
-        **{name: intervals.finite(summary[name]) for name in SAID},
+        **{name: intervals.finite(summary[name]) for name in FIGURES},
         "past_scores": {
             "crps": float(np.mean(score)), "mae": float(abs(error).mean()), "bias": float(error.mean())
         },

@@ -22,7 +22,7 @@ def _curves():
 
 
 def left_out(parts, *, seed, target_accept):
-    """Leave runs out whole, under effects of runs and with readings as independent rows."""
+    """Leave out whole runs, under effects of runs and with readings as independent rows."""
     options = {"seed": seed, "target_accept": target_accept}
     return {
         scheme: parts.entry(scheme, lambda table=table: _left_out(table, options))
@@ -32,7 +32,7 @@ def left_out(parts, *, seed, target_accept):
 
 def _left_out(table, options):
     shared, apart = (bs.fit(law, table, **options) for law in (WITH_RUNS, LAW))
-    elpd, independent = (each.loo(by="run", seed=options["seed"])["elpd"] for each in (shared, apart))
+    elpd, independent = (fit.loo(by="run", seed=options["seed"])["elpd"] for fit in (shared, apart))
     posterior = apart["posterior"]
     return {
         "runs_left_out": {
@@ -52,7 +52,7 @@ def coverage(parts, *, seed, simulations, draws, tune, target_accept):
     """Fit the law to tables simulated from the medians of its fit to one scheme."""
     table = _tables()[MAIN]
     fitted = parts.fit("fit", lambda: bs.fit(LAW, table, seed=seed, target_accept=target_accept))
-    found = bs.calibrate(
+    table_of_coverage = bs.calibrate(
         LAW,
         table,
         truth={name: float(fitted["posterior"][name].median()) for name in LAW.prior_of},
@@ -63,8 +63,8 @@ def coverage(parts, *, seed, simulations, draws, tune, target_accept):
         target_accept=target_accept,
         out=parts.path("tables.nc"),
     ).table()
-    counts = {name: found.attrs[name] for name in ("simulations", "not_converged")}
-    return counts | {"quantities": comparison_entries(found)}
+    counts = {name: table_of_coverage.attrs[name] for name in ("simulations", "not_converged")}
+    return counts | {"quantities": comparison_entries(table_of_coverage)}
 
 
 STUDIES = {

@@ -1,6 +1,6 @@
-"""What all long studies have in common: what they follow from, parts that stay when they are stopped, and their file.
+"""What all long studies have in common: their inputs, their saved parts, and the file of the result.
 
-A study is up to date while its settings, its tables and the densities of its laws are what they were when it was made.
+A study is up to date while its settings, its tables and the densities of its laws have not changed since it was made.
 """
 
 import hashlib
@@ -32,15 +32,15 @@ class Study:
     Attributes
     ----------
     what : str
-        What it shows, in a phrase.
+        Title: what the study shows, in a phrase.
     make : callable
-        Given `Parts` and the settings by name, returns the result, which JSON can hold.
+        Takes `Parts` and the settings by name, and returns the result, which JSON can hold.
     laws : callable
         Returns a list of (law, table): laws that the results follow from, on tables that come with the package.
     settings : dict
         The seed and the settings of the sampler.
     foreign : bool
-        Whether it needs tables that do not come with the package, of a folder that is named.
+        Whether it needs tables that do not come with the package, from a folder that the user names.
     """
 
     what: str
@@ -52,7 +52,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts of a study in a folder: each is made once, also where the study is stopped in between."""
+    """Parts of a study in a folder: each is made once, even if the study is stopped in between."""
 
     folder: Path
 
@@ -74,7 +74,7 @@ class Parts:
         return bs.open(path)
 
     def path(self, name):
-        """Return where a part that is resumed by its own file is kept."""
+        """Return the path of a part that resumes from a file it writes itself."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / _file_name(name)
 
@@ -84,7 +84,7 @@ def _file_name(name):
 
 
 def origins(study):
-    """Return what a study follows from: its settings, fingerprints of its tables, and log densities of its laws."""
+    """Return the inputs of a study: its settings, fingerprints of its tables, and log densities of its laws."""
     laws = {(law.label, table.attrs["source"]): (law, table) for law, table in study.laws()}
     tables = {table.attrs["source"]: table for _, table in laws.values()}
     return {
@@ -107,18 +107,20 @@ def _density(law, table):
 
 def changes(document, study):
     """List what has changed since a study was made, each in a few words; an empty list while it is up to date."""
-    now, found = origins(study), []
+    now, differences = origins(study), []
     if document.get("settings") != now["settings"]:
-        found.append(f"settings are {now['settings']}, they were {document.get('settings')}")
+        differences.append(f"settings are {now['settings']}, they were {document.get('settings')}")
     for name, table in now["tables"].items():
         if document.get("tables", {}).get(name) != table:
-            found.append(f"the table {name} has changed")
+            differences.append(f"the table {name} has changed")
     before = {(one["law"], one["table"]): one["log_density"] for one in document.get("laws", [])}
     for one in now["laws"]:
         was = before.pop((one["law"], one["table"]), None)
         if was is None or not math.isclose(was, one["log_density"], rel_tol=RELATIVE):
-            found.append(f"the log density of {one['law']} on {one['table']} is {one['log_density']!r}, it was {was!r}")
-    return found + [f"{law} on {table} is no longer part of it" for law, table in before]
+            differences.append(
+                f"the log density of {one['law']} on {one['table']} is {one['log_density']!r}, it was {was!r}"
+            )
+    return differences + [f"{law} on {table} is no longer part of it" for law, table in before]
 
 
 def read(name, folder=HERE):
@@ -128,22 +130,22 @@ def read(name, folder=HERE):
 
 
 def made(name, study, *, folder=HERE, parts, **more):
-    """Make a study and write its file; returns its content.
+    """Make a study, write its file and return the content.
 
     Parameters
     ----------
     name : str
     study : Study
     folder, parts : Path
-        Where its file is written, and where its parts are kept until then.
+        Where its file is written, and where its parts are saved until then.
     **more
-        Given to `make` besides.
+        Further arguments of `make`.
     """
     of = origins(study)
     digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()
-    own = Parts(parts / f"{name}-{digest[:12]}")
-    with _timed(own.path("seconds")) as clock:
-        result = study.make(own, **study.settings, **more)
+    its_parts = Parts(parts / f"{name}-{digest[:12]}")
+    with _timed(its_parts.path("seconds")) as clock:
+        result = study.make(its_parts, **study.settings, **more)
     document = {
         "what": study.what,
         "made": datetime.now(UTC).date().isoformat(),
@@ -162,7 +164,7 @@ def made(name, study, *, folder=HERE, parts, **more):
 
 @contextmanager
 def _timed(clock):
-    """Add the seconds of a block to those in a file, also where it is stopped."""
+    """Add the seconds of a block to those in a file, even if the block is stopped."""
     begun, before = time.monotonic(), int(clock.read_text()) if clock.exists() else 0
     try:
         yield clock
@@ -171,7 +173,7 @@ def _timed(clock):
 
 
 def _commit():
-    """Return the commit of the checkout that makes a study, None outside of one."""
+    """Return the commit of the checkout that makes a study, None outside a checkout."""
     command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or None
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    return process.stdout.strip() or None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..models.draws import DRAWS
 from ..models.loss.budget import training_flop
@@ -17,6 +18,7 @@ from .checks.chains import sentence
 from .checks.check import FITS, verdict_sentence
 from .checks.check import KEY as VERDICT
 from .checks.sandwich import quotable
+from .checks.trade_off import trade_off_sentence
 from .horizons.quantities import doubling_days
 from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
@@ -140,7 +142,8 @@ def brief(fit):
         return Text(_title(fit), None, (sentence(fit.diagnostics), "The law was not checked yet: call fit.check()."))
     rows = dict(ANSWERS[fit.law.kind](fit)) if fit.diagnostics["ok"] else {}
     table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
-    return Text(_title(fit), table, (sentence(fit.diagnostics), verdict_sentence(fit.check())))
+    lines = (sentence(fit.diagnostics), verdict_sentence(fit.check()), trade_off_sentence(fit))
+    return Text(_title(fit), table, tuple(filter(None, lines)))
 
 
 def _answers_of_runs(fit):
@@ -148,9 +151,12 @@ def _answers_of_runs(fit):
     posterior = fit["posterior"]
     names = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
     for name, draws in quotable(fit, {name: posterior[name] for name in names}).items():
-        yield NAMES[name], plain(intervals.summary(draws))
+        yield in_unit_of_loss(NAMES[name], fit.rows), plain(intervals.summary(draws))
+    compute = training_flop(fit.rows)
+    if compute is None:
+        return
     with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
-        budget = AHEAD * float(training_flop(fit.rows).max())
+        budget = AHEAD * float(compute.max())
         best = fit.allocate(budget)
         yield f"optimal parameters at {flop(budget)}", sizes(intervals.summary(best["parameters"]))
         yield f"tokens there, {AHEAD} times the largest run", sizes(intervals.summary(best["tokens"]))
@@ -188,11 +194,23 @@ ANSWERS = {
 
 def _of_runs(fit, of, fits):
     draws = fit["posterior"].get(EXPONENT)
-    if draws is None or draws.dims != ("chain", "draw"):
+    if draws is None or draws.dims != DRAWS:
+        yield from _of_one_variable(fit, of)
         return
     q = intervals.summary(quotable(fit, {EXPONENT: draws})[EXPONENT])
     widened = "" if fits else "; robust, since the rows reject the law"
     yield f"Compute-optimal parameters grow as training compute to the power {plain(q)} ({of}, 95% interval{widened})."
+
+
+def _of_one_variable(fit, of):
+    law, exponents = fit.law, quotable(fit, {name: fit["posterior"][name] for name in fit.law.exponents})
+    if len(law.columns) != 1 or any(draws.dims != DRAWS for draws in exponents.values()):
+        return
+    for draws in exponents.values():
+        size = law.columns[0].replace("_flop", " compute")
+        yield f"The loss above E falls as {size} to the power {plain(intervals.summary(-draws))} ({of}, 95% interval)."
+    if sentence := trade_off_sentence(fit):
+        yield f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _of_evaluations(fit, of, fits):

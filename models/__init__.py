@@ -14,6 +14,7 @@ from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
 from .loss.law import LossLaw
 from .loss.offsets import Offsets
+from .loss.power import PowerLaw
 from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
@@ -34,6 +35,7 @@ __all__ = [
     "Lengths",
     "LossLaw",
     "Offsets",
+    "PowerLaw",
     "Prior",
     "Progress",
     "Scores",

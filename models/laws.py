@@ -20,6 +20,7 @@ from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
 from .loss.law import LossLaw, Sampled
 from .loss.offsets import Offsets
+from .loss.power import VARIABLES, PowerLaw
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
 from .scores.law import Scores
@@ -38,6 +39,7 @@ __all__ = [
     "Lengths",
     "LossLaw",
     "Offsets",
+    "PowerLaw",
     "Progress",
     "Sampled",
     "Scores",
@@ -64,7 +66,11 @@ LAWS: dict[str, type[Law]] = {
         Horizons,
     )
 }
-PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
+# Names that state an option of a law.
+WITH_OPTION: dict[str, tuple[type[Law], dict[str, Any]]] = {
+    f"power-{x}": (PowerLaw, {"variable": x}) for x in VARIABLES
+}
+WITH_OPTION |= {f"progress-{k}": (Progress, {"specification": k}) for k in SPECIFICATIONS}
 AnyLaw = TypeVar("AnyLaw", bound=Law)
 
 
@@ -76,7 +82,7 @@ def names() -> tuple[str, ...]:
     >>> names()[0]
     'chinchilla'
     """
-    return (*LAWS, *PROGRESS)
+    return (*LAWS, *WITH_OPTION)
 
 
 def register(kind: type[AnyLaw]) -> type[AnyLaw]:
@@ -102,7 +108,7 @@ def register(kind: type[AnyLaw]) -> type[AnyLaw]:
     >>> register(Chinchilla).name
     'chinchilla'
     """
-    if kind.name in PROGRESS or LAWS.get(kind.name, kind).__qualname__ != kind.__qualname__:
+    if kind.name in WITH_OPTION or LAWS.get(kind.name, kind).__qualname__ != kind.__qualname__:
         raise InputError(f"there is a law called {quoted(kind.name)} already; give this one another name")
     LAWS[kind.name] = kind
     return kind
@@ -122,8 +128,9 @@ def law(name: str, **options: Any) -> Any:
     'progress-7, noise=student_t'
     """
     kind: Any
-    if name in PROGRESS:
-        kind, options = Progress, {"specification": int(name.removeprefix("progress-"))} | options
+    if name in WITH_OPTION:
+        kind, stated = WITH_OPTION[name]
+        options = stated | options
     elif name == "progress" and "specification" in options:
         kind = Progress
     elif name in LAWS:

@@ -2,21 +2,33 @@
 
 from .checks import plot_posterior, plot_ppc, plot_residuals
 from .comparisons import plot_compare, plot_rollout
-from .progress import plot_doubling, plot_lengths
+from .exponents import plot_groups, plot_reconcile
+from .horizons import plot_horizons
+from .progress import plot_doubling, plot_lengths, plot_progress
 from .runs import plot_fit, plot_isoflop, plot_valley
+from .scores import plot_capability, plot_since
 from .sizes import plot_allocation, plot_frontier
+from .validation import plot_calibration, plot_sensitivity
 
 __all__ = [
     "plot_allocation",
+    "plot_calibration",
+    "plot_capability",
     "plot_compare",
     "plot_doubling",
     "plot_fit",
     "plot_frontier",
+    "plot_groups",
+    "plot_horizons",
     "plot_isoflop",
     "plot_lengths",
     "plot_posterior",
     "plot_ppc",
+    "plot_progress",
+    "plot_reconcile",
     "plot_residuals",
     "plot_rollout",
+    "plot_sensitivity",
+    "plot_since",
     "plot_valley",
 ]

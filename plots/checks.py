@@ -15,7 +15,7 @@ from ..inference.checks.sandwich import quotable
 from ..inference.needs import of_kind
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
-from .density import density
+from .density import density_layers, density_within
 from .picture import Axis, Layer, Picture, drawn, frame
 from .published import chinchilla_estimates
 from .runs import COMPUTE, SOURCE, run_sizes
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from ..inference.fit import Fit
-    from .density import density
-from .picture import Backend
+    from .picture import Backend
 
 EXPONENT = "exponent_parameters"
+PRIOR_DRAWS = 20_000
 OF_LOSS = ("E", "A", "B")  # constants that depend on the corpus and on how tokens are counted
 NAMES = {EXPONENT: "Exponent of the best size in compute", "E": "Irreducible loss E (nats/token)"}
 RESIDUALS = {"compute": COMPUTE, "parameters": Axis("Parameters N", "size", log=True),
@@ -44,12 +44,13 @@ def plot_posterior(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     quantity: str = EXPONENT,
     *,
+    prior: bool = True,
     ax: Axes | None = None,
     backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
 ) -> Axes | Figure:
-    """Plot the posterior density of one quantity, for one or several fits, with published estimates.
+    """Plot the posterior density of one quantity, for one or several fits, with its prior and published estimates.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ def plot_posterior(
         Of laws of runs.
     quantity : str
         A scalar of the posterior, such as ``"alpha"``; by default the exponent of the best size in compute.
+    prior : bool
+        Whether to draw the density of the prior, which follows from 20,000 draws of the priors of the law.
     ax, backend, level
         As for `plot_fit`.
     published : bool
@@ -84,15 +87,10 @@ def plot_posterior(
     level, named = check_level(level), named_fits(fits, "runs")
     layers, answers, top = [], [], 0.0
     for name, look in with_looks(named):
-        draws = _quoted_draws(named[name], quantity)
-        grid, height = density(draws)
-        three = ends(draws, level)
-        inside = (grid >= three[0]) & (grid <= three[2])
-        shade = frame(x=grid[inside], low=0.0, high=height[inside])
-        layers.append(Layer("band", f"{name}, {percent(level)}", shade, look, False, opacity=OUTER))
-        layers.append(Layer("line", name, frame(x=grid, y=height), look))
+        of_fit, three = density_layers(name, _quoted_draws(named[name], quantity), look, level)
+        layers += of_fit
         answers.append(in_words(three, borne) + (f" ({name})" if len(named) > 1 else ""))
-        top = max(top, float(height.max()))
+        top = max(top, float(of_fit[1].data["y"].max()))
     table = chinchilla_estimates(load("published"))
     of_runs = all(fit.record["data"]["source"] == SOURCE for fit in named.values())
     if published and (quantity not in OF_LOSS or of_runs):
@@ -102,13 +100,21 @@ def plot_posterior(
             if np.isfinite(row.low):
                 bar = frame(x=row.estimate, y=0.06 * top, low=row.low, high=row.high)
                 layers.append(Layer("level", f"{row.source}, 95%", bar, look, False, width=5))
+    if prior:
+        places = np.concatenate([layer.data["x"] for layer in layers])
+        for name, look in with_looks(named):
+            at = density_within(_prior_draws(named[name], quantity), places.min(), places.max())
+            if at is not None:
+                one, data = len(named) == 1, frame(x=at[0], y=at[1])
+                series = "prior" if one else f"{name}, prior"
+                layers.append(Layer("line", series, data, Look(look.colour, "dot"), one, 1.2))
     called = NAMES.get(quantity, symbols(quantity))
     subject = called.partition(" (")[0]
     subject = f"The {subject[0].lower()}{subject[1:]}" if quantity in NAMES else subject
     picture = Picture(
         title=f"{subject} is {' and '.join(answers)}",
-        caption=f"Curves are densities of the draws, shaded over the central {percent(level)}. Where the rows reject a "
-        "law, its draws are spread to the robust standard error.",
+        caption=f"Curves are densities of the draws, shaded over the central {percent(level)}; dotted curves "
+        "are priors. Where the rows reject a law, its draws are spread to the robust standard error.",
         x=Axis(called),
         y=Axis("Posterior density", range=(0.0, 1.05 * top)),
         layers=tuple(layers),
@@ -127,6 +133,11 @@ def _quoted_draws(fit, quantity):
     return quotable(fit, {quantity: draws})[quantity]
 
 
+def _prior_draws(fit, quantity):
+    draws = fit.law.prior_draws(np.random.default_rng(0), fit.reference, fit.rows, PRIOR_DRAWS)
+    return draws.named()[quantity].values
+
+
 def plot_residuals(
     fit: Fit,
     *,
@@ -137,8 +148,8 @@ def plot_residuals(
 ) -> Axes | Figure:
     """Plot the residuals of the runs in units of the law's noise.
 
-    A residual is the normal quantile of the posterior mean probability of a loss of at most the observed one, so that
-    residuals are standard normal if the law and its noise are true.
+    A residual is the normal quantile of a probability: the posterior mean probability of a loss of at most the observed
+    one. Residuals are standard normal if the law and its noise are true.
 
     Parameters
     ----------

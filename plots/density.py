@@ -2,6 +2,12 @@
 
 import numpy as np
 
+from .picture import Layer, frame
+from .shared import ends, percent
+from .style import OUTER
+
+LEAST_DRAWS = 50  # of a prior inside a picture, below which no density is drawn
+
 
 def density(draws, points=160):
     """Return the grid and kernel density of one quantity's draws over its central 99.8%."""
@@ -11,3 +17,28 @@ def density(draws, points=160):
     low, high = np.quantile(values, [0.001, 0.999])
     grid = np.linspace(low, high, points)
     return grid, gaussian_kde(values)(grid)
+
+
+def density_layers(name, draws, look, level):
+    """Return layers of a density, shaded over the central interval of draws, with the low end, median and high end."""
+    grid, height = density(draws)
+    three = ends(draws, level)
+    inside = (grid >= three[0]) & (grid <= three[2])
+    shade = frame(x=grid[inside], low=0.0, high=height[inside])
+    band = Layer("band", f"{name}, {percent(level)}", shade, look, False, opacity=OUTER)
+    return [band, Layer("line", name, frame(x=grid, y=height), look)], three
+
+
+def density_within(draws, low, high, points=80):
+    """Return the grid and density of draws between two ends, which may hold a small share of them.
+
+    Draws far outside do not widen the kernel. None where fewer than 50 draws lie near.
+    """
+    from scipy.stats import gaussian_kde
+
+    values = np.ravel(draws)
+    near = values[(values >= low - (high - low)) & (values <= high + (high - low))]
+    if len(near) < LEAST_DRAWS or not near.std() > 0:
+        return None
+    grid = np.linspace(low, high, points)
+    return grid, gaussian_kde(near)(grid) * len(near) / len(values)

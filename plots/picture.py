@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.words import si
+from ..inference.words import duration, si
 from .style import INNER, OUTER, Look
 
 BACKENDS = ("matplotlib", "plotly")
@@ -34,8 +34,8 @@ class Axis:
     ----------
     title : str
         With its unit in brackets.
-    form : {"number", "size", "flop", "percent"}
-        How a tick is written: 0.3, 70B, 1e24 or 5%.
+    form : {"number", "size", "flop", "percent", "year", "minutes"}
+        How a tick is written: ``0.3``, ``70B``, ``1e24``, ``5%``, ``2024`` or ``2 h``; ticks of years are whole.
     log : bool
     names : tuple of str
         Of the places 0, 1, 2 ... of a forest, the first on top.
@@ -72,6 +72,8 @@ class Axis:
         >>> Axis("N", "size").text(7e10), Axis("C", "flop").text(1e24), Axis("share", "percent").text(0.05)
         ('70B', '1e24', '5%')
         """
+        if self.form == "minutes":
+            return duration(x)
         if self.form == "size":
             return si(x)
         if self.form == "flop":
@@ -86,8 +88,8 @@ class Layer:
     Attributes
     ----------
     kind : {"band", "line", "points", "upright", "level"}
-        A band from ``low`` to ``high`` over ``x``; a line or points at ``x`` and ``y``; intervals from ``low`` to
-        ``high`` that stand upright at ``x``, or lie level at ``y`` about the point ``x``.
+        A band is from ``low`` to ``high`` over ``x``. A line and points are at ``x`` and ``y``. Intervals from ``low``
+        to ``high`` are upright at ``x``, or level at ``y`` with a point at ``x``.
     name : str
         In the legend, if `legend`, and in the table of numbers.
     data : DataFrame
@@ -96,6 +98,8 @@ class Layer:
     width : float
         Of a line, or of a marker, in points.
     opacity : float
+    texts : tuple of str
+        Of the points of a line or of points, written to the left of each; none is drawn where it is empty.
     """
 
     kind: str
@@ -105,6 +109,7 @@ class Layer:
     legend: bool = True
     width: float = 2.0
     opacity: float = 1.0
+    texts: tuple[str, ...] = ()
 
     def segments(self, across):
         """Return intervals as one broken line: the places ``across`` them, and their ends, NaN between two."""

@@ -1,26 +1,32 @@
-"""Figures of laws of other tables: doubling times of effective compute, and accuracy by length."""
+"""Figures of laws of other tables: doubling times, the loss by year at fixed compute, and accuracy by length."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from ..datasets import load
+from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy, quantiles
 from ..inference.needs import of_kind
-from ..inference.progress.rate_at_optimum import doubling_times
+from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
 from ..inference.progress.rate_at_rows import gain_times
-from ..inference.words import digits, flop, months, position
+from ..inference.words import digits, flop, months, plain, position
+from ..models.draws import DRAWS
+from ..models.loss.budget import log_slots
+from ..models.loss.plan import training_compute
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
-from .shared import check_level, ends, in_words, named_fits, percent, with_looks
-from .style import GREY, Look, look_of
+from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
+from .style import GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
     from plotly.graph_objects import Figure
 
     from ..inference.fit import Fit
@@ -31,6 +37,9 @@ HO = "Ho et al. 2024"
 PUBLISHED = {True: "progress.doubling_months.closed_form", False: "progress.doubling_months.optimal_scaling"}
 LONGEST = 10.0  # times the longest finite median: intervals that end beyond it are cut there
 SHARE, POINTS = 0.5, 49
+YEARS, QUANTILES = 25, (0.25, 0.5, 0.75)  # QUANTILES: of the compute of evaluations, of which curves are drawn
+NEAR = 3.0  # Evaluations within this factor of a budget are drawn with it.
+BENCHMARKS = {"wt103": "WikiText-103", "wt2": "WikiText-2", "ptb": "Penn Treebank"}
 
 
 def plot_doubling(
@@ -120,6 +129,88 @@ def _looks(rows, named):
     """Return a look for each row: that of its fit, and grey for parts of one fit."""
     looks = dict(with_looks(named))
     return [(name, looks.get(name, Look(GREY))) for name in rows]
+
+
+def plot_progress(
+    fit: Fit,
+    compute: ArrayLike | None = None,
+    *,
+    benchmark: str | None = None,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the loss by year at fixed training compute, with the evaluations near each budget.
+
+    Parameters and tokens are the geometric means of the evaluations of the benchmark, scaled alike to C = 6ND.
+    D is as the law counts tokens: by default those of the data set, not of its repetitions.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of progress.
+    compute : float or array_like, optional
+        Budgets in FLOP; by default the quartiles of the evaluations of the benchmark.
+    benchmark : {"wt103", "wt2", "ptb"}, optional
+        By default the one with most evaluations.
+    ax, backend, level
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn. The title is of the middle budget.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, a budget is no positive number, or the benchmark has no evaluations.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> axes = bs.plot_progress(fit, 1e20)
+    >>> axes.get_title(loc="left")[:20]
+    'At 1e20 FLOP, the lo'
+    """
+    level, draws = check_level(level), of_kind(fit, "evaluations").draws
+    benchmarks = draws.rows["benchmark"].value_counts()
+    benchmark = benchmarks.index[0] if benchmark is None else benchmark
+    if benchmark not in benchmarks:
+        raise InputError(unknown(f"for {fit.place}, the benchmark", benchmark, list(benchmarks.index)))
+    rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
+    sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
+    spent = training_compute(*sizes)
+    usual = [float(f"{x:.1g}") for x in np.quantile(spent, QUANTILES)]
+    budgets = np.sort(budgets_of(usual if compute is None else compute))
+    years = np.linspace(rows["year"].min(), rows["year"].max(), YEARS)
+    middles = np.array([np.log(x).mean() for x in sizes])
+    at_years = [GrowthAt(draws, year=year, benchmark=benchmark) for year in years]
+    distance = np.abs(np.log(spent[:, None] / budgets))
+    nearest, near = distance.argmin(1), distance.min(1) <= np.log(NEAR)
+    layers, answers = [], []
+    for i, (budget, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
+        log_sizes = middles + (log_slots(budget) - middles.sum()) / 2
+        losses = np.stack([at.loss(*log_sizes) for at in at_years], -1)
+        three, look = ends(xr.DataArray(losses, dims=(*DRAWS, "year")), level), Look(colour)
+        layers += median_and_band(years, three, look, flop(budget))
+        group = rows[near & (nearest == i)]
+        data = frame(x=group["year"], y=np.log(group["perplexity"].to_numpy(float)))
+        layers.append(Layer("points", f"evaluations, {flop(budget)}", data, look, False, 4, 0.8))
+        answers.append([in_words(three[:, place], plain) for place in (0, -1)])
+    middle = len(budgets) // 2
+    first, last = answers[middle]
+    picture = Picture(
+        title=f"At {flop(budgets[middle])}, the loss on {BENCHMARKS[benchmark]} is {first} nats/token in "
+        f"{years[0]:.0f} and {last} in {years[-1]:.0f}",
+        caption=f"Lines are medians of the mean loss of a transformer at fixed compute under {fit.law.label}, with "
+        f"{percent(level)} bands. Points are evaluations within a factor of {NEAR:g} of the budget.",
+        x=Axis("Year of publication", "year"),
+        y=Axis("Loss (nats/token)", log=True),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
 
 
 def plot_lengths(

@@ -73,8 +73,8 @@ def plot_frontier(
     ax, backend, level, **planned
         As for `plot_fit`.
     published : bool
-        Whether to draw the optimum under published constants (not of the loss, which depends on the corpus, nor with a
-        demand), and the rule of 20 tokens per parameter.
+        Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter. The optimum is
+        not drawn for the loss, which depends on the corpus, nor with a demand.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from ..datasets.files import written_whole
 from ..datasets.wording import printable, quoted
 from ..errors import InputError
 from .picture import wrapped
-from .style import FONTS, GRID, INK
+from .style import FONTS, GRID, INK, SOFT
 
 FORMATS = ("svg", "png", "pdf")
 WIDTH = 7.4  # inches
@@ -34,6 +34,9 @@ def draw(picture, ax=None):
     ax = new_axes(picture.height) if ax is None else ax
     for order, layer in enumerate(picture.layers):
         DRAWERS[layer.kind](ax, layer, layer.name if layer.legend else None, 2 + order / 100)
+        for place, text in enumerate(layer.texts):
+            point = tuple(layer.data.loc[place, ["x", "y"]])
+            ax.annotate(text, point, (-4, 2), textcoords="offset points", ha="right", fontsize=7.5, color=SOFT)
     for which, axis in (("x", picture.x), ("y", picture.y)):
         _set_axis(ax, which, axis, picture.ends(which))
     ax.set_title("\n".join(wrapped(picture.title, CHARACTERS)), loc="left", fontsize=10.5, color=INK)
@@ -48,7 +51,7 @@ def draw(picture, ax=None):
 
 
 def _set_axis(ax, which, axis, ends):
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     getattr(ax, f"set_{which}label")(axis.title, fontsize=9.5)
     if axis.log:
@@ -62,6 +65,8 @@ def _set_axis(ax, which, axis, ends):
         getattr(ax, f"set_{which}ticks")(places, texts)
     else:
         line.set_major_formatter(FuncFormatter(lambda x, _: axis.text(x)))
+        if axis.form == "year":
+            line.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
 
 
 def _band(ax, layer, label, order):

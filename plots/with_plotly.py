@@ -3,10 +3,11 @@
 import numpy as np
 
 from .picture import wrapped
-from .style import FONTS, GRID, INK
+from .style import FONTS, GRID, INK, SOFT
 
 INCH = 96  # pixels
 CHARACTERS = 80  # of a line of the title
+YEAR_TICKS = 8
 
 
 def draw(picture):
@@ -38,7 +39,9 @@ def _set_axis(figure, which, axis, ends):
     if axis.log:
         options |= {"type": "log", "range": np.log10(ends).tolist()}
     else:
-        options |= {"range": list(ends), "tickformat": ".3~g" if axis.form != "percent" else ".3~%"}
+        options |= {"range": list(ends), "tickformat": {"percent": ".3~%", "year": "d"}.get(axis.form, ".3~g")}
+        if axis.form == "year":
+            options["dtick"] = max(1, round((ends[1] - ends[0]) / YEAR_TICKS))
     if axis.log or axis.names:
         places, texts = axis.ticks(*ends)
         options |= {"tickvals": places, "ticktext": texts}
@@ -52,6 +55,13 @@ def _faded(colour, alpha):
 
 def _named(layer):
     return {"name": layer.name, "showlegend": layer.legend}
+
+
+def _texts(layer, mode):
+    if not layer.texts:
+        return {"mode": mode}
+    font = {"size": 10, "color": SOFT}
+    return {"mode": f"{mode}+text", "text": layer.texts, "textposition": "top left", "textfont": font}
 
 
 def _band(layer):
@@ -69,7 +79,7 @@ def _line(layer):
     import plotly.graph_objects as go
 
     style = {"color": layer.look.colour, "dash": layer.look.dash, "width": layer.width}
-    points = {"x": layer.data["x"], "y": layer.data["y"], "mode": "lines"}
+    points = {"x": layer.data["x"], "y": layer.data["y"]} | _texts(layer, "lines")
     return [go.Scatter(**points, line=style, opacity=layer.opacity, **_named(layer))]
 
 
@@ -77,7 +87,7 @@ def _points(layer):
     import plotly.graph_objects as go
 
     marker = {"color": layer.look.colour, "symbol": layer.look.marker, "size": 1.4 * layer.width}
-    points = {"x": layer.data["x"], "y": layer.data["y"], "mode": "markers"}
+    points = {"x": layer.data["x"], "y": layer.data["y"]} | _texts(layer, "markers")
     return [go.Scatter(**points, marker=marker, opacity=layer.opacity, **_named(layer))]
 
 

@@ -2,6 +2,7 @@
 
 from ..inference import intervals
 from ..inference.checks.sensitivity import prior_sensitive
+from ..inference.checks.trade_off import trade_off_sentence
 from . import results
 from .pages.arithmetic.entries import lengths_entry
 
@@ -9,9 +10,10 @@ CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 
 def loss_entry(fit, *, seed=1):
-    """Name the constants of a law of the loss that the prior helps to decide."""
+    """Name the constants of a law of the loss that the prior helps to decide, and those that trade off."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
-    return {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
+    entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
+    return entry | ({"trade_off": sentence} if (sentence := trade_off_sentence(fit)) else {})
 
 
 OF_KIND = {"runs": loss_entry, "counts": lengths_entry}

@@ -13,7 +13,7 @@ from bayescaling.inference.fit import Fit
 from bayescaling.inference.fitter import fitter_of
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import DIMENSION
+from bayescaling.models.progress.family import widths
 
 # Fixtures with these names compile and sample, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
@@ -224,7 +224,7 @@ def progress_draws(evaluations):
     """Build draws of a law of progress, fitted to nothing: z normal with a given spread."""
 
     def draws(law, *, seed=0, draws=3, spread=0.7, table=evaluations):
-        z = spread * np.random.default_rng(seed).normal(size=(1, draws, DIMENSION))
+        z = spread * np.random.default_rng(seed).normal(size=(1, draws, widths(3).dimension))
         rows = law.rows(table)
         return ProgressDraws(law, law.reference(rows), rows, z)
 

@@ -158,7 +158,7 @@ def progress(law, rows, reference):
         density = law.density(rows, reference)
         shapes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
         d = {name: pm.Data(name, x, shape=shapes[name]) for name, x in density.arrays.items()}
-        terms = density.rest({"z": pm.Flat("z", shape=family.DIMENSION)}, d)
+        terms = density.rest({"z": pm.Flat("z", shape=family.widths(3).dimension)}, d)
         pm.Potential("log_prior", terms["z"])
         pm.Potential("log_likelihood", terms[law.scale].sum())
     return model

@@ -41,6 +41,8 @@ STUDIED = {
     "offsets": bs.laws.Offsets(),
     "data-constrained": bs.laws.DataConstrained(),
     "frontier": bs.laws.Frontier(),
+    "power-parameters": bs.laws.PowerLaw(),
+    "power-compute": bs.laws.PowerLaw(variable="compute"),
     "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "half"),
     "grouped, run effects": bs.laws.Grouped(
         bs.laws.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)

@@ -1,7 +1,6 @@
 """English: words, sentences and numbers of the text that a person reads, and names of variables.
 
-    python tests/test_english.py FILE...    # print what breaks the rules
-    python tests/test_english.py            # remove files that follow the rules from the lists of those still to do
+    python tests/test_english.py [FILE...]    # print what breaks the rules, by default in every file
 
 Generated text, from ``<!-- answer -->`` or ``<!-- output -->`` to ``<!-- end -->``, is checked at its source.
 Texts in the code of tests are those of the package, which are checked there.
@@ -19,8 +18,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST, MOST_NUMBERS = 28, 3
-STILL_TO_DO = 238  # at most; only ever lowered
-NAMES_STILL_TO_DO = 177  # likewise
 FOLDERS = ("commands", "datasets", "docs", "evidence", "inference", "models", "plots", "reports", "tests", "training")
 WORDS = re.compile(
     r"""\b(?:
@@ -61,8 +58,9 @@ def paths():
     """Return every file that a person reads, as text of the project or in a message."""
     paths = [
         ROOT / name
-        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "__init__.py", "errors.py", "clusters.py")
+        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SKILL.md", "llms.txt")
     ]
+    paths += [ROOT / name for name in ("__init__.py", "errors.py", "clusters.py")]
     for folder in FOLDERS:
         for suffix in ("md", "py", "jinja"):
             paths += sorted((ROOT / folder).rglob(f"*.{suffix}"))
@@ -146,29 +144,11 @@ def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
-TO_DO = {faults: ROOT / "tests" / "english_to_do.txt", names: ROOT / "tests" / "names_to_do.txt"}
-
-
-def listed(check):
-    return TO_DO[check].read_text(encoding="utf-8").split()
-
-
 @pytest.mark.parametrize("path", paths(), ids=name_of)
-@pytest.mark.parametrize("check", TO_DO)
-def test_a_file_follows_the_rules_or_is_still_to_do(check, path):
+@pytest.mark.parametrize("check", [faults, names])
+def test_a_file_follows_the_rules(check, path):
     problems = check(path)
-    if name_of(path) in listed(check):
-        assert problems, f"{name_of(path)} follows the rules: remove it from {TO_DO[check].name}"
-    else:
-        assert not problems, "\n".join(problems)
-
-
-def test_the_lists_name_files_that_exist_and_none_of_the_documentation():
-    files = {name_of(path) for path in paths()}
-    for check, most in ((faults, STILL_TO_DO), (names, NAMES_STILL_TO_DO)):
-        left = listed(check)
-        assert set(left) <= files and len(left) <= most
-        assert not [name for name in left if name.startswith(("README", "CHANGELOG")) or re.match(r"docs/.*\.md", name)]
+    assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize(
@@ -203,8 +183,6 @@ def test_names_of_variables_arguments_and_loops_are_read(tmp_path):
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        print(*(f"{name}: {fault}" for check in TO_DO for fault in check(Path(name))), sep="\n")
-    for check, path in () if sys.argv[1:] else TO_DO.items():
-        left = [name for name in listed(check) if (ROOT / name).exists() and check(ROOT / name)]
-        path.write_text("".join(f"{name}\n" for name in left), encoding="utf-8")
+    for path in map(Path, sys.argv[1:]) if sys.argv[1:] else paths():
+        for fault in (*faults(path), *names(path)):
+            print(f"{path}: {fault}")

@@ -249,6 +249,45 @@ def panel(rng, folder):
         (folder / name).unlink()
 
 
+ATOMS = ["parameters", "tokens", "loss", "training_flop", "`tokens`", "`a b`", "steps", "1", "1e9", "0", "2.5", "-1",
+         "1e308", "9" * 400, "'a'", "None", "True", "1j", "x", "__import__", "(1)", "[1]", "{}", "lambda: 0", "~loss",
+         "loss.values", "loss[0]", "print(1)", "loss if 1 else 2", "()", "`", "10**9", "@x", "٣"]  # fmt: skip
+OPERATIONS = ["+", "-", "*", "/", "**", "%", "//", "@", "<<", "|", "<", "==", " and ", " in ", " if ", ":=", ",", "=="]
+CANONICAL = ["parameters", "tokens", "training_flop", "loss", "perplexity", "run", "unique_tokens", "x"]
+
+
+def expression_of(rng, canonical=None):
+    """Write arithmetic of columns: of any sort, or of a column with a number."""
+    if canonical is not None:
+        number = rng.choice(["1", "1.0", "2.5", "(1+1)", "steps/steps", "`a b`"])
+        return f"{rng.choice(['', '+'])}{canonical}{rng.choice('*/')}{number}"
+    text = rng.choice(ATOMS)
+    for _ in range(rng.choice([0, 1, 1, 2, 3, 40])):
+        text = f"({text})" if rng.random() < 0.2 else text
+        text += rng.choice(OPERATIONS) + rng.choice(ATOMS)
+    return text if rng.random() < 0.98 else "(" * 200 + text + ")" * 200
+
+
+def expression(rng, folder):
+    """Read runs with columns and conditions that are arithmetic of any sort, and with one size alone."""
+    table = small("runs")[["parameters", "tokens", "loss"]].assign(steps=range(1, 13), **{"a b": 2.0})
+    if rng.random() < 0.2:
+        table = table.astype(object)
+        table.iat[rng.randrange(12), rng.randrange(5)] = rng.choice(VALUES)
+    plain, options = rng.random() < 0.5, {"columns": {}}
+    for name in rng.sample(["parameters", "tokens", "loss"] if plain else CANONICAL, rng.choice([1, 2])):
+        options["columns"][name] = expression_of(rng, name if plain else None)
+    if rng.random() < 0.3:
+        condition = "loss*1" if plain else expression_of(rng)
+        options["where"] = spoilt_text(rng, condition + " < 1e9", 0.3)
+    if rng.random() < 0.2:
+        options["unit"] = {rng.choice(CANONICAL[:4]): rng.choice([1e6, "other", "bits", *PLAIN])}
+    if rng.random() < 0.3:
+        options["needed"] = rng.choice(CANONICAL[:3])
+        table = table.drop(columns=rng.sample(["parameters", "tokens"], rng.randrange(3)))
+    used(bs.read(table, **options), "runs")
+
+
 def small(kind):
     """Some rows of the built-in table of a kind."""
     return KINDS[kind].load().head(12)
@@ -557,7 +596,7 @@ def sorts(files):
     attempts |= {f"{kind} as text": text_table(kind) for kind in KINDS}
     attempts |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
     attempts |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
-    attempts |= {"runs as JSON": json_table, "panels of trackers": panel}
+    attempts |= {"runs as JSON": json_table, "panels of trackers": panel, "expressions": expression}
     attempts |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
     attempts |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
     attempts |= {"HDF5 of others, damaged": hdf5_of_others(files)}
@@ -580,6 +619,7 @@ SORTS = [
     "damaged netCDF",
     "runs as JSON",
     "panels of trackers",
+    "expressions",
     "packed counts, damaged",
     "stages of the cache, damaged",
     "sweeps of language",

@@ -1,4 +1,4 @@
-"""How runs deviate from the studies that they follow: each deviation a fact, listed where study and run differ."""
+"""How runs deviate from the studies that they follow: one entry for each fact in which study and run differ."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def names_of(deviations, run):
 
 def table(deviations):
     """Write deviations as a table in Markdown."""
-    rows = [f"| `{each.name}` | {each.study} | {each.here} |" for each in deviations]
+    rows = [f"| `{deviation.name}` | {deviation.study} | {deviation.here} |" for deviation in deviations]
     return "\n".join(["| | the study | here |", "|---|---|---|", *rows])
 
 
@@ -109,19 +109,19 @@ ARITHMETIC = (
         "bfloat16 where a GPU has it, else float32",
     ),
     Deviation(
-        "noise when judged",
+        "noise in tests",
         "The initial state is random in evaluation too (`initialize_state` in `crammed_depthrecurrent.py`)",
         "No noise in evaluation, so that a model has one answer",
         lambda run: run.model.noise > 0,
     ),
     Deviation(
-        "judged by one pass",
+        "tested by one pass",
         "Token by token, greedily",
         "By one pass through the model, which gives the same: greedy decoding is right if and only if every token is, "
         "read after the right ones",
     ),
     Deviation(
-        "judged at other offsets",
+        "tested at other offsets",
         "Offset 0",
         "Other offsets of Abacus embeddings besides, the same weights",
         lambda run: run.grid.offsets != (0,),
@@ -144,13 +144,13 @@ ARITHMETIC = (
         "objective",
         "The progressive loss alone (`alpha: 1.0`), although the paper describes a combination with the full pass; "
         "gradients are not divided (`throttle` multiplies by 1 at 4 recurrences)",
-        "As `alpha` and `divide_gradients` say",
+        "As `alpha` and `divide_gradients` state",
         lambda run: run.objective.alpha != 1 or run.objective.divide_gradients,
     ),
     Deviation(
         "other layers",
         "LayerNorm after each addition, gated GELU, deepnorm's initial weights",
-        "As `block` and `initial` say: RMSNorm before attention and SwiGLU, or other initial weights",
+        "As `block` and `initial` state: RMSNorm before attention and SwiGLU, or other initial weights",
         lambda run: run.model.block != "post-norm" or run.model.initial != "deepnorm",
     ),
     Deviation(

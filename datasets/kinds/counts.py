@@ -7,7 +7,7 @@ from ..cells import as_names, as_numbers
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called, choice
 from ..schemas import COUNT_POSITIVE, COUNT_WHOLE, check
-from ..wording import listed, quoted
+from ..wording import listed, quoted, shown
 from .kind import Kind
 
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
@@ -87,7 +87,7 @@ def _with_counts(table, columns, trials, changes):
         hint = f"; {quoted(column)} is there: give the number of problems of each share with trials= (--trials 500)"
         return table, hint
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"trials is {trials!r}; give the number of problems of each accuracy, such as 500")
+        raise InputError(f"trials is {shown(trials)}; give the number of problems of each accuracy, such as 500")
     shares, faults = as_numbers(table, [column])
     share = shares[column]
     scale = 100 if share.max() > 1 else 1

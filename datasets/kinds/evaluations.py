@@ -4,18 +4,21 @@ import re
 
 import numpy as np
 
-from ..cells import as_days, as_numbers, fractional_years, others_than, with_halfwidths
+from ..cells import as_days, as_numbers, blank_cells, fractional_years, with_halfwidths
+from ..checks import blank
 from ..columns import ALIASES
 from ..schemas import BENCHMARKS, check
-from ..wording import shortened
+from ..wording import listed, plural, quoted
 from .kind import Kind
 
 NOT_NUMBERS = ("publication_date", "benchmark")
+SHOWN = 6  # names in a note
 # Other names of benchmarks, in lower case and without anything but letters and digits.
 SAME = {
     "wt103": "wikitext103 wiki103 wikitext103v1 wikitext103rawv1",
     "wt2": "wikitext2 wiki2 wikitext2v1 wikitext2rawv1",
     "ptb": "penntreebank penn penntree ptbword wordptb",
+    "lm1b": "1bwords 1bword onebillionword onebillionwords billionword 1billionword onebillionwordbenchmark 1bw",
 }
 SAME = {other: name for name, others in SAME.items() for other in (name, *others.split())}
 
@@ -26,9 +29,9 @@ def parse(table, changes, columns, where, drop_missing):
     names = EVALUATIONS.present(table, (*EVALUATIONS.needed, *EVALUATIONS.optional))
     numbers, faults = as_numbers(table, [name for name in names if name not in NOT_NUMBERS])
     dates, halfwidths, undated = as_days(table["publication_date"])
-    benchmarks = table["benchmark"].map(_benchmark)
-    fix = f"correct it, or leave such rows out with where={_others(headers, table['benchmark'])}"
-    faults += undated + others_than(BENCHMARKS, benchmarks, fix=fix)
+    benchmarks = _benchmarks(table["benchmark"])
+    faults += undated + blank_cells(benchmarks)
+    _note_others(benchmarks, changes)
     table = table.assign(**numbers, benchmark=benchmarks, publication_date=dates, year=fractional_years(dates))
     table = with_halfwidths(table, "publication_date", headers["publication_date"], halfwidths, changes)
     if "paper_id" not in table:
@@ -36,16 +39,22 @@ def parse(table, changes, columns, where, drop_missing):
     return check(table, "evaluations", label=changes.label, faults=faults).astype({"transformer": "int64"})
 
 
-def _others(headers, cells):
-    """Return the condition that leaves out benchmarks that are none of the known ones."""
-    names = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
-    names = [name for name in names if _benchmark(name) in BENCHMARKS]
-    header = str(headers["benchmark"])
-    return f'"{header if header.isidentifier() else f"`{header}`"} in {shortened(str(names))}" (--where)'
+def _benchmarks(cells):
+    """Return benchmarks by their usual names; others by their first spelling, as text."""
+    spelled = cells.map(lambda cell: cell if blank(cell) else re.sub(r"[^a-z0-9]", "", str(cell).lower()) or str(cell))
+    first = dict(zip(reversed(spelled.tolist()), reversed(cells.tolist()), strict=True))
+    return spelled.map(lambda word: word if blank(word) else SAME.get(word, str(first[word])))
 
 
-def _benchmark(cell):
-    return SAME.get(re.sub(r"[^a-z0-9]", "", cell.lower()), cell) if isinstance(cell, str) else cell
+def _note_others(benchmarks, changes):
+    """Note the benchmarks that are none of the usual ones, which a law takes where its option names them."""
+    counts = benchmarks.value_counts()
+    others = [name for name in counts.index if name not in BENCHMARKS]
+    if others:
+        shown = ", ".join(f"{quoted(name)} ({plural(counts[name], 'row')})" for name in others[:SHOWN])
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        sentence = f"benchmarks besides {listed(BENCHMARKS)} are levels of their names: {shown}{more}"
+        changes.add("benchmarks", sentence, benchmarks=[str(name) for name in others])
 
 
 EVALUATIONS = Kind(

@@ -29,7 +29,7 @@ class Kind:
     needed, optional : tuple of str
         Columns that a table must have, and those that it may have.
     text : tuple of str
-        Those of them that stay text as it is written, such as names.
+        Those of them that stay unchanged text, such as names.
     days : tuple of str
         Those of them that are dates.
     flags : tuple of str

@@ -16,7 +16,7 @@ from ..meaning.facts import Facts
 from ..meaning.rules import agree, check_meaning, fix_of_compute
 from ..schemas import check
 from ..units import scaled, units_of
-from ..wording import listed, quoted, suggestion
+from ..wording import listed, quoted, shown, suggestion
 from .kind import Kind
 
 USUAL_MULTIPLE = 6.0  # FLOP of training for each parameter and token
@@ -45,14 +45,18 @@ def parse(
     opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
     table, expressions = with_derived(opened, columns, sure, changes)
     names = _numeric(resolve(list(table.columns), columns, label), table, columns)
-    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple)
+    needed = selection.names_in(needed)
+    size = _only_size(needed)
+    table, names = _without_spare_sizes(table, names, columns, size, changes)
+    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size)
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:
         names.pop("perplexity", None)
     units = units_of(names, unit, bytes_per_token, label, derived=expressions)
-    effects = RUN in selection.names_in(needed)
-    needed = list(dict.fromkeys([*SIZES, "loss", *(["perplexity"] if perplexity else []), *selection.names_in(needed)]))
+    effects = RUN in needed
+    sizes = (size,) if size in names and len(set(SIZES) & set(names)) == 1 else SIZES
+    needed = list(dict.fromkeys([*sizes, "loss", *(["perplexity"] if perplexity else []), *needed]))
     needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
     runs = _completed(_of_training(scaled(cells, units, names, changes), names, multiple, changes), changes)
@@ -73,27 +77,55 @@ def parse(
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)
     runs = rows.without_copies(runs, opened, keep_copies, changes)
-    check_agreement(runs, names, label, fix_of_compute(facts))
+    if sizes == SIZES:
+        check_agreement(runs, names, label, fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
     check_possible(runs, names, label, sure=sure)
-    rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
+    if sizes == SIZES:
+        rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
     if last_of is not None:
         runs = selection.last_of(runs, last_of, changes, more=both)
     if best_of is not None:
         runs = selection.best_of(runs, best_of, changes, more=both)
-    rows.check_readings(runs, RUN in columns, effects, label)
+    if sizes == SIZES:
+        rows.check_readings(runs, RUN in columns, effects, label)
     runs = selection.without_highest(runs, drop_highest, changes)
-    rows.note_derived(runs, names, expressions, multiple, sure, changes)
-    losses.warn_of_rising(runs, label)
-    losses.warn_of_outliers(runs, names, label)
-    losses.warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
+    if sizes == SIZES:
+        rows.note_derived(runs, names, expressions, multiple, sure, changes)
+    rows.warn_of_experts(runs, names, label)
+    losses.warn_of_rising(runs, sizes[-1], label)
+    independent = sizes[:2]
+    losses.warn_of_outliers(runs, independent, names, label)
+    losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
     return runs
+
+
+def _only_size(needed):
+    """Return the size that a law of one size needs, or None where others are needed too."""
+    counts = [name for name in needed if name in (*SIZES, "parameters_nonembedding", "unique_tokens")]
+    return counts[0] if len(counts) == 1 and counts[0] in SIZES else None
+
+
+def _without_spare_sizes(table, names, chosen, size, changes):
+    """Return a table without columns of sizes that a law of one size does not need, where some cell is no size."""
+    if size not in names:
+        return table, names
+    names = dict(names)
+    for name in SIZES:
+        if name == size or name not in names or name in chosen:
+            continue
+        values, faults = numbers(table[names[name]], names[name])
+        if faults or not (np.isfinite(values) & (values > 0)).all():
+            header = names.pop(name)
+            changes.add("columns", f"column {quoted(header)} is left out: {name} are not needed", column=str(header))
+            table = table.drop(columns=header)
+    return table, names
 
 
 def _multiple(number):
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
-        raise InputError(f"flop_per_parameter_token: {number!r} is not a positive number such as 6 or 2")
+        raise InputError(f"flop_per_parameter_token: {shown(number)} is not a positive number such as 6 or 2")
     return float(number)
 
 
@@ -169,8 +201,8 @@ def _completed(table, changes):
         "tokens": None if n is None or c is None else c / (6 * n),
         "training_flop": None if n is None or d is None else 6 * n * d,
     }
-    added = {name: derived[name] for name in SIZES if name not in table}
-    if not added:
+    added = {name: x for name, x in derived.items() if name not in table and x is not None}
+    if set(SIZES) <= set(table):
         added = {name: table[name].fillna(derived[name]) for name in SIZES}
         for name in SIZES:
             if count := int((table[name].isna() & added[name].notna()).sum()):

@@ -32,6 +32,8 @@ class Facts:
     perplexity : bool
     multiple : float
         FLOP of a parameter and a token.
+    size : str, optional
+        The only size that is needed; two of three where there is none.
     """
 
     table: object
@@ -41,6 +43,7 @@ class Facts:
     derived: tuple = ()
     perplexity: bool = False
     multiple: float = 6.0
+    size: str | None = None
     _values: dict = field(default_factory=dict)
 
     def values(self, header):
@@ -73,10 +76,12 @@ class Facts:
         return sorted(near, key=lambda header: -near[header])
 
     def compute(self):
-        """Return the compute of each row as far as the sizes give it, or None."""
+        """Return the compute of each row as far as the sizes give it, or else the only size; None without either."""
         n, d, c = (self.role(name) for name in SIZES)
         if c is not None:
             return c
+        if (n is None or d is None) and self.size is not None:
+            return self.role(self.size)
         return None if n is None or d is None else self.multiple * n * d
 
     def rises(self, header):

@@ -60,8 +60,8 @@ def warn_of_repeats(runs, sizes, label):
     )
 
 
-def warn_of_rising(runs, label):
-    """Warn where the column of losses rises with compute.
+def warn_of_rising(runs, size, label):
+    """Warn where the column of losses rises with compute, or with the only size that there is.
 
     Warns
     -----
@@ -70,20 +70,21 @@ def warn_of_rising(runs, label):
     Examples
     --------
     >>> import pandas as pd
-    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "table")
+    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "training_flop", "table")
     """
     if len(runs) < LEAST_ROWS:
         return
-    correlation = runs["loss"].rank().corr(runs["training_flop"].rank())
+    correlation = runs["loss"].rank().corr(runs[size].rank())
     if correlation > RISING:
+        along = "compute" if size == "training_flop" else size
         warn(
-            f"{label}: the loss rises with compute (rank correlation {correlation:.2f}): is it an accuracy or another "
+            f"{label}: the loss rises with {along} (rank correlation {correlation:.2f}): is it an accuracy or another "
             f"score? A law of the loss is of what falls; name a loss with {choice('loss', 'NAME')}",
             TableWarning,
         )
 
 
-def warn_of_outliers(runs, names, label):
+def warn_of_outliers(runs, sizes, names, label):
     """Warn of losses that are far from those of runs of near sizes.
 
     The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly.
@@ -95,7 +96,7 @@ def warn_of_outliers(runs, names, label):
     if len(runs) < LEAST_ROWS:
         return
     loss = np.log(runs["loss"].to_numpy(float))
-    expected = _smooth(np.log(runs[["parameters", "tokens"]].to_numpy(float)), loss)
+    expected = _smooth(np.log(runs[list(sizes)].to_numpy(float)), loss)
     residual = np.abs(loss - expected)
     wrong = residual > max(np.log(OUTLYING), SPREADS * 1.4826 * np.median(residual))
     if not wrong.any() or wrong.mean() > 0.1:

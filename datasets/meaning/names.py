@@ -13,7 +13,7 @@ PARTS = {
     *{"matrices", "matrix"},
 }
 NEGATED = {"non", "no", "without", "excl", "excluding", "sans"}
-SETTINGS = {"type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale", "fn", "dtype"}
+SETTINGS = {"batch", "type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale", "fn", "dtype"}
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
 ACCURACIES = {"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward"}
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
@@ -45,10 +45,12 @@ def is_rate(name):
 
     Examples
     --------
-    >>> is_rate("tokens_per_second"), is_rate("target_param_data_ratio"), is_rate("tokens")
+    >>> is_rate("tokens_per_second"), is_rate("target_param_data_ratio"), is_rate("throughput/total_tokens")
     (True, True, False)
     """
-    return bool(RATES & set(words(name))) or "%" in str(name)
+    rates = RATES & set(words(name))
+    # Some trainers log totals under the heading of throughput.
+    return bool(rates - ({"throughput"} if "total" in words(name) else set())) or "%" in str(name)
 
 
 def is_part(name):
@@ -61,6 +63,19 @@ def is_part(name):
     """
     parts = words(name)
     return bool(PARTS & set(parts)) and not NEGATED & set(parts)
+
+
+def is_whole_count(name):
+    """Return whether a name is that of all parameters of a model, those of every expert included.
+
+    Examples
+    --------
+    >>> is_whole_count("total_parameter_count"), is_whole_count("active_params"), is_whole_count("total_tokens")
+    (True, False, False)
+    """
+    parts = set(words(name))
+    counts = any(word.startswith("param") for word in parts)
+    return counts and bool({"total", "all", "totalparams"} & parts) and not is_rate(name)
 
 
 def counts_steps(name):
@@ -124,7 +139,11 @@ def sounds_like(canonical, name):
     """
     parts = words(name)
     text = " ".join(parts)
-    if is_rate(name) or SETTINGS & set(parts) or (canonical == "parameters" and is_part(name)):
+    if (
+        (is_rate(name) and canonical != "loss")
+        or SETTINGS & set(parts)
+        or (canonical == "parameters" and is_part(name))
+    ):
         return 0
     if canonical == "loss" and "train" in parts:
         return 1

@@ -1,6 +1,7 @@
 """Rules of the rows of a table of runs: copies, readings of one run, sizes that are steps, and outliers."""
 
 import re
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..columns import RUN, SIZES, choice, setting_aside
 from ..selection import hashable
 from ..wording import quoted
 from .fixes import Fix
-from .names import words
+from .names import is_whole_count, words
 
 # Words of a column that names runs, and of one that may name them.
 OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}
@@ -228,14 +229,48 @@ def _short(number):
     return f"{number:.2g}".replace("e+0", "e").replace("e+", "e") if not 10 <= number < 1e5 else f"{number:,.0f}"
 
 
+# Experts --------------------------------------------------------------------------------------------------------------
+
+
+def warn_of_experts(runs, names, label):
+    """Warn where models with experts differ in the total over the active parameters, of which the size is the second.
+
+    Warns
+    -----
+    TableWarning
+    """
+    if "activ" not in str(names.get("parameters", "")).lower():
+        return
+    counts = {header: numbers(runs[header], header)[0] for header in runs if is_whole_count(header)}
+    counts = {header: x for header, x in counts.items() if (x >= runs["parameters"] * (1 - 1e-9)).all()}
+    if not counts:
+        return
+    header, total = next(iter(counts.items()))
+    ratio = (total / runs["parameters"]).round(3)
+    if ratio.nunique() < 2:
+        return
+    experts = [x for x in runs if "expert" in str(x).lower() and 1 < runs[x].map(str).nunique() <= ratio.nunique()]
+    fix = (
+        f"pool the rows by {quoted(experts[0])} with --group {shlex.quote(str(experts[0]))}"
+        if experts
+        else "choose rows of one ratio with where= (--where)"
+    )
+    warn(
+        f"{label}: column {quoted(header)} is {_short(ratio.min())} to {_short(ratio.max())} times the active "
+        f"parameters, which are N here; experts lower the loss at equal N: {fix}; a law of N and D alone takes that "
+        "for noise",
+        TableWarning,
+    )
+
+
 # Cells that are no number ---------------------------------------------------------------------------------------------
 
 
 def dropping(fault):
     """Return a fault whose fix names the option that leaves its row out, unless the cell holds a number to correct."""
-    if fault.mend.startswith("write it "):
+    if fault.fix.startswith("write it "):
         return fault
-    return replace(fault, mend=f"{fault.mend}; {LEFT_OUT}")
+    return replace(fault, fix=f"{fault.fix}; {LEFT_OUT}")
 
 
 def unusable(table, names, faults, needed):
@@ -260,8 +295,8 @@ def unusable(table, names, faults, needed):
     canonical = {header: name for name, header in names.items()}
     kinds = {}
     for fault in faults:
-        if not fault.mend.startswith("write it "):
-            text = re.sub(r"^found |, which is not a number$", "", fault.found)
+        if not fault.fix.startswith("write it "):
+            text = re.sub(r"^found |, which is not a number$", "", fault.problem)
             kinds.setdefault(f"{canonical.get(fault.column, fault.column)} {text}", []).append(fault.row)
     for name in needed:
         if name in table and table[name].dtype == "float64":

@@ -33,6 +33,7 @@ MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pas
 UNIT_OTHER = {"loss": "other"}
 AGREES = 0.01  # share of 6ND
 A_STEP = 5e5  # tokens, as an example
+ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
 BYTES = 4.3  # of a token, as an example
 
 
@@ -81,17 +82,23 @@ def _message(problems, label, *, whole=True, script=True):
 
 
 def lacking_sizes(facts, shown):
-    """Check that two of the sizes are there."""
+    """Check that two of the sizes are there, or the only one that is needed."""
     present = [name for name in SIZES if name in facts.names]
-    if len(present) >= 2:
+    if len(present) >= 2 or facts.size in present:
         return None
-    proposals = {name: x for name in SIZES if name not in present if (x := _proposal(facts, name))}
-    fix = Fix(columns=dict(list(proposals.items())[: 2 - len(present)]))
+    wanted = SIZES if facts.size is None else (facts.size,)
+    proposals = {name: x for name in wanted if name not in present if (x := _proposal(facts, name))}
+    fix = Fix(columns=dict(list(proposals.items())[: 2 - len(present) if facts.size is None else 1]))
     text = f"two of {listed(SIZES)} are needed and {listed(present)} found"
+    if facts.size is not None:
+        others = f"; with {present[0]} alone fit {ONE_VARIABLE[present[0]]}" if present else ""
+        text = f"no column for {facts.size}{others}"
+    elif len(present) == 1 and not fix:
+        text += f"; with {present[0]} alone fit {ONE_VARIABLE[present[0]]}"
     lists = [_listed(facts, name, shown) for name in proposals]
     if not proposals:
         lists = [f"the columns are {nearest(facts.table.columns, SIZES, shown)}"]
-        absent = next(name for name in SIZES if name not in present)
+        absent = next(name for name in wanted if name not in present)
         lists.append(f"name one with {choice(absent, 'NAME')}")
     return Problem("; ".join([text, *filter(None, lists)]), fix)
 

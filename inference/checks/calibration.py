@@ -40,7 +40,7 @@ from ..record import table_entry, versions
 from ..samplers.choose import choose
 from ..settings import seed_of, settings_of
 from ..workers import mapped
-from . import chains
+from . import chains, uniformity
 from .uniformity import RANKS, p_uniform
 
 if TYPE_CHECKING:
@@ -313,6 +313,8 @@ class Calibration(Printed, xr.Dataset):
     def record(self):
         """What was calibrated: law, data, truth, seed, settings, versions."""
         return json.loads(self.attrs[KEY])
+
+    tree = property(uniformity.tree)
 
     def table(self, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
         """Sum the simulations up, a row a quantity.

@@ -125,6 +125,13 @@ def robust_sds(fit, quantities):
     -------
     dict of str to DataFrame
     """
+    draws = np.stack([_finite(quantity) for quantity in quantities.values()])
+    rows = _sds(fit, draws.reshape(len(draws), *next(iter(quantities.values())).transpose(*DRAWS).shape))
+    return {name: _table({by: column[place] for by, column in rows.items()}) for place, name in enumerate(quantities)}
+
+
+def _sds(fit, draws):
+    """Take `robust_sd` of quantities, (quantity, chain, draw): by clustering, rows of the columns of its table."""
     import arviz_stats.base as azb
 
     fitted, stride = fit.draws, 1
@@ -132,25 +139,23 @@ def robust_sds(fit, quantities):
         stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
         fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
     grouped = fit.once("exchangeable", fitted.exchangeable)
-    quantities = {name: x.isel(draw=slice(None, None, stride)) for name, x in quantities.items()}
-    draws = np.stack([_finite(quantity) for quantity in quantities.values()])
-    by_unit, variances = _of_units(fit, draws, grouped)
-    sd = draws.std(axis=1, ddof=1)
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    effective = [azb.array_stats.ess(q.transpose(*DRAWS).values, method="mean", **axes) for q in quantities.values()]
-    rows = {name: {} for name in quantities}
+    draws = draws[..., ::stride]
+    flat = draws.reshape(len(draws), -1)
+    by_unit, variances = _of_units(fit, flat, grouped)
+    sd = flat.std(axis=1, ddof=1)
+    effective = azb.array_stats.ess(draws, method="mean", chain_axis=1, draw_axis=2)
+    rows = {}
     for by, codes in _clusterings(fitted, grouped, by_unit.shape[1]).items():
         count = codes.max() + 1
         if count < LEAST_CLUSTERS:
             continue
         variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes, grouped)
-        for name, influences, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
-            summed = np.bincount(codes, influences)
-            noise = variance_of_sums * spread**2 / size
-            variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
-            robust = np.sqrt(max(variance, 0.0))
-            rows[name][by] = (count, spread, robust, robust / spread)
-    return {name: _table(columns) for name, columns in rows.items()}
+        summed = sum_by(by_unit, codes, np.bincount(codes))
+        noise = variance_of_sums * sd**2 / effective
+        variance = count / (count - 1) * ((summed - summed.mean(1, keepdims=True)) ** 2).sum(1) - noise
+        robust_sd = np.sqrt(np.maximum(variance, 0.0))
+        rows[by] = list(zip(np.full(len(sd), count), sd, robust_sd, robust_sd / sd, strict=True))
+    return rows
 
 
 def _table(rows):
@@ -261,29 +266,56 @@ def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.D
     >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
     True
     """
-    finite = {name: x for name, x in quantities.items() if np.isfinite(x).all() and x.std() > 0}
+    arrays = {name: x.transpose(*DRAWS) for name, x in quantities.items()}
+    finite = [name for name, x in arrays.items() if np.isfinite(x.values).all() and x.values.std() > 0]
     if not finite or fit.check()["verdict"] == FITS:
         return dict(quantities)
-    return dict(quantities) | _spread(fit, finite)
+    return dict(quantities) | _spread(fit, {name: arrays[name] for name in finite})
+
+
+def quotable_places(fit, quantities):
+    """Take `quotable` of each place of several arrays of draws, for which log densities are evaluated once.
+
+    Parameters
+    ----------
+    fit : Fit
+    quantities : dict of str to DataArray, dims (chain, draw, ...)
+
+    Returns
+    -------
+    dict of str to DataArray
+    """
+    arrays = {name: x.transpose(*DRAWS, ...) for name, x in quantities.items()}
+    shape = next(iter(arrays.values())).shape[:2]
+    places = [np.moveaxis(x.values.reshape(*shape, -1), -1, 0) for x in arrays.values()]
+    values = np.concatenate(places)
+    varies = np.isfinite(values).all((1, 2)) & (np.ptp(values, axis=(1, 2)) > 0)
+    if varies.any() and fit.check()["verdict"] != FITS:
+        values[varies] = _spread_values(fit, values[varies])
+    ends = np.cumsum([len(part) for part in places])[:-1]
+    parts = zip(arrays.items(), np.split(values, ends), strict=True)
+    return {name: x.copy(data=np.moveaxis(part, 0, -1).reshape(x.shape)) for (name, x), part in parts}
 
 
 def _spread(fit, quantities):
     """Spread draws of several quantities, for which log densities are evaluated once."""
-    scales = {name: _scale_of(x) for name, x in quantities.items()}
-    moved = {name: scales[name][0](x) for name, x in quantities.items()}
-    spread = dict(quantities)
-    for name, table in robust_sds(fit, moved).items():
-        stretch = max([1.0, *table["ratio"]])
-        if stretch > 1:
-            centre = moved[name].mean()
-            spread[name] = scales[name][1](centre + stretch * (moved[name] - centre))
-    return spread
+    draws = np.stack([_finite(x).reshape(x.transpose(*DRAWS).shape) for x in quantities.values()])
+    spread = _spread_values(fit, draws)
+    return {name: x.transpose(*DRAWS).copy(data=y) for (name, x), y in zip(quantities.items(), spread, strict=True)}
 
 
-def _scale_of(quantity):
-    """Scale on which draws have no bounds, and its inverse."""
-    if not quantity.min() > 0:
-        return (lambda x: x), (lambda x: x)
-    if quantity.max() < 1:
-        return (lambda x: np.log(x) - np.log1p(-x)), (lambda x: 1 / (1 + np.exp(-x)))
-    return np.log, np.exp
+def _spread_values(fit, values):
+    """Spread draws, (quantity, chain, draw), on the scale on which each quantity has no bounds."""
+    least, greatest = values.min((1, 2)), values.max((1, 2))
+    shares = (least > 0) & (greatest < 1)
+    positive = (least > 0) & ~shares
+    free = values.copy()
+    free[shares] = np.log(values[shares]) - np.log1p(-values[shares])
+    free[positive] = np.log(values[positive])
+    ratios = [[row[-1] for row in rows] for rows in _sds(fit, free).values()]
+    stretch = np.max([np.ones(len(values)), *ratios], axis=0)[:, None, None]
+    centre = free.mean((1, 2), keepdims=True)
+    spread = centre + stretch * (free - centre)
+    spread[shares] = 1 / (1 + np.exp(-spread[shares]))
+    spread[positive] = np.exp(spread[positive])
+    return np.where(stretch > 1, spread, values)

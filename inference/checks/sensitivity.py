@@ -91,6 +91,31 @@ def _unlogged(name):
         logger.setLevel(level)
 
 
+def power_scalings(fit, names=None, most_levels=None):
+    """Take `power_scaling` of several quantities of a posterior.
+
+    Parameters
+    ----------
+    fit : Fit
+    names : sequence of str, optional
+        Those that the posterior lacks are left out; all by default. Each level counts as a quantity.
+    most_levels : int, optional
+        Quantities with more levels are left out.
+
+    Returns
+    -------
+    dict of str to dict
+        What `power_scaling` returns, by name, without quantities that do not vary.
+    """
+    posterior = fit["posterior"].to_dataset()
+    chosen = [name for name in (posterior if names is None else names) if name in posterior]
+    draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
+    if most_levels is not None:
+        chosen = [name for name in chosen if posterior[name].size <= most_levels * draws]
+    scalars = {name: x for name, x in flatten(posterior[chosen]).items() if x.std() > 0}
+    return _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+
+
 def prior_sensitive(fit, names):
     """Return quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
 
@@ -98,19 +123,15 @@ def prior_sensitive(fit, names):
     ----------
     fit : Fit
     names : sequence of str
-        Those that the posterior lacks are ignored; of one with levels, every level is tested.
+        As for `power_scalings`.
 
     Returns
     -------
     dict of str to float
         The distance of `power_scaling`, by name.
     """
-    posterior = fit["posterior"].to_dataset()
-    scalars = flatten(posterior[[name for name in names if name in posterior]])
-    scalings = (
-        _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
-    )
-    return {name: scaling["prior"] for name, scaling in scalings.items() if scaling["prior"] > SENSITIVE}
+    sensitivities = power_scalings(fit, names).items()
+    return {name: entry["prior"] for name, entry in sensitivities if entry["prior"] > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):

@@ -14,6 +14,7 @@ import functools
 import numpy as np
 
 from ...datasets.deferred import stats as st
+from ...datasets.deferred import xr
 
 RANKS = 100
 PLACES = np.arange(1, RANKS) / RANKS
@@ -61,6 +62,18 @@ def band(simulations, level=0.95):
 def shares_below(ranks):
     """Compute the share of ranks below each of 1..99, (99,)."""
     return (np.asarray(ranks)[:, None] < np.arange(1, RANKS)).mean(0)
+
+
+def tree(calibration):
+    """Return the places of truths among draws as the group that ArviZ's `plot_ecdf_pit` takes.
+
+    The group is ``prior_sbc`` or ``posterior_sbc``, by where truths came from. Simulations are its draws.
+    """
+    group = "posterior_sbc" if calibration.record["truth"] == "posterior" else "prior_sbc"
+    places = (calibration["rank"] + 0.5) / RANKS
+    names = [str(name) for name in places["quantity"].values]
+    by_name = {name: places.sel(quantity=name, drop=True).rename(simulation="draw") for name in names}
+    return xr.DataTree.from_dict({group: xr.Dataset(by_name).expand_dims(chain=[0])})
 
 
 def _tails(counts, simulations):

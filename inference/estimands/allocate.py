@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ...datasets.units import in_unit_of_loss, unit_of_loss
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
@@ -159,8 +160,8 @@ def allocate(
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
     result.attrs |= {"law": law.label, "table": fit.table_named, "robust": robust, "beyond": beyond}
     for key in result.data_vars:
-        result[key].attrs["units"] = _unit(key)
-    for key, unit in (("compute", "FLOP"), ("target", "nats/token"), ("demand", "tokens")):
+        result[key].attrs["units"] = in_unit_of_loss(_unit(key), fit.rows)
+    for key, unit in (("compute", "FLOP"), ("target", unit_of_loss(fit.rows)), ("demand", "tokens")):
         if key in result.coords:
             result[key].attrs["units"] = unit
     result = result.transpose("chain", "draw", name, ...)
@@ -231,7 +232,7 @@ def _ratio_outside(result, fit, **planned):
 def compute_range(fit, **planned):
     """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
     flop = training_flop(fit.law.planner.rows(fit.rows, **planned))
-    if not len(flop):  # a group of which nothing was seen
+    if flop is None or not len(flop):  # without compute, or a group of which nothing was seen
         return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())
 

@@ -8,7 +8,7 @@ import xarray as xr
 from ...errors import DiagnosticWarning
 from ...models.draws import DRAWS
 from ...models.loss.plan import inference_compute, training_compute
-from ..checks.sandwich import quotable
+from ..checks.sandwich import quotable_places
 from .beyond import drift_of
 from .planning import near_range
 
@@ -87,7 +87,7 @@ def quoted(fit, result, error, demands, *, robust, nonembedding):
     law, by = result, "training_compute" if "target" in result.dims else "loss"
     result = law.copy()
     if robust:
-        result.update(_robust(fit, {name: law[name] for name in ("parameters", by) if name in law}))
+        result.update(quotable_places(fit, {name: law[name] for name in ("parameters", by) if name in law}))
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
     of_loss, of_size = (0.0, 0.0) if error is None else error
     if by == "loss":
@@ -132,20 +132,3 @@ def _count_compute(result, law, demands):
     result["training_compute"] = training.where(finite, law["training_compute"])
     result["inference_compute"] = inference.where(finite, law["inference_compute"])
     result["total_compute"] = result["training_compute"] + result["inference_compute"]
-
-
-def _robust(fit, quantities):
-    """Spread quantities of each request to the widths that are quoted."""
-    places = {
-        (name, place): x.isel(dict(zip(_asked_dims(x), place, strict=True)), drop=True)
-        for name, x in quantities.items()
-        for place in np.ndindex(*(x.sizes[dim] for dim in _asked_dims(x)))
-    }
-    widened = {name: x.copy() for name, x in quantities.items()}
-    for (name, place), x in quotable(fit, places).items():
-        widened[name][dict(zip(_asked_dims(widened[name]), place, strict=True))] = x
-    return widened
-
-
-def _asked_dims(x):
-    return [dim for dim in x.dims if dim not in DRAWS]

@@ -173,8 +173,8 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> pd.DataFram
     -------
     DataFrame
         By period: quantiles ``q2.5``, ``q50``, ``q97.5`` of the doubling time in days, infinite where horizons do not
-        grow; ``p_growth``, the probability that they grow; with two periods or dates ``p_faster``, the probability
-        that the rate of the period exceeds that of the first.
+        grow. ``p_growth`` is the probability that they grow. With two periods or dates, ``p_faster`` is the
+        probability that the rate of the period exceeds that of the first.
 
     Raises
     ------
@@ -226,9 +226,10 @@ def dates_reached(
     Returns
     -------
     DataFrame
-        By name: ``minutes``; quantiles ``q2.5``, ``q50``, ``q97.5`` of the date, years with decimals, infinite where
-        the trend does not reach it within 100 years; ``p_not_until``, the probability that it is reached after
-        `until` or never. The dates carry the uncertainty of the trend's numbers, not of its form: compare trends.
+        By name: ``minutes``; quantiles ``q2.5``, ``q50``, ``q97.5`` of the date, years with decimals. They are
+        infinite where the trend does not reach it within 100 years. ``p_not_until`` is the probability that it is
+        reached after `until` or never. The dates carry the uncertainty of the trend's numbers, not of its form:
+        compare trends.
 
     Raises
     ------

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ...datasets import load
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import unknown
+from ...datasets.wording import listed, unknown
 from ...errors import InputError
 from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
@@ -229,6 +229,12 @@ def _weight(delta):
 
 def _problem(law, table):
     rows = law.selected(table)
+    if others := sorted({*rows["benchmark"]} - {*law.benchmarks}, key=str):
+        place = table.attrs.get("source", "the table")
+        raise InputError(
+            f"{place}: column 'benchmark' has {listed(others)}; the paper's estimator is of {listed(law.benchmarks)}: "
+            "leave such rows out with where= (--where)"
+        )
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
     points = law.points_of(rows, law.origin(rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]

@@ -12,7 +12,6 @@ from scipy.special import softmax
 
 from ...errors import InputError
 from ...models.laws import as_law
-from ...models.progress import family
 from ..comparison.bridge import log_normaliser
 from ..comparison.importance import importance_sampling
 from ..needs import of_kind
@@ -137,7 +136,7 @@ def _entry(fit, cutoff):
     draws = fit.draws
     evidence = log_normaliser(draws)
     # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
-    unused = family.DIMENSION - draws.law.active().sum()
+    unused = draws.law.widths.dimension - draws.law.active().sum()
     entry = {
         "log_evidence": evidence.log_density + 0.5 * unused * np.log(2 * np.pi),
         "se": evidence.se,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..fit import Fit
 
-COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
+COMPUTE, YEAR = 1e25, 2023.0
 PROBABILITIES = (0.025, 0.5, 0.975)
 SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
 
@@ -65,8 +65,9 @@ class GrowthAt:
         NaN for q and b where there is one term; then a is the exponent of compute and p refers to ``log(N D)``.
     """
 
-    def __init__(self, draws, *, year=YEAR, benchmark=BENCHMARK, transformer=True):
+    def __init__(self, draws, *, year=YEAR, benchmark=None, transformer=True):
         self.draws, law = draws, draws.law
+        benchmark = law.benchmarks[0] if benchmark is None else benchmark
         self.year, self.benchmark, self.transformer = year, benchmark, transformer
         origin = draws.reference
         self.single = not law.predictors[1]
@@ -84,7 +85,7 @@ class GrowthAt:
             self.q = eta_d + self.b * np.log(origin["D0"])
 
     def _etas(self, points):
-        raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(family.LEVELS)})
+        raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(self.draws.law.widths.levels)})
         levels = self.draws.law.levels
         level = levels.index(self.benchmark) if len(levels) > 1 else 0
         eta_n = raw["const_parameters"][..., level] - self._linear(0, "values", points)
@@ -130,12 +131,23 @@ class GrowthAt:
             return first, np.zeros_like(first)
         return growth.terms(log_parameters, log_tokens, self.p, self.q, self.a, self.b)
 
+    def loss(self, log_parameters, log_tokens):
+        """Return the mean loss at sizes, nats per token, (chain, draw)."""
+        floor, factor = self._floor_and_factor()
+        return floor + factor * sum(self.terms(log_parameters, log_tokens))
+
     def reducible(self, loss):
         """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
+        floor, factor = self._floor_and_factor()
+        return (loss - floor) / factor
+
+    def _floor_and_factor(self):
         c, law = self.draws.c, self.draws.law
         level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
-        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * np.log(VOCABULARY[self.benchmark])
-        return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+        usual = self.draws.reference["log_vocabulary"][level]
+        log_vocabulary = np.log(VOCABULARY[self.benchmark]) if self.benchmark in VOCABULARY else usual
+        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * log_vocabulary
+        return floor, (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
 
     def rate(self, compute=COMPUTE):
         """Compute the growth of effective compute in log units a year, (chain, draw); NaN where there is no optimum."""
@@ -157,10 +169,11 @@ def labels_of(fit):
     law = of_kind(fit, "evaluations").law
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
     if any(c.benchmark for c in columns) or (len(law.levels) > 1 and any(c.kind == "rate" for c in columns)):
-        return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
+        return {benchmark: (benchmark, True) for benchmark in law.benchmarks}
+    first = law.benchmarks[0]
     if any(c.architecture for c in columns):
-        return {"transformer": (BENCHMARK, True), "other": (BENCHMARK, False)}
-    return {"all": (BENCHMARK, True)}
+        return {"transformer": (first, True), "other": (first, False)}
+    return {"all": (first, True)}
 
 
 def check_place(compute, year):

@@ -74,9 +74,9 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model, ``task_...`` by task, ``family_one`` and ``anchor_log_ratio`` where there are any;
-        ``first_...`` and ``next_...``, rows without and with a lower threshold; of these ``...right_row`` and
-        ``...wrong_row``, the rows of a count above 0; ``total_...``, by number of runs at risk.
+        ``model_...`` by model, ``task_...`` by task, ``family_one`` and ``anchor_log_ratio`` where there are any.
+        ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...right_row`` and
+        ``...wrong_row`` are the places of their counts above 0, and ``total_...`` goes by the number of runs at risk.
     """
     data = {"model_year": np.array(reference.get("years", np.zeros(len(reference["models"]))), float)}
     if law.trend == "break":

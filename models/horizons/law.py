@@ -33,12 +33,11 @@ class Horizons(Law):
 
     Model m succeeds on task j, for which people need t minutes, with a probability whose logit is
     ``slope_j (horizon_m - log t - effect_j)``. The horizon is the log of the human time of a typical task that the
-    model does with a probability of one half. The effect of a task is how much harder it is than its time tells, so
-    that the horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the
-    date.
+    model does with a probability of one half. The effect of a task is how much harder it is than its time tells: the
+    horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the date.
 
-    Several thresholds of one task, such as accuracies that people need longer and longer for, are one ordered outcome
-    of a run: the runs that reach one are those at risk of the next.
+    Several thresholds of one task, such as rising accuracies, are one ordered outcome of a run. The runs that reach one
+    are those at risk of the next.
 
     ================== ======================== ================================================================
     quantity           prior                    what it is
@@ -140,8 +139,8 @@ class Horizons(Law):
         Raises
         ------
         InputError
-            If a column is missing or empty in a row, there are fewer than three models or tasks, all tasks are of one
-            length, or no run has an outcome that others lack.
+            If a column is missing or empty in a row, there are fewer than three models or tasks, or all tasks are of
+            one length.
         """
         place = table.attrs.get("source", "the table")
         if self.trend is not None and "year" not in table:

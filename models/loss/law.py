@@ -24,6 +24,7 @@ from .simulation import Simulates
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
+FEWEST_ROWS = 4  # of a law of one variable
 TYPICAL = "typical_"  # before the name of a column: its geometric mean
 EXPONENT = "exponent_parameters"
 CENTRE_RATIONALE = (
@@ -246,9 +247,10 @@ class LossLaw(Simulates, Law):
         require(table, self.needed, purpose=f"the {self.name} law")
         positive_columns(table, self.columns, purpose=f"the {self.name} law")
         if len(table) < len(self.free_parameters):
+            names = [q.name for q in self.free_parameters]
             raise InputError(
-                f"{place}: {len(table)} rows are fewer than the {len(self.free_parameters)} sampled quantities of the "
-                f"{self.name} law ({', '.join(q.name for q in self.free_parameters)}); add runs"
+                f"{place}: {len(table)} rows are fewer than the {len(names)} sampled quantities of the {self.name} law "
+                f"({', '.join(names)}); add runs{self._of_few_rows(table)}"
             )
         for column in self.columns:
             if column not in self.constant_columns and table[column].nunique() == 1:
@@ -257,6 +259,12 @@ class LossLaw(Simulates, Law):
                     "runs of several sizes"
                 )
         return self._sharing(table, place) if self.effects_of else table
+
+    def _of_few_rows(self, table):
+        """Return which law suits few rows, for a message."""
+        if len(table) < FEWEST_ROWS or len(self.columns) < 2:
+            return ""
+        return ", or fit a law of one variable, such as power-parameters, which needs 4 rows"
 
     def _sharing(self, table, place):
         """Return a table with the column of the law's effects, refusing one in which no two rows share an effect."""

@@ -5,6 +5,8 @@ References
 .. [1] Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. arXiv:2406.12907, section 2.
 """
 
+import functools
+
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
@@ -93,7 +95,10 @@ def family_constant(vocabulary=None, aspect_ratio=None):
         if value is not None and not (isinstance(value, (int, float)) and 0 < value < np.inf):
             raise InputError(f"{name} must be a positive number, not {shown(value)}")
     vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
-    if aspect_ratio is None:
-        fits = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
-        aspect_ratio = fits["proportional"]["aspect_ratio"]
-    return float(embeddings.embedding_constant(vocabulary, aspect_ratio))
+    return float(embeddings.embedding_constant(vocabulary, aspect_ratio or _chinchilla_shape()))
+
+
+@functools.lru_cache(maxsize=1)
+def _chinchilla_shape():
+    """Return the aspect ratio of Chinchilla's models."""
+    return estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)["proportional"]["aspect_ratio"]

@@ -5,16 +5,16 @@ import numpy as np
 from ...datasets.deferred import xr
 from ..draws import DRAWS
 from . import family
-from .specifications import ARCHITECTURES, BENCHMARKS, KNOTS, STEPS
+from .specifications import ARCHITECTURES, KNOTS, STEPS
 
 
-def _by_label(columns, values, which):
+def _by_label(law, columns, values, which):
     """Return one variable from slots: scalar, by benchmark, by architecture, or by a mixed level."""
     labels = [column.label for column in columns]
     chosen = values[..., which]
     if labels == ["all"]:
         return DRAWS, chosen[..., 0]
-    dimension = {BENCHMARKS: "benchmark", ARCHITECTURES: "architecture"}.get(tuple(labels), "level")
+    dimension = {law.benchmarks: "benchmark", ARCHITECTURES: "architecture"}.get(tuple(labels), "level")
     return (*DRAWS, dimension), chosen, labels
 
 
@@ -38,7 +38,7 @@ def named_coefficients(law, reference, c, d):
         out[name] = xr.DataArray(values, dims=dims, coords=coords)
 
     by_level = len(law.levels) > 1
-    plain = d | {"intercepts": np.eye(family.LEVELS)}
+    plain = d | {"intercepts": np.eye(law.widths.levels)}
     raw = family.raw(c, plain)
 
     def put_levels(name, values):
@@ -51,11 +51,11 @@ def named_coefficients(law, reference, c, d):
     sizes_n, sizes_d, drifts = law.slots
     put_levels("alpha_const", raw["const_parameters"])
     size = "compute" if sizes_n[0].factors == ("c",) else "param"
-    put(f"alpha_{size}", _by_label(sizes_n, c["alpha"], list(range(len(sizes_n)))))
+    put(f"alpha_{size}", _by_label(law, sizes_n, c["alpha"], list(range(len(sizes_n)))))
     sides = [("alpha", size, "drift_parameters", 0)]
     if sizes_d:
         put_levels("beta_const", raw["const_data"])
-        put("beta_data", _by_label(sizes_d, c["beta"], list(range(len(sizes_d)))))
+        put("beta_data", _by_label(law, sizes_d, c["beta"], list(range(len(sizes_d)))))
         sides.append(("beta", "data", "drift_data", 1))
     drifting = list(drifts.values())
     for prefix, sized, key, side in sides:
@@ -76,7 +76,7 @@ def named_coefficients(law, reference, c, d):
                 if shared
                 else f"{prefix}_{NAMES[factor]}"
             )
-            dims, values, *labels = _by_label(columns, c[key], which)
+            dims, values, *labels = _by_label(law, columns, c[key], which)
             put(name, (dims, values / (scales if labels else scales[0]), *labels))
     if law.spec.vocabulary:
         put("gamma_vocabulary", (DRAWS, c["vocabulary"][..., 0]))
@@ -87,7 +87,8 @@ def named_coefficients(law, reference, c, d):
         put_levels("irreducible", c["irreducible"])
     put("sigma", (DRAWS, c["sigma"][..., 0]))
     if law.scatter == "by_benchmark":
-        put("sigma_benchmark", ((*DRAWS, "benchmark"), c["sigma"] * np.exp(c["log_scatter"]), list(BENCHMARKS)))
+        scatter = (c["sigma"] * np.exp(c["log_scatter"]))[..., : len(law.benchmarks)]
+        put("sigma_benchmark", ((*DRAWS, "benchmark"), scatter, list(law.benchmarks)))
     if law.pace == "random_walk":
         put("pace_sd", (DRAWS, c["pace_sd"][..., 0]))
     if law.noise == "student_t":

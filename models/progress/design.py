@@ -3,17 +3,10 @@
 import numpy as np
 
 from . import family
+from .benchmarks import VOCABULARY
 from .priors import between, locations_and_spreads
-from .specifications import BENCHMARKS
 
-VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
-OFFSETS = np.array([[1.0, 0, 0], [-1, 1, 0], [-1, 0, 1]])
-ROW_WIDTHS = {
-    "sizes_parameters": family.SIZES,
-    "sizes_data": family.SIZES,
-    "drifts_parameters": family.DRIFTS,
-    "drifts_data": family.DRIFTS,
-}
+COLUMNS = ("sizes_parameters", "sizes_data", "drifts_parameters", "drifts_data")
 SWITCHES = {
     "use_irreducible": lambda law: law.irreducible,
     "factor_sigmoid": lambda law: law.transformer == "sigmoid",
@@ -41,7 +34,7 @@ def reference(law, rows):
         means[name] = [[float(x) for x in weights.T @ c.values(points)] for c in columns]
     for side, name in enumerate(("drifts_parameters", "drifts_data")):
         means[name] = [
-            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * family.LEVELS
+            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * law.widths.levels
             for c, s in zip(drifts.values(), scale[side], strict=True)
         ]
     vocabulary = weights.T @ _log_vocabulary(law, rows)
@@ -71,7 +64,8 @@ def design_arrays(law, rows, reference):
     points = law.points_of(rows, reference)
     level = _level(law, rows)
     sizes_n, sizes_d, drifts = law.slots
-    used = np.zeros(family.LEVELS)
+    widths = law.widths
+    used = np.zeros(widths.levels)
     used[: len(law.levels)] = 1.0
     papers = rows["paper_id"].to_numpy() if "paper_id" in rows else np.arange(len(rows))
     _, paper = np.unique(papers, return_inverse=True)
@@ -84,17 +78,17 @@ def design_arrays(law, rows, reference):
         "use_vocabulary": law.spec.vocabulary,
         "observed": law.on_scale(rows["perplexity"].to_numpy(float)),
         "level": level,
-        "weights_parameters": _weights(law, sizes_n, family.SIZES, reference),
-        "weights_data": _weights(law, sizes_d, family.SIZES, reference),
-        "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], family.DRIFTS, reference),
+        "weights_parameters": _weights(law, sizes_n, widths.sizes, reference),
+        "weights_data": _weights(law, sizes_d, widths.sizes, reference),
+        "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], widths.drifts, reference),
         "levels": used,
-        "benchmark": rows["benchmark"].to_numpy(object)[:, None] == np.array(BENCHMARKS, object),
+        "benchmark": _benchmarks(law, rows),
         "log_vocabulary": _log_vocabulary(law, rows),
         "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
         "transformer": rows["transformer"].to_numpy(float),
         "paper": paper,
         "paper_rows": np.bincount(paper),
-        "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(family.LEVELS),
+        "intercepts": _offsets(widths.levels) if len(law.levels) > 1 else np.eye(widths.levels),
         "penalised": penalised.astype(float),
         "used": law.active(),
         "location": location,
@@ -112,8 +106,10 @@ def switches(law):
 def _columns(law, points, level, reference):
     """Return the columns of both predictors in their slots, centred within each level, and the centres."""
     sizes_n, sizes_d, drifts = law.slots
-    d = {name: np.zeros((len(level), width)) for name, width in ROW_WIDTHS.items()}
-    d |= {"centre_" + name: np.zeros((family.LEVELS, width)) for name, width in ROW_WIDTHS.items()}
+    width = {"sizes": law.widths.sizes, "drifts": law.widths.drifts}
+    width = {name: width[name.partition("_")[0]] for name in COLUMNS}
+    d = {name: np.zeros((len(level), width[name])) for name in COLUMNS}
+    d |= {"centre_" + name: np.zeros((law.widths.levels, width[name])) for name in COLUMNS}
     columns = {
         "sizes_parameters": [(c, 1.0) for c in sizes_n],
         "sizes_data": [(c, 1.0) for c in sizes_d],
@@ -137,8 +133,21 @@ def _rate_scales(law, points, side):
     return [float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()]
 
 
+def _offsets(levels):
+    """Return intercepts as the paper codes them, (level, level): a constant and offsets from it."""
+    coded = np.eye(levels)
+    coded[1:, 0] = -1.0
+    return coded
+
+
+def _benchmarks(law, rows):
+    """Return which benchmark a row has, (row, level) of bool."""
+    names = [*law.benchmarks, *[None] * (law.widths.levels - len(law.benchmarks))]
+    return rows["benchmark"].to_numpy(object)[:, None] == np.array(names, object)
+
+
 def _level(law, rows):
-    level = np.zeros((len(rows), family.LEVELS))
+    level = np.zeros((len(rows), law.widths.levels))
     for i, name in enumerate(law.levels):
         level[:, i] = 1.0 if name == "all" else rows["benchmark"].to_numpy(object) == name
     return level
@@ -154,25 +163,26 @@ def _log_vocabulary(law, rows):
 
 
 def _weights(law, columns, slots, reference):
-    weights = np.zeros((slots, family.LEVELS))
+    weights = np.zeros((slots, law.widths.levels))
     for j, column in enumerate(columns):
         if column.benchmark and len(law.levels) > 1:
-            weights[j, BENCHMARKS.index(column.benchmark)] = 1.0
+            weights[j, law.benchmarks.index(column.benchmark)] = 1.0
         else:
             weights[j] = reference["level_shares"]
     return weights
 
 
 def _drift_roles(law, reference):
-    roles = {name: np.zeros(family.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared")}
+    widths = law.widths
+    roles = {name: np.zeros(widths.drifts) for name in ("both", "only_parameters", "only_data", "shared")}
     roles["by_benchmark"] = law.drifts_by_benchmark.astype(float)
     roles["walk"] = law.steps_of_walk.astype(float)
-    coded = _coding(list(law.slots[2]), family.DRIFTS)
+    coded = _coding(law, list(law.slots[2]), widths.drifts)
     roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
     for side, name in enumerate(("parameters", "data")):
         keys = [(c.factors, c.kind, c.benchmark, c.architecture) for c in law.slots[side]]
-        roles[f"coded_sizes_{name}"] = _coding(keys, family.SIZES)
-    roles |= {name: np.zeros((family.SIZES, family.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")}
+        roles[f"coded_sizes_{name}"] = _coding(law, keys, widths.sizes)
+    roles |= {name: np.zeros((widths.sizes, widths.drifts)) for name in ("uncentred_parameters", "uncentred_data")}
     year = reference["Yc"]
     for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(law.slots[2].items()):
         role = (
@@ -196,12 +206,12 @@ def _drift_roles(law, reference):
     return roles
 
 
-def _coding(keys, slots):
+def _coding(law, keys, slots):
     """Return slopes by benchmark as the paper codes them: the first benchmark's, and offsets of others from it."""
     coded = np.eye(slots)
     for j, (factors, kind, benchmark, architecture) in enumerate(keys):
-        if benchmark not in (None, BENCHMARKS[0]):
-            coded[j, keys.index((factors, kind, BENCHMARKS[0], architecture))] = -1.0
+        if benchmark not in (None, law.benchmarks[0]):
+            coded[j, keys.index((factors, kind, law.benchmarks[0], architecture))] = -1.0
     return coded
 
 

@@ -185,6 +185,6 @@ class ProgressDraws(Draws):
 
 def all_coordinates(law, active):
     """Return the coordinates z, (..., z), from those that a law uses, (..., active); 0 elsewhere."""
-    z = np.zeros((*active.shape[:-1], family.DIMENSION))
+    z = np.zeros((*active.shape[:-1], law.widths.dimension))
     z[..., law.active()] = active
     return z

@@ -18,40 +18,71 @@ References
 """
 
 import math
+from functools import cache
+from itertools import accumulate
 
 from .. import effects
 from ..arrays import exp, log, log1p, where
 from ..loss.noise import normal_logp, student_t_logp
 
-LEVELS, SIZES, DRIFTS = 3, 3, 9
-BLOCKS = {
-    "loss_centre": LEVELS,
-    "share": LEVELS,
-    "elasticity_parameters": SIZES,
-    "elasticity_data": SIZES,
-    "yearly_total": DRIFTS,
-    "yearly_split": DRIFTS,
-    "irreducible_share": LEVELS,
-    "vocabulary": 1,
-    "transformer": 1,
-    "sigma": 1,
-    "nu_minus_one": 1,
-    "paper_sd": 1,
-    "pooled_loss_centre": 1,
-    "pooled_share": 1,
-    "pooled_yearly": 1,
-    "sigma_benchmark": LEVELS,
-    "pace_sd": 1,
-}
-SLICES = {}
-_start = 0
-for _name, _width in BLOCKS.items():
-    SLICES[_name] = slice(_start, _start + _width)
-    _start += _width
-DIMENSION = _start
+LEVELS = 3  # benchmarks of Ho et al. (2024); a family of fewer is of these
+DRIFTS_OF_LEVEL = 3  # columns with a date of each benchmark
+
+
+class Widths:
+    """How many slots of each sort a family has, by the number of its benchmarks.
+
+    Attributes
+    ----------
+    levels, sizes, drifts : int
+    blocks : dict of str to int
+        Coordinates of each quantity.
+    slices : dict of str to slice
+        Where they stand in z.
+    dimension : int
+    """
+
+    def __init__(self, levels):
+        self.levels, self.sizes, self.drifts = levels, levels, DRIFTS_OF_LEVEL * levels
+        self.blocks = {
+            "loss_centre": self.levels,
+            "share": self.levels,
+            "elasticity_parameters": self.sizes,
+            "elasticity_data": self.sizes,
+            "yearly_total": self.drifts,
+            "yearly_split": self.drifts,
+            "irreducible_share": self.levels,
+            "vocabulary": 1,
+            "transformer": 1,
+            "sigma": 1,
+            "nu_minus_one": 1,
+            "paper_sd": 1,
+            "pooled_loss_centre": 1,
+            "pooled_share": 1,
+            "pooled_yearly": 1,
+            "sigma_benchmark": self.levels,
+            "pace_sd": 1,
+        }
+        ends = list(accumulate(self.blocks.values()))
+        self.slices = {name: slice(end - self.blocks[name], end) for name, end in zip(self.blocks, ends, strict=True)}
+        self.dimension = ends[-1]
+
+
+@cache
+def widths(levels):
+    """Return the `Widths` of a family of a number of benchmarks."""
+    return Widths(max(levels, LEVELS))
+
+
+def _slices(d):
+    """Return where quantities stand in z under a design."""
+    return widths(d["level_count"] if "level_count" in d else d["levels"].shape[-1]).slices
+
+
 POOLED = ("pooled_loss_centre", "pooled_share", "pooled_yearly")
 
 
+# Of three benchmarks; of more the widths are those of `Widths`.
 DESIGN = {
     "observed": "(row,) loss, or its logarithm where on_log is 1",
     "level": "(row, 3) which intercept a row has, as 0 and 1",
@@ -148,17 +179,18 @@ def coefficients(z, d):
         ``log_factor``, ``sigma``, ``nu`` and ``paper_sd`` have shape (..., 1). ``log_scatter`` has shape
         (..., benchmark), or is 0.0 where the graph has none.
     """
-    part = {name: z[..., s] for name, s in SLICES.items()}
-    judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in SLICES.items()}
+    slices = _slices(d)
+    part = {name: z[..., s] for name, s in slices.items()}
+    judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in slices.items()}
 
     def grouped(name, index, members):
-        within = d["spread"][SLICES[name]]
+        within = d["spread"][slices[name]]
         if not _absent(d["pooling"]):
             pooled = d["pooling"] * members
             within = pooled * exp(judged[POOLED[index]]) + (1 - pooled) * within
         count = members.sum() + (members.sum() < 1)
         common = members * ((within**2 + count * d["between"][index] ** 2) ** 0.5 - within) / count
-        return d["location"][SLICES[name]] + within * part[name] + common * (part[name] * members).sum(-1)[..., None]
+        return d["location"][slices[name]] + within * part[name] + common * (part[name] * members).sum(-1)[..., None]
 
     one = 1 - d["two_terms"]
     loss_centre = exp(grouped("loss_centre", 0, d["levels"]))
@@ -303,10 +335,10 @@ def log_prior(z, c, d):
     normal prior.
     """
     if _absent(d["penalty"]):
-        return -0.5 * (z**2).sum(-1) - 0.5 * DIMENSION * math.log(2 * math.pi)
+        return -0.5 * (z**2).sum(-1) - 0.5 * z.shape[-1] * math.log(2 * math.pi)
     use = (d["penalty"] > 0) * d["penalised"]
     normal = (-0.5 * z**2 - 0.5 * math.log(2 * math.pi)) * (1 - use)
-    part = {name: use[s] for name, s in SLICES.items()}
+    part = {name: use[s] for name, s in _slices(d).items()}
     scale = 2 * c["sigma"] ** 2 / (d["row_count"] * where(d["penalty"] > 0, d["penalty"], 1.0))
     theta = raw(c, d)
     two = d["two_terms"]

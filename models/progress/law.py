@@ -14,13 +14,13 @@ from ..coordinates import Units
 from ..density import Density
 from ..draws import DRAWS
 from ..law import Effort, Law
-from . import design, family
+from . import benchmarks, design, family
 from . import points as placing
 from . import priors as progress_priors
 from . import slots as in_use
 from .draws import ProgressDraws, all_coordinates
 from .parts import ProgressGrouping, ProgressTests
-from .specifications import SPECIFICATIONS, Specification
+from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
 
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
@@ -79,6 +79,8 @@ class Progress(Law):
         The paper's delta: its L1 penalty as a Laplace prior of the coefficients, in place of the default priors.
     priors : mapping of str to (float, float)
         Location and spread of quantities, see `progress_priors.JUDGED`.
+    benchmarks : sequence of str
+        What the specification's benchmarks are, two or more; the first is the one that growth rates are stated for.
 
     Raises
     ------
@@ -110,6 +112,7 @@ class Progress(Law):
     scatter: str = "one"
     penalty: float | None = None
     priors: Mapping = field(default_factory=dict)
+    benchmarks: tuple = BENCHMARKS
 
     kind: ClassVar[str] = "evaluations"
     unit: ClassVar[str] = "evaluation"
@@ -124,6 +127,7 @@ class Progress(Law):
             object.__setattr__(self, "specification", Specification(**self.specification))
         if not isinstance(self.specification, Specification) and self.specification not in SPECIFICATIONS:
             raise InputError(unknown("specification", self.specification, SPECIFICATIONS))
+        object.__setattr__(self, "benchmarks", benchmarks.checked(self.benchmarks))
         for option, choices in OPTIONS.items():
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
@@ -165,6 +169,11 @@ class Progress(Law):
     def spec(self):
         """Return the `Specification`."""
         return SPECIFICATIONS[self.specification] if isinstance(self.specification, int) else self.specification
+
+    @property
+    def widths(self):
+        """Return the `family.Widths` of the benchmarks."""
+        return family.widths(len(self.benchmarks))
 
     @property
     def _timed(self):
@@ -232,11 +241,7 @@ class Progress(Law):
                 f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
                 "evaluations"
             )
-        for level in self.levels:
-            if level != "all" and not (rows["benchmark"] == level).any():
-                raise InputError(
-                    f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
-                )
+        benchmarks.check_rows(self, rows, place)
 
     def on_scale(self, observed):
         """Return the losses, logarithms of perplexities, or their logarithms."""
@@ -279,8 +284,9 @@ class Progress(Law):
     def options(self):
         """Return the options that rebuild this law."""
         spec = self.specification if isinstance(self.specification, int) else asdict(self.specification)
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "specification"}
-        return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("specification", "benchmarks")}
+        others = {} if self.benchmarks == BENCHMARKS else {"benchmarks": list(self.benchmarks)}
+        return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}} | others
 
     def with_options(self, **options):
         """Return the same law with other options."""
@@ -294,16 +300,17 @@ class Progress(Law):
     def density(self, rows, reference):
         """Return the `Density`: one program serves every specification with the same features."""
         arrays = self.design_arrays(rows, reference)
-        blocks = (Units("z", ("z_dim",), np.zeros(family.DIMENSION)),)
+        blocks = (Units("z", ("z_dim",), np.zeros(self.widths.dimension)),)
         axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
         used = arrays["used"].astype(bool)
-        return Density(blocks, self._rest, arrays, axes, ("progress", self.features), used=used)
+        return Density(blocks, self._rest, arrays, axes, ("progress", self.features, self.widths.levels), used=used)
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""
         z = values["z"]
         switches = {name: float(value) for name, value in design.switches(self).items()}
         d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
+        d = d | {"level_count": self.widths.levels}
         c = family.coefficients(z, d)
         rule = family.paper_log_likelihood if self.paper_effects else family.log_likelihood
         return {"z": family.log_prior(z, c, d), self.scale: rule(c, d)}
@@ -313,16 +320,16 @@ class Progress(Law):
     def draws(self, sampled, rows, reference):
         """Return the `ProgressDraws` of a Dataset that holds ``z``, of all coordinates or of those in use."""
         z = sampled["z"].values
-        active = z[..., self.active()] if z.shape[-1] == family.DIMENSION else z
+        active = z[..., self.active()] if z.shape[-1] == self.widths.dimension else z
         return ProgressDraws(self, reference, rows, all_coordinates(self, active))
 
     def draw_units(self, values, rows, reference, rng):
         """Draw the coordinates z, a list of one array."""
-        return [rng.standard_normal(family.DIMENSION)]
+        return [rng.standard_normal(self.widths.dimension)]
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
-        z = rng.standard_normal((1, draws, family.DIMENSION))
+        z = rng.standard_normal((1, draws, self.widths.dimension))
         return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
 
     def check_calibration(self, truth):

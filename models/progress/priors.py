@@ -7,7 +7,6 @@ import numpy as np
 
 from ...errors import InputError
 from ..priors import NUMBER, Prior, shown
-from . import family
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,11 @@ def judged_prior(name, prior):
 
 def locations_and_spreads(law):
     """Return the location and spread of the priors of all coordinates z under a law, (z,) each."""
-    location, spread = np.zeros(family.DIMENSION), np.ones(family.DIMENSION)
-    for name, s in family.SLICES.items():
+    location, spread = np.zeros(law.widths.dimension), np.ones(law.widths.dimension)
+    for name, s in law.widths.slices.items():
         location[s], spread[s] = _prior(law, name)
     if not law.pooling:
-        spread[family.SLICES["yearly_total"]][law.drifts_by_benchmark] *= OWN_YEARLY
+        spread[law.widths.slices["yearly_total"]][law.drifts_by_benchmark] *= OWN_YEARLY
     return location, spread
 
 
@@ -143,6 +142,6 @@ def described_priors(law):
     active = law.active()
     return {
         name: "{}({:.4g}, {:.4g})".format(JUDGED[name].form, *_prior(law, name))
-        for name, s in family.SLICES.items()
+        for name, s in law.widths.slices.items()
         if active[s].any()
     }

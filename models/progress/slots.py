@@ -3,8 +3,7 @@
 import numpy as np
 
 from ...errors import InputError
-from . import family
-from .specifications import BENCHMARKS, STEPS, Column
+from .specifications import STEPS, Column
 
 
 def predictors(law):
@@ -18,7 +17,8 @@ def predictors(law):
         added = [Column((extra,), c.benchmark, c.architecture) for c in yearly]
         return (*columns, *(added if law.cutoff is not None else ()))
 
-    return with_changes(law.spec.columns_parameters), with_changes(law.spec.columns_data)
+    of_parameters, of_data = law.spec.columns(law.benchmarks)
+    return with_changes(of_parameters), with_changes(of_data)
 
 
 def slots(law):
@@ -32,10 +32,11 @@ def slots(law):
                 drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[side] = (
                     column
                 )
-    if max(len(sizes[0]), len(sizes[1])) > family.SIZES or len(drifts) > family.DRIFTS:
+    most = law.widths
+    if max(len(sizes[0]), len(sizes[1])) > most.sizes or len(drifts) > most.drifts:
         raise InputError(
-            f"specification {law.spec.parameters!r}, {law.spec.data!r}: at most {family.SIZES} size columns "
-            f"in a predictor and {family.DRIFTS} columns with a date can be fitted"
+            f"specification {law.spec.parameters!r}, {law.spec.data!r}: at most {most.sizes} size columns "
+            f"in a predictor and {most.drifts} columns with a date can be fitted"
         )
     return sizes[0], sizes[1], drifts
 
@@ -43,7 +44,7 @@ def slots(law):
 def levels(law):
     """Return the levels of the intercepts: the benchmarks, or ("all",)."""
     intercepts = [c for c in law.predictors[0] if c.kind == "intercept"]
-    return BENCHMARKS if intercepts[0].benchmark else ("all",)
+    return law.benchmarks if intercepts[0].benchmark else ("all",)
 
 
 def active(law, *, sampled_only=False):
@@ -51,20 +52,21 @@ def active(law, *, sampled_only=False):
 
     With `sampled_only`, only those that stand for coefficients which the paper's penalty covers.
     """
-    active = np.zeros(family.DIMENSION, bool)
+    widths = law.widths
+    active = np.zeros(widths.dimension, bool)
     sizes_n, sizes_d, drifts = law.slots
 
     def use(name, count):
-        active[family.SLICES[name]] = np.arange(family.BLOCKS[name]) < count
+        active[widths.slices[name]] = np.arange(widths.blocks[name]) < count
 
     use("loss_centre", len(law.levels))
     use("share", len(law.levels) if law.predictors[1] else 0)
     use("elasticity_parameters", len(sizes_n))
     use("elasticity_data", len(sizes_d))
     use("yearly_total", len(drifts))
-    split = np.zeros(family.DRIFTS, bool)
+    split = np.zeros(widths.drifts, bool)
     split[: len(drifts)] = [None not in both and not law.spec.shared_year for both in drifts.values()]
-    active[family.SLICES["yearly_split"]] = split & ~law.steps_of_walk
+    active[widths.slices["yearly_split"]] = split & ~law.steps_of_walk
     use("vocabulary", law.spec.vocabulary)
     use("transformer", law.transformer is not None)
     if sampled_only:
@@ -72,7 +74,7 @@ def active(law, *, sampled_only=False):
     use("irreducible_share", len(law.levels) if law.irreducible else 0)
     use("sigma", 1)
     use("nu_minus_one", law.noise == "student_t")
-    use("sigma_benchmark", family.LEVELS if law.scatter == "by_benchmark" else 0)
+    use("sigma_benchmark", len(law.benchmarks) if law.scatter == "by_benchmark" else 0)
     use("paper_sd", law.paper_effects)
     use("pace_sd", law.pace == "random_walk")
     if law.pooling:
@@ -85,16 +87,16 @@ def active(law, *, sampled_only=False):
 def drifts_by_benchmark(law):
     """Return which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
     flags = [benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in law.slots[2]]
-    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
+    return np.array(flags + [False] * (law.widths.drifts - len(flags)))
 
 
 def steps_of_walk(law):
     """Return which drifts are steps of a random walk of the yearly fall, (drift,) of bool."""
     flags = [timed[0] in STEPS for timed, *_ in law.slots[2]]
-    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
+    return np.array(flags + [False] * (law.widths.drifts - len(flags)))
 
 
 def coordinates(law):
     """Return the names of the active coordinates."""
-    names = [f"{name}[{i}]" for name, width in family.BLOCKS.items() for i in range(width)]
+    names = [f"{name}[{i}]" for name, width in law.widths.blocks.items() for i in range(width)]
     return [name for name, active in zip(names, law.active(), strict=True) if active]

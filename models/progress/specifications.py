@@ -85,7 +85,7 @@ class Column:
         return np.prod([*rest, points[f"d {timed[0]}"], self.covers(points)], axis=0)
 
 
-def parse(formula, size):
+def parse(formula, size, benchmarks=BENCHMARKS):
     """Return the columns of a predictor.
 
     Parameters
@@ -94,6 +94,8 @@ def parse(formula, size):
         Such as ``"b + y + n"``.
     size : str
         The sizes it may hold: ``"n"`` and ``"c"`` in eta_N, ``"d"`` in eta_D.
+    benchmarks : sequence of str
+        What ``b`` stands for.
 
     Raises
     ------
@@ -122,7 +124,7 @@ def parse(formula, size):
             )
         columns += [
             Column(numeric, b, t)
-            for b in (BENCHMARKS if "b" in factors else (None,))
+            for b in (benchmarks if "b" in factors else (None,))
             for t in (ARCHITECTURES if "t" in factors else (None,))
         ]
     if len(set(columns)) < len(columns):
@@ -192,12 +194,18 @@ class Specification:
     @property
     def columns_parameters(self):
         """Return the columns of eta_N."""
-        return parse(self.parameters, ("n", "c"))
+        return self.columns(BENCHMARKS)[0]
 
     @property
     def columns_data(self):
         """Return the columns of eta_D, none for a single term."""
-        return parse(self.data, ("d",)) if self.data else ()
+        return self.columns(BENCHMARKS)[1]
+
+    def columns(self, benchmarks):
+        """Return the columns of eta_N and of eta_D, which has none for a single term, of some benchmarks."""
+        return parse(self.parameters, ("n", "c"), benchmarks), (
+            parse(self.data, ("d",), benchmarks) if self.data else ()
+        )
 
 
 S = Specification

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.units import unit_of_loss
 from ...inference.estimands.allocate import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
@@ -79,13 +80,14 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
 def optimal_loss(fit, *, budgets=BUDGETS):
     """Plot the mean loss at the optimum against compute, with the posterior of E."""
     loss = fit.allocate(budgets)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    unit = unit_of_loss(fit.rows)
     floor = np.quantile(fit["posterior"]["E"], [0.025, 0.5, 0.975])
     drawn = figure(
         *band(budgets[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),
         line(budgets[[0, -1]], floor[[1, 1]], GREY, "E, median", dash="dot"),
-        *median_and_bands(budgets, loss, BLUE, (AT, ".3f", "nats/token")),
+        *median_and_bands(budgets, loss, BLUE, (AT, ".3f", unit)),
         x={"title": COMPUTE, "type": "log"},
-        y={"title": "Loss at the optimum (nats/token)"},
+        y={"title": f"Loss at the optimum ({unit})"},
         caption="Loss of the best model for a budget, and the irreducible loss E that no budget reaches",
     ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)

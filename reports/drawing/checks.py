@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.units import unit_of_loss
 from ...datasets.wording import p_value
 from ...inference.checks import law_tests
 from ...inference.checks.chains import PARETO_K_LIMIT
@@ -38,7 +39,7 @@ def predictive_check(fit):
                 name=f"{name} ({int(chosen.sum())})",
                 customdata=np.stack([runs["parameters"], runs["tokens"], runs["loss"], middle], axis=1)[chosen],
                 hovertemplate="N %{customdata[0]:.3s}<br>D %{customdata[1]:.3s}<br>observed %{customdata[2]:.3f}, "
-                "predicted %{customdata[3]:.3f} nats/token<br>%{y:+.2f}%<extra></extra>",
+                f"predicted %{{customdata[3]:.3f}} {unit_of_loss(fit.rows)}<br>%{{y:+.2f}}%<extra></extra>",
             )
         )
     return figure(

@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from ...datasets.units import in_unit_of_loss, unit_of_loss
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...plots.density import density
@@ -33,10 +34,10 @@ def data(runs):
             },
             customdata=np.stack([runs["tokens"], runs["training_flop"], np.arange(len(runs))], axis=1),
             hovertemplate="run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.3~e} FLOP"
-            "<br>loss %{y:.3f} nats/token<extra></extra>",
+            f"<br>loss %{{y:.3f}} {unit_of_loss(runs)}<extra></extra>",
         ),
         x={"title": PARAMETERS, "type": "log"},
-        y={"title": LOSS},
+        y={"title": in_unit_of_loss(LOSS, runs)},
         caption="Loss of the runs by parameters; larger training compute C is darker",
     )
 

@@ -37,9 +37,10 @@ def _apart(document, name, best):
     return name != best and is_apart(one["elpd_diff"], one["dse"])
 
 
-def at_budget(document, compute, law):
-    """Return the entry of a law's optimum at a budget."""
-    return next(a for a in document["allocation"] if a["law"] == law and a["compute"] == compute)
+def at_budget(document, compute, law, **group):
+    """Return the entry of a law's optimum at a budget, of a law of groups that of a ``group``."""
+    wanted = {"law": law, "compute": compute, **group}
+    return next(a for a in document["allocation"] if all(a.get(key) == x for key, x in wanted.items()))
 
 
 def budgets(document, law):

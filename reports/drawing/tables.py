@@ -152,7 +152,7 @@ def _worst(result):
     return "–" if size is None else f"{size:.2%} in {result['worst_where']}"
 
 
-def allocated(entries, *, note, title=None, fits=None):
+def allocated(entries, *, note, title=None, fits=None, unit="nats/token"):
     """Return the compute-optimal sizes at several budgets as a table, from entries of results.json."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
@@ -161,7 +161,7 @@ def allocated(entries, *, note, title=None, fits=None):
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),
             "tokens per parameter": interval(a["tokens_per_parameter"], "{:.1f}"),
-            "loss (nats/token)": interval(a["loss"], "{:.3f}"),
+            f"loss ({unit})": interval(a["loss"], "{:.3f}"),
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
         }
         for a in entries

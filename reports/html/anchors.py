@@ -5,7 +5,7 @@ import unicodedata
 
 
 class Anchors:
-    """Gives every place of a page a name of its own that says what is there.
+    """Names every place of a page after its content, each name once.
 
     Examples
     --------

@@ -12,8 +12,12 @@
   button.addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    try { localStorage.setItem("bayescaling-theme", root.dataset.theme); } catch (e) { /* a page may not keep it */ }
+    try { localStorage.setItem("bayescaling-theme", root.dataset.theme); } catch (e) { /* a page may not store it */ }
   });
+
+  const printing = document.getElementById("print-all");
+  printing.hidden = false;
+  printing.addEventListener("click", () => { root.dataset.print = "all"; print(); });
 
   // The contents follow the reader.
   const contents = document.querySelector(".contents");
@@ -25,8 +29,14 @@
     const next = links.get((passed.length ? passed[passed.length - 1] : places[0]).id);
     if (next === here) return;
     here = next;
-    for (const link of links.values()) link.classList.toggle("here", link === here);
+    for (const link of links.values()) {
+      link.classList.toggle("here", link === here);
+      if (link === here) link.setAttribute("aria-current", "location"); else link.removeAttribute("aria-current");
+    }
     for (const item of contents.querySelectorAll("li")) item.classList.toggle("open", item.contains(here));
+    // The link itself stays in view, without moving the page.
+    const box = contents.getBoundingClientRect(), link = here.getBoundingClientRect();
+    if (link.top < box.top || link.bottom > box.bottom) contents.scrollTop += link.top - box.top - box.height / 3;
   };
   contents.classList.add("follows");
   let waiting = false;
@@ -56,7 +66,7 @@
   unfolded(location.hash.slice(1));
 
   // Downloads.
-  const kept = (name, content, type) => {
+  const download = (name, content, type) => {
     const link = document.createElement("a");
     link.href = typeof content === "string" && content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content], {type}));
     link.download = name;
@@ -68,14 +78,14 @@
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }).join(",")).join("\n") + "\n";
   const offer = (figure, choices) => {
-    const said = figure.querySelector("figcaption b").textContent.replace(/\.$/, "");
+    const title = figure.querySelector("figcaption b").textContent.replace(/\.$/, "");
     const tools = document.createElement("span");
     tools.className = "tools";
     for (const [label, action] of Object.entries(choices)) {
       const choice = document.createElement("button");
       choice.type = "button";
       choice.textContent = label;
-      choice.setAttribute("aria-label", `${said} as ${label}`);
+      choice.setAttribute("aria-label", `${title} as ${label}`);
       choice.addEventListener("click", action);
       tools.append(choice);
     }
@@ -87,14 +97,14 @@
   const SCALES = {k: 1e3, M: 1e6, B: 1e9, T: 1e12};
   const worth = text => {
     if (/^never/.test(text)) return Infinity;
-    const found = /^[<>≥≤×±\s]*([+\-−]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?)([kMBT](?![A-Za-z]))?/.exec(text);
-    return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) * (SCALES[found[2]] || 1) : NaN;
+    const match = /^[<>≥≤×±\s]*([+\-−]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?)([kMBT](?![A-Za-z]))?/.exec(text);
+    return match ? Number(match[1].replaceAll(",", "").replace("−", "-")) * (SCALES[match[2]] || 1) : NaN;
   };
   const sorted = (table, place, down) => {
     const body = table.tBodies[0], rows = [...body.rows];
     const keys = new Map(rows.map(row => [row, shown(row.cells[place])]));
-    const told = [...keys.values()].filter(text => text !== "–" && text !== "");
-    const numbers = told.every(text => !Number.isNaN(worth(text)));
+    const texts = [...keys.values()].filter(text => text !== "–" && text !== "");
+    const numbers = texts.every(text => !Number.isNaN(worth(text)));
     const last = text => text === "–" || text === "";
     rows.sort((a, b) => {
       const [one, other] = [keys.get(a), keys.get(b)];
@@ -106,7 +116,7 @@
   };
   for (const table of document.querySelectorAll("figure.table table")) {
     const figure = table.closest("figure");
-    offer(figure, {CSV: () => kept(`${figure.id}.csv`, csv([...table.rows].map(row => [...row.cells].map(shown))), "text/csv")});
+    offer(figure, {CSV: () => download(`${figure.id}.csv`, csv([...table.rows].map(row => [...row.cells].map(shown))), "text/csv")});
     if (!("sortable" in table.dataset)) continue;
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, place) => {
@@ -124,7 +134,7 @@
     });
   }
 
-  // The quoted optimum at a budget that a reader types, from a table by budget.
+  // The best size at a budget that a reader types, from a table by budget.
   const size = x => {
     for (const [letter, scale] of Object.entries(SCALES).reverse()) if (x >= 0.9995 * scale) {
       const digits = Number((x / scale).toPrecision(3));
@@ -132,36 +142,66 @@
     }
     return String(Number(x.toPrecision(3)));
   };
-  const interpolated = (budgets, rows, place) => {
-    const last = budgets.length - 2, found = budgets.findIndex(each => each > place) - 1;
-    const low = found < -1 ? last : Math.min(Math.max(found, 0), last);
-    const part = (place - budgets[low]) / (budgets[low + 1] - budgets[low]);
-    return rows[low].map((x, i) => 10 ** (x + part * (rows[low + 1][i] - x)));
+  const linear = (rows, place) => {
+    const low = Math.min(Math.max(Math.floor(place), 0), rows.length - 2), part = place - low;
+    return [].concat(rows[low]).map((x, i) => x + part * ([].concat(rows[low + 1])[i] - x));
   };
   const interval = ([low, middle, high], form) => `${form(middle)} [${form(low)}, ${form(high)}]`;
-  const held = document.getElementById("optimum"), asked = document.getElementById("budget");
-  if (held && asked) {
-    const {log10_compute, parameters, tokens, tokens_per_parameter, largest_run, law} = JSON.parse(held.textContent);
-    const said = document.getElementById("at-budget"), form = asked.closest("form");
-    const answer = () => {
-      const compute = Number(asked.value.trim());
-      if (!asked.value.trim()) { asked.removeAttribute("aria-invalid"); said.textContent = ""; return; }
-      const fine = compute >= 1e17 && compute <= 1e28;
-      asked.setAttribute("aria-invalid", String(!fine));
-      if (!fine) { said.textContent = "Give a budget from 1e17 to 1e28 FLOP, such as 3e23."; return; }
-      const at = rows => interpolated(log10_compute, rows, Math.log10(compute)), times = compute / largest_run;
-      said.textContent = `${interval(at(parameters), size)} parameters, ${interval(at(tokens), size)} tokens, ` +
-        `${interval(at(tokens_per_parameter), x => x.toFixed(0))} tokens a parameter (${law} law; ` +
-        (times > 1 ? `${times >= 10 ? Math.round(times) : times.toFixed(1)} times the largest run).` : "not above the largest run).");
+  const powers = x => x.toExponential(1).replace("e+", "e").replace(".0e", "e");
+  const times = x => x >= 10 ? Math.round(x).toLocaleString("en") : x.toFixed(1);
+  // Hours of one GPU are at 40% of its peak in bfloat16.
+  const UNITS = {flop: 1, flops: 1, "pf-day": 8.64e19, "a100-hour": 4.5e17, "h100-hour": 1.42e18};
+  const PREFIXES = {k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12, p: 1e15, e: 1e18, z: 1e21, y: 1e24};
+  const flopOf = text => {
+    const match = /^([\d,]*\.?\d+(?:e\+?\d+)?)\s*(.*)$/i.exec(text.trim());
+    if (!match) return NaN;
+    const number = Number(match[1].replaceAll(",", "")), unit = match[2].trim().toLowerCase().replace(/(day|hour)s$/, "$1").replace(" ", "-");
+    if (!unit) return number;
+    if (unit in UNITS) return number * UNITS[unit];
+    const rest = unit.slice(1).replace(/^-/, "");
+    return unit[0] in PREFIXES && (!rest || rest in UNITS) ? number * PREFIXES[unit[0]] * (UNITS[rest] || 1) : NaN;
+  };
+  const GRADES = ["strong", "fair", "weak"];
+  const graded = (x, [strong, fair]) => x <= strong ? "strong" : x <= fair ? "fair" : "weak";
+  const grid = document.getElementById("optimum"), input = document.getElementById("budget");
+  if (grid && input) {
+    const {log10_compute, parameters, tokens, tokens_per_parameter, least_run, largest_run, called, rivals, rule} = JSON.parse(grid.textContent);
+    const output = document.getElementById("at-budget"), slider = document.getElementById("budget-slider"), form = input.closest("form");
+    const {fixed, limits} = JSON.parse(form.dataset.grading), first = log10_compute[0], last = log10_compute[log10_compute.length - 1];
+    const step = (last - first) / (log10_compute.length - 1), stride = (log10_compute.length - 1) / (rule.length - 1);
+    const strengthAt = (at, others, compute) => {
+      const medians = [at[1], ...others], grades = Object.values(fixed);
+      const outside = compute > largest_run ? compute / largest_run : compute < least_run ? least_run / compute : 1;
+      grades.push(graded(at[2] / at[0], limits.width), graded(Math.log10(outside), limits.extrapolation));
+      if (others.length) grades.push(graded(Math.max(...medians) / Math.min(...medians), limits.sensitivity));
+      return GRADES[Math.max(...grades.map(grade => GRADES.indexOf(grade)))];
     };
+    const answer = () => {
+      const text = input.value.trim(), compute = flopOf(text), log = Math.log10(compute);
+      if (!text) { input.removeAttribute("aria-invalid"); output.textContent = ""; return; }
+      const fine = log >= first && log <= last;
+      input.setAttribute("aria-invalid", String(!fine));
+      if (!fine) { output.textContent = `Give a budget from ${powers(10 ** first)} to ${powers(10 ** last)} FLOP, such as ${powers(10 * largest_run)} FLOP.`; return; }
+      slider.value = log;
+      const place = (log - first) / step, at = rows => linear(rows, place).map(x => 10 ** x);
+      const best = at(parameters), others = rivals.map(each => at(each.parameters)[1]);
+      const alternatives = rivals.map((each, i) => `, or ${size(others[i])} under ${each.called}`).join("");
+      const beyond = compute > largest_run ? `${times(compute / largest_run)} times the largest run` : "not above the largest run";
+      output.textContent = `At ${powers(compute)} FLOP: ${interval(best, size)} parameters${alternatives}; ${interval(at(tokens), size)} tokens, ` +
+        `${interval(at(tokens_per_parameter), x => x >= 10 ? x.toFixed(0) : x.toPrecision(2))} tokens a parameter, under ${called}; ${beyond}. ` +
+        `Strength: ${strengthAt(best, others, compute)}. 20 tokens a parameter lose ${(100 * linear(rule, place / stride)[0]).toPrecision(2)}% of the loss.`;
+    };
+    Object.assign(slider, {min: first, max: last});
+    slider.value = Math.log10(10 * largest_run);
     form.hidden = false;
     form.addEventListener("submit", event => { event.preventDefault(); answer(); });
-    asked.addEventListener("input", answer);
+    input.addEventListener("input", answer);
+    slider.addEventListener("input", () => { input.value = `${powers(10 ** Number(slider.value))} FLOP`; answer(); });
   }
 
   // The picture of the first screen, as it is drawn in this light.
   const plain = drawing => {
-    const copy = drawing.cloneNode(true), own = getComputedStyle(drawing);
+    const copy = drawing.cloneNode(true), style = getComputedStyle(drawing);
     const {width, height} = drawing.viewBox.baseVal;
     for (const [name, x] of Object.entries({xmlns: "http://www.w3.org/2000/svg", width, height, "font-family": "Helvetica, Arial, sans-serif"}))
       copy.setAttribute(name, x);
@@ -169,23 +209,23 @@
     const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     for (const [name, x] of Object.entries({width, height, fill: "var(--paper)"})) paper.setAttribute(name, x);
     copy.prepend(paper);
-    return copy.outerHTML.replace(/var\((--[a-z]+)\)/g, (_, name) => own.getPropertyValue(name).trim());
+    return copy.outerHTML.replace(/var\((--[a-z]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   };
-  for (const figure of document.querySelectorAll(".picture figure")) {
+  for (const figure of document.querySelectorAll("figure.panel")) {
     const drawing = () => [...figure.querySelectorAll("svg")].find(each => each.getBoundingClientRect().width) || figure.querySelector("svg");
     offer(figure, {
-      SVG: () => kept(`${figure.id}.svg`, plain(drawing()), "image/svg+xml"),
+      SVG: () => download(`${figure.id}.svg`, plain(drawing()), "image/svg+xml"),
       PNG: () => {
         const image = new Image(), text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
         image.onload = () => {
           const canvas = document.createElement("canvas");
           Object.assign(canvas, {width: 3 * width, height: 3 * height});
           canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-          kept(`${figure.id}.png`, canvas.toDataURL("image/png"));
+          download(`${figure.id}.png`, canvas.toDataURL("image/png"));
         };
         image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
       },
-      CSV: () => kept(`${figure.id}.csv`, csv(JSON.parse(figure.querySelector("script").textContent)), "text/csv"),
+      CSV: () => download(`${figure.id}.csv`, csv(JSON.parse(figure.querySelector("script").textContent)), "text/csv"),
     });
   }
 
@@ -252,9 +292,9 @@
     axis.showticklabels = false;
     axis.automargin = false;
     const [first, last] = axis.range || [axis.autorange === "reversed" ? 1 : 0, axis.autorange === "reversed" ? 0 : 1];
-    const up = first > last ? -1 : 1, own = data.filter(trace => (trace.yaxis || "y") === key.replace("axis", ""));
+    const up = first > last ? -1 : 1, traces = data.filter(trace => (trace.yaxis || "y") === key.replace("axis", ""));
     layout.annotations = [...(layout.annotations || []), ...axis.ticktext.map((text, i) => ({
-      text, x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i] + up * highest(own, axis.tickvals[i], up),
+      text, x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i] + up * highest(traces, axis.tickvals[i], up),
       yref: key.replace("axis", ""), xanchor: "left", yanchor: "bottom", align: "left", yshift: 5, showarrow: false, font: {size: 10.5},
     }))];
     return true;
@@ -272,7 +312,7 @@
       });
     }
     stacked(layout);
-    const rows = axes(layout, "y").map(key => named(data, layout, key)).some(found => found);
+    const rows = axes(layout, "y").map(key => named(data, layout, key)).some(Boolean);
     const height = (layout.height || 450) * (rows ? 1.35 : 1);
     for (const letter of ["x", "y"]) for (const key of axes(layout, letter)) {
       const axis = layout[key];
@@ -302,6 +342,7 @@
     plot.dataset.narrow = plot.clientWidth < NARROW ? "yes" : "";
     const fitted = plot.dataset.narrow ? narrowed(data, layout, plot.clientWidth) : layout;
     plot.style.minHeight = `${fitted.height || plot.dataset.height}px`;
+    plot._fitted = Number(fitted.height || plot.dataset.height);
     Plotly.newPlot(plot, data, {...fitted, template}, CONFIG);
     plot.on("plotly_hover", () => billions(plot));
   };
@@ -315,9 +356,9 @@
         trace.dimensions[0].values.forEach((_, i) => rows.push([i, ...trace.dimensions.map(each => each.values[i])]));
       } else if (trace.z) trace.y.forEach((y, i) => trace.x.forEach((x, j) => rows.push([name, x, y, trace.z[i][j]])));
       else Array.from(trace.x || []).forEach((x, i) => {
-        const own = trace.customdata ? trace.customdata[i] : trace.text ? trace.text[i] : null;
+        const extra = trace.customdata ? trace.customdata[i] : trace.text ? trace.text[i] : null;
         const error = trace.error_x && trace.error_x.array ? trace.error_x.array[i] : null;
-        rows.push([name, x, trace.y[i], error, ...(own === null ? [] : Array.isArray(own) || ArrayBuffer.isView(own) ? own : [own])]);
+        rows.push([name, x, trace.y[i], error, ...(extra === null ? [] : Array.isArray(extra) || ArrayBuffer.isView(extra) ? extra : [extra])]);
       });
     }
     return rows;
@@ -331,7 +372,7 @@
   for (const plot of plots) offer(plot.closest("figure"), {
     SVG: () => asImage("svg")(plot),
     PNG: () => asImage("png")(plot),
-    CSV: async () => { await ready; draw(plot); kept(`${plot.closest("figure").id}.csv`, csv(rowsOf(plot._fullData)), "text/csv"); },
+    CSV: async () => { await ready; draw(plot); download(`${plot.closest("figure").id}.csv`, csv(rowsOf(plot._fullData)), "text/csv"); },
   });
   const ready = unpacked().then(() => {
     const seen = new IntersectionObserver(entries => {
@@ -350,16 +391,21 @@
     }
   });
 
-  // On paper every figure is there, as wide as the paper.
+  // On paper the figures are as wide as it; the first screen alone is printed, unless everything is requested.
+  const everything = () => root.dataset.print === "all";
   addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
-    if (window.Plotly) for (const plot of plots) { draw(plot); Plotly.relayout(plot, {autosize: false, width: PRINTED}); }
+    if (everything()) for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
+    if (window.Plotly) for (const plot of plots) if (everything() || plot.closest(".front")) {
+      draw(plot);
+      Plotly.relayout(plot, {autosize: false, ...everything() ? {width: PRINTED} : {width: PRINTED / 2 - 8, height: 260}});
+    }
   });
   addEventListener("afterprint", () => {
-    for (const plot of plots) if (plot.dataset.drawn) Plotly.relayout(plot, {autosize: true, width: null});
+    for (const plot of plots) if (plot.dataset.drawn) Plotly.relayout(plot, {autosize: true, width: null, height: plot._fitted});
     for (const each of document.querySelectorAll("main details[data-was]")) {
       each.open = each.dataset.was === "open";
       delete each.dataset.was;
     }
+    delete root.dataset.print;
   });
 })();

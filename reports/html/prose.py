@@ -1,8 +1,8 @@
-"""The prose of a page: `page.md.jinja` beside its code, rendered and read as sections.
+"""The prose of a page: `page.md.jinja` in the folder of its code, rendered and read as sections.
 
-The template is Markdown with HTML inside lines. A section begins with ``## Title {role}``; paragraphs are parted by
-blank lines; lines that begin with ``- `` are points; a line ``::: name other`` puts the figures and tables of these
-names in their place.
+The template is Markdown with HTML inside lines. A section begins with ``## Title {role}``, and blank lines separate
+paragraphs. Lines that begin with ``- `` are points. A line ``::: name other`` is the place of the figures and tables of
+these names.
 """
 
 import re
@@ -20,6 +20,7 @@ NAME = "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
 FILTERS = {
+    "durations": words.durations,
     "f": format,
     "flop": words.flop,
     "interval": tables.interval,
@@ -36,30 +37,30 @@ FILTERS = {
 }
 
 
-def sections(module, blocks, *, template=NAME, escaped=False, **known):
+def sections(module, blocks, *, template=NAME, escaped=False, **values):
     """Return the sections of a page, as `Page.sections` describes them.
 
     Parameters
     ----------
     module : str
-        The ``__file__`` of the page's module, beside which its template lies.
+        The ``__file__`` of the page's module, in whose folder the template is.
     blocks : dict of str to figure, table, list of these or callable
-        By the names that the template calls them; what is callable is made where it stands, None is left out.
+        By their names in the template. What is callable is called there; None is left out.
     template : str
         Name of the template.
     escaped : bool
         Escape what is not HTML of the template, on one line: for names and texts of users' tables.
-    **known
-        What the template may name.
+    **values
+        By the names that the template has for them.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(module).parent), undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, autoescape=escaped, finalize=_one_line if escaped else None,
     )  # fmt: skip
     environment.filters |= FILTERS
-    found = list(_read(environment.get_template(template).render(**known), blocks))
+    parts = list(_read(environment.get_template(template).render(**values), blocks))
     # The page escapes titles.
-    return [section | {"title": unescape(section["title"])} for section in found] if escaped else found
+    return [section | {"title": unescape(section["title"])} for section in parts] if escaped else parts
 
 
 def _one_line(value):
@@ -83,7 +84,7 @@ def _read(text, blocks):
         if lines[0].startswith(POINT):
             section["points"] += _points(lines)
         elif lines[0].startswith(BLOCKS):
-            section["blocks"] += [each for line in lines for each in _blocks(line, blocks)]
+            section["blocks"] += [block for line in lines for block in _blocks(line, blocks)]
         else:
             section["text"].append(" ".join(lines))
     yield section
@@ -102,8 +103,8 @@ def _points(lines):
 
 def _blocks(line, blocks):
     """Return the figures and tables that a line names."""
-    found = []
+    chosen = []
     for name in line.removeprefix(BLOCKS).split():
         block = blocks[name]() if callable(blocks[name]) else blocks[name]
-        found += block if isinstance(block, list) else [] if block is None else [block]
-    return found
+        chosen += block if isinstance(block, list) else [] if block is None else [block]
+    return chosen

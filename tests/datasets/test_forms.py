@@ -75,17 +75,17 @@ def test_sizes_with_suffixes_are_read_with_a_note():
     assert notes[1] == 'suffixes.csv: "tokens" is written with M and B, read as 1e6 and 1e9'
 
 
-def test_evaluations_of_leaderboards_are_read_as_their_refusal_states():
+def test_evaluations_of_leaderboards_are_read_without_the_row_that_lacks_a_size():
     message = refused(STRANGERS / "years.csv", "evaluations")
-    condition = "Dataset in ['Penn Treebank', 'PTB', 'WikiText-103']"
-    assert '"1B Words"' in message and f'where="{condition}"' in message
-    table, notes = read(STRANGERS / "years.csv", "evaluations", where=condition)
-    assert table["benchmark"].tolist() == ["ptb", "ptb", "wt103", "wt103", "ptb", "wt103"]
-    assert table["transformer"].tolist() == [0, 0, 0, 1, 0, 1]
-    assert table["parameters"].tolist() == [2.4e7, 2.4e7, 1.51e8, 2.57e8, 2.2e7, 2.57e8]
-    days = ["2016-07-02", "2017-08-16", "2018-10-16", "2019-01-09", "2018-02-15", "2020-04-16"]
+    assert 'column "Number of params": found nothing' in message and "drop_missing=True" in message
+    table, notes = read(STRANGERS / "years.csv", "evaluations", drop_missing=True)
+    assert table["benchmark"].tolist() == ["ptb", "ptb", "wt103", "wt103", "lm1b", "ptb", "wt103"]
+    assert any('are levels of their names: "lm1b" (1 row)' in note for note in notes)
+    assert table["transformer"].tolist() == [0, 0, 0, 1, 1, 0, 1]
+    assert table["parameters"].tolist() == [2.4e7, 2.4e7, 1.51e8, 2.57e8, 4.6e8, 2.2e7, 2.57e8]
+    days = ["2016-07-02", "2017-08-16", "2018-10-16", "2019-01-09", "2019-01-09", "2018-02-15", "2020-04-16"]
     assert table["publication_date"].dt.strftime("%Y-%m-%d").tolist() == days
-    assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 45, 15]
+    assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 0, 45, 15]
     assert any("take their middle, with an error of up to 183 days" in note for note in notes)
     assert any("with ~ in 1 cell" in note for note in notes)
 
@@ -374,3 +374,117 @@ def test_a_table_in_a_text_file_is_read(sign, written):
 )
 def test_other_text_is_refused(text, written):
     assert "not a table with a header" in refused(written(text, "runs.txt"))
+
+
+# Laws of one variable -------------------------------------------------------------------------------------------------
+
+SMALL = "params,loss\n1e6,4.61\n5e6,3.92\n2e7,3.48\n1e8,3.07\n"
+
+
+@pytest.mark.parametrize(
+    ("law", "header", "column"),
+    [
+        ("power-parameters", "params", "parameters"),
+        ("power-tokens", "tokens seen", "tokens"),
+        ("power-compute", "flops", "training_flop"),
+        ("frontier", "flops", "training_flop"),
+    ],
+)
+def test_a_law_of_one_variable_needs_its_column_alone(law, header, column, written):
+    scale = 1e12 if column == "training_flop" else 1.0
+    lines = [f"{header},loss", *(f"{x * scale:g},{y}" for x, y in ((1e6, 4.6), (5e6, 3.9), (2e7, 3.5), (1e8, 3.1)))]
+    table, notes = read(written("\n".join(lines), "small.csv"), needed=bs.law(law).needed)
+    assert list(table.columns) == [column, "loss"] and not notes
+    assert table[column].tolist() == [x * scale for x in (1e6, 5e6, 2e7, 1e8)]
+
+
+def test_five_sizes_are_read_for_a_law_of_parameters():
+    table, notes = read(STRANGERS / "five_sizes.csv", needed="parameters")
+    assert len(table) == 5 and not notes and table["loss"].iloc[-1] == 1.3138
+
+
+def test_a_size_that_the_law_does_not_need_may_hold_anything(written):
+    text = "params,loss,tokens\n1e6,4.61,?\n5e6,3.92,1e9\n2e7,3.48,\n1e8,3.07,2e9\n"
+    table, notes = read(written(text, "small.csv"), needed="parameters")
+    assert list(table.columns) == ["parameters", "loss"]
+    assert notes == ['small.csv: column "tokens" is left out: tokens are not needed']
+    # Where they are whole, the compute follows.
+    whole = "params,tokens,loss\n1e6,2e7,4.6\n5e6,1e8,3.9\n2e7,4e8,3.5\n1e8,2e9,3.1\n"
+    table, _ = read(written(whole, "whole.csv"), needed=("parameters", "loss"))
+    assert table["training_flop"].iloc[0] == 6 * 1e6 * 2e7
+
+
+def test_a_table_without_the_variable_is_refused_with_the_law_of_the_one_that_is_there(written):
+    path = written(SMALL, "small.csv")
+    assert "no column for training_flop; with parameters alone fit power-parameters" in refused(
+        path, needed="training_flop"
+    )
+    assert 'and "parameters" found; with parameters alone fit power-parameters' in refused(path)
+    sizes = written(SMALL.replace("e6", "").replace("e7", "").replace("e8", ""), "small.csv")
+    assert 'if it is in units of 1e9, give unit={"parameters": 1e9}' in refused(sizes, needed="parameters")
+
+
+def test_benchmarks_are_levels_of_their_first_spelling():
+    rows = {"date": "2019-01-09", "params": 1e8, "data size": 1e9, "transformer": 1, "test ppl": 20.0}
+    names = ["Penn Treebank", "My Corpus", "my-corpus", "One Billion Word", "1B Words", 8]
+    table, notes = read(pd.DataFrame([rows | {"benchmark": name} for name in names]), "evaluations")
+    assert table["benchmark"].tolist() == ["ptb", "My Corpus", "My Corpus", "lm1b", "lm1b", "8"]
+    assert '"My Corpus" (2 rows), "lm1b" (2 rows), "8" (1 row)' in notes[-1]
+    assert "found nothing (a blank)" in refused(pd.DataFrame([rows | {"benchmark": None}]), "evaluations")
+
+
+# Experts --------------------------------------------------------------------------------------------------------------
+
+
+def test_experts_are_pooled_by_their_number_as_the_warning_states():
+    message = refused(STRANGERS / "moe.csv")
+    assert "--column 'training_flop=step*flops_per_step' --column loss=loss_validation" in message
+    columns = {"training_flop": "step*flops_per_step", "loss": "loss_validation"}
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        table = bs.read(STRANGERS / "moe.csv", columns=columns)
+    texts = [str(warning.message) for warning in warned if warning.category is bs.errors.TableWarning]
+    assert any("times the active parameters" in text and "--group num_experts" in text for text in texts)
+    assert table["parameters"].tolist() == pd.read_csv(STRANGERS / "moe.csv")["active_parameter_count"].tolist()
+    assert "total_parameter_count" in table
+    law = bs.laws.Grouped(bs.laws.Chinchilla(), "num_experts")
+    assert len(law.rows(table)) == len(table)
+    # Of one ratio there is nothing to pool.
+    one, notes = read(STRANGERS / "moe.csv", columns=columns, where="num_experts == 8")
+    assert len(one) > 1 and not any("active parameters" in note for note in notes)
+
+
+# Tables of public projects --------------------------------------------------------------------------------------------
+
+
+def test_steps_of_a_batch_in_tokens_are_multiplied():
+    rows = [(n, s, 2**21, 3.5 - s / 1e6 - n / 1e9) for n in (7e7, 4.1e8) for s in (1000, 16000, 143000)]
+    table = pd.DataFrame(rows, columns=["total_params", "step", "batch_tokens", "val_loss"])
+    assert "--column 'tokens=step*batch_tokens'" in refused(table)
+    columns = {"tokens": "step*batch_tokens"}
+    assert read(table, columns=columns)[0]["tokens"].max() == 143000 * 2**21
+
+
+def test_totals_under_a_heading_of_throughput_are_proposed():
+    names = ["model.num_params", "throughput/total_tokens", "throughput/tokens_per_second", "eval/c4/CrossEntropyLoss"]
+    table = pd.DataFrame([[1.9e8, 3.8e9, 1e5, 3.1], [3.7e8, 7.4e9, 9e4, 2.9]], columns=names)
+    message = refused(table)
+    proposed = {"parameters": names[0], "tokens": names[1], "loss": names[3]}
+    assert all(f"--column {canonical}={name}" in message for canonical, name in proposed.items())
+    assert len(read(table, columns=proposed)[0]) == 2
+
+
+def test_a_loss_per_token_is_a_loss():
+    table = pd.DataFrame(
+        {"params": [4e6, 2e7], "tokens": [4e8, 2e9], "acc_per_char": [0.3, 0.4], "loss_per_token": [4.0, 3.5]}
+    )
+    assert "--column loss=loss_per_token" in refused(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "factor"), [("Compute (PF-days)", 8.64e19), ("compute_pfdays", 8.64e19), ("Compute (EFLOPs)", 1e18)]
+)
+def test_compute_in_days_of_a_petaflop_per_second_is_read(header, factor):
+    table, notes = read(pd.DataFrame({header: [0.01, 0.1, 1.0], "Test Loss": [3.5, 3.0, 2.6]}), needed="training_flop")
+    np.testing.assert_allclose(table["training_flop"], factor * np.array([0.01, 0.1, 1.0]))
+    assert "in units of" in notes[0]

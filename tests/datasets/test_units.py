@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.datasets.units import in_unit_of_loss, unit_of_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 ROW = {"N": [7e9], "D": [1.4e12], "loss": [2.0]}
@@ -205,3 +206,14 @@ def test_an_accuracy_is_not_taken_for_a_loss_in_silence():
     ):
         bs.read(table)
     bs.read(table.assign(loss=table["loss"][::-1].to_numpy()))
+
+
+def test_other_losses_are_in_units_of_their_median_wherever_they_are_named(tmp_path):
+    table = pd.DataFrame({"N": [1e6, 1e7, 1e8], "D": [1e8, 1e9, 1e10], "val_mse": [4e-4, 3e-4, 2e-4]})
+    with pytest.warns(bs.errors.TableNote):
+        other = bs.read(table, columns={"loss": "val_mse"}, unit={"loss": "other"})
+    assert unit_of_loss(other) == "times the median" and unit_of_loss(table) == "nats/token"
+    assert in_unit_of_loss("Loss (nats/token), nats per token, E (nats)", other) == (
+        "Loss (times the median), times the median, E (times the median)"
+    )
+    assert in_unit_of_loss("Loss (nats/token)", table) == "Loss (nats/token)"

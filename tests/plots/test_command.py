@@ -10,6 +10,7 @@ import bayescaling as bs
 import pytest
 from bayescaling.commands.cli import main
 from bayescaling.commands.plot import NAMES
+from bayescaling.inference.checks.calibration import open_calibration
 
 
 def call(*arguments):
@@ -33,6 +34,14 @@ def file(fit_default, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def calibrated(runs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("plots") / "ranks.nc"
+    short = {"draws": 150, "tune": 300, "chains": 2}
+    bs.calibrate("chinchilla", runs, truth="prior", simulations=3, seed=1, out=path, **short)
+    return path
+
+
 def test_every_figure_of_fits_can_be_written():
     # A rollout is no file: its command draws it.
     assert {f"plot_{name}" for name in NAMES} | {"plot_rollout"} == {x for x in bs.__all__ if x.startswith("plot_")}
@@ -45,6 +54,14 @@ def test_a_figure_is_written_and_its_finding_printed(file, fit_default, tmp_path
     assert status == 0 and not err
     assert bs.plot_valley(fit_default, 1e22, backend="plotly").finding in out
     assert target.stat().st_size > 1000 and str(target) in out
+
+
+def test_a_calibration_is_drawn_from_its_file(calibrated, tmp_path):
+    target = tmp_path / "coverage.svg"
+    status, out, err = call("calibration", calibrated, "--show", "coverage", "--level", "0.5", "--out", target)
+    assert status == 0 and not err
+    figure = bs.plot_calibration(open_calibration(calibrated), show="coverage", level=0.5, backend="plotly")
+    assert figure.finding in out and target.stat().st_size > 1000
 
 
 def test_json_holds_the_numbers(file, fit_default, tmp_path):
@@ -65,6 +82,10 @@ def test_json_holds_the_numbers(file, fit_default, tmp_path):
         (["doubling"], "growth rates need"),
         (["posterior", "--quantity", "alhpa"], "did you mean"),
         (["fit", "--plan", "corpus=c4"], "corpus"),
+        (["progress", "--plan", "corpus=c4"], "takes no --plan"),
+        (["groups"], "has no groups"),
+        (["capability"], "capabilities need"),
+        (["calibration"], "is no calibration"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(file, tmp_path, words, says):

@@ -1,5 +1,6 @@
 """Figures: both backends draw the same numbers, titles state quantiles of the draws, files are small and the same."""
 
+import json
 import re
 import warnings
 import xml.etree.ElementTree
@@ -9,9 +10,12 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from bayescaling.inference.checks.calibration import KEY
 from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.checks.sensitivity import power_scaling
 from bayescaling.inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
-from bayescaling.inference.words import months, sizes
+from bayescaling.inference.progress.rate_at_optimum import GrowthAt
+from bayescaling.inference.words import months, plain, sizes, symbols, yearly
 from bayescaling.models.draws import DRAWS
 from bayescaling.plots import style, with_matplotlib, with_plotly
 from bayescaling.plots.shared import ends, in_words
@@ -54,7 +58,28 @@ def counts_fit(lengths_fitter):
 
 
 @pytest.fixture(scope="module")
-def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit):
+def calibrated(fitter_normal, runs):
+    short = {"draws": 150, "tune": 300, "chains": 2}
+    return settled(
+        lambda: bs.calibrate(fitter_normal.law, runs, truth="prior", simulations=10, fitter=fitter_normal, **short)
+    )
+
+
+@pytest.fixture(scope="module")
+def scores_fit(scores_design):
+    law = bs.laws.Scores(pace="break", break_year=2024.5)
+    return settled(lambda: bs.fit(law, scores_design.table, seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
+def grouped_fit(runs):
+    halves = runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
+    law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
+    return settled(lambda: bs.fit(law, halves, seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
+def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit, calibrated, scores_fit, grouped_fit):
     """The picture of each figure, before a backend draws it."""
     both = {"by size": fit_default, "one sigma": fit_one_sigma}
     with pytest.MonkeyPatch.context() as patch:
@@ -73,6 +98,13 @@ def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit):
         "compare": lambda **options: bs.plot_compare(compared, **options),
         "doubling": lambda **options: bs.plot_doubling(progress_fit, **options),
         "lengths": lambda **options: bs.plot_lengths(counts_fit, **options),
+        "calibration": lambda **options: bs.plot_calibration(calibrated, **options),
+        "sensitivity": lambda **options: bs.plot_sensitivity(fit_default, **options),
+        "progress": lambda **options: bs.plot_progress(progress_fit, **options),
+        "capability": lambda **options: bs.plot_capability(scores_fit, **options),
+        "since": lambda **options: bs.plot_since(scores_fit, **options),
+        "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),
+        "groups": lambda **options: bs.plot_groups(grouped_fit, **options),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(with_matplotlib, "draw", lambda picture, ax: picture)
@@ -229,6 +261,137 @@ def test_levels_nest(fit_default):
     assert (wide["high"].to_numpy() >= narrow["high"].to_numpy()).all()
 
 
+def series(axes, name, kind):
+    """Rows of the table of one series."""
+    return axes.table[(axes.table["series"] == name) & (axes.table["kind"] == kind)]
+
+
+def test_ranks_and_coverage_are_those_of_the_calibration(calibrated):
+    axes = bs.plot_calibration(calibrated)
+    drawn = axes.table[axes.table["kind"] == "line"]
+    assert set(drawn["series"]) == {symbols(str(name)) for name in calibrated["quantity"].values}
+    ranks = calibrated["rank"].sel(quantity="alpha").values
+    one = series(axes, "α", "line")
+    at_half = one[one["x"] == 0.5]["y"].item()
+    np.testing.assert_allclose(at_half, (ranks < 50).mean() - 0.5)
+    coverage = calibrated.table((0.8,))["coverage_80"]
+    finding = bs.plot_calibration(calibrated, level=0.8).finding
+    assert f"Intervals of 80% hold {coverage.min():.0%} to {coverage.max():.0%}" in finding
+    rows = series(bs.plot_calibration(calibrated, show="coverage", level=0.8), "coverage", "level")
+    np.testing.assert_allclose(rows["x"], coverage)
+    assert (rows["low"] < rows["x"]).all() and (rows["high"] > 0.4).all()
+
+
+def test_ranks_of_one_truth_are_not_drawn(calibrated):
+    record = calibrated.record | {"truth": {"alpha": 0.3}}
+    fixed = type(calibrated)(calibrated.data_vars, calibrated.coords, {KEY: json.dumps(record)})
+    assert set(bs.plot_calibration(fixed).table["kind"]) == {"line", "level"}
+    with pytest.raises(bs.InputError, match="show='coverage'"):
+        bs.plot_calibration(fixed, show="ranks")
+
+
+def test_sensitivities_are_those_of_power_scaling(fit_default):
+    axes = bs.plot_sensitivity(fit_default)
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    entry = power_scaling(fit_default, fit_default["posterior"]["alpha"])
+    for side in ("prior", "likelihood"):
+        points = series(axes, side, "points")
+        np.testing.assert_allclose(points["x"].iloc[names.index("α")], entry[side], atol=1e-6)
+    assert list(series(axes, "prior", "points")["x"]) == sorted(series(axes, "prior", "points")["x"], reverse=True)
+
+
+def test_a_prior_that_decides_is_named(runs):
+    law = bs.laws.Chinchilla(noise="normal", scatter="one", priors={"alpha": "LogNormal(-0.7, 0.03)"})
+    fit = settled(lambda: bs.fit(law, runs, seed=1, draws=250, tune=500))
+    finding = bs.plot_sensitivity(fit).finding
+    assert "The prior decides part of" in finding and "α" in finding
+
+
+def test_the_loss_by_year_is_the_mean_of_the_law(progress_fit):
+    draws = progress_fit.draws
+    place = int(np.flatnonzero(draws.rows["transformer"].astype(bool))[3])
+    row = draws.rows.iloc[place]
+    growth = GrowthAt(draws, year=row["year"], benchmark=row["benchmark"])
+    tokens = draws.law.tokens(draws.rows)[place]
+    loss = growth.loss(np.log(row["parameters"]), np.log(tokens))
+    np.testing.assert_allclose(loss, draws.mean().values[..., place], rtol=1e-9)
+    np.testing.assert_allclose(growth.reducible(loss), sum(growth.terms(np.log(row["parameters"]), np.log(tokens))))
+
+
+def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progress_fit):
+    axes, draws = bs.plot_progress(progress_fit, 1e20, benchmark="ptb"), progress_fit.draws
+    rows = draws.rows[draws.rows["benchmark"] == "ptb"]
+    n, d = (np.exp(np.log(x).mean()) for x in (rows["parameters"], draws.law.tokens(rows)))
+    scale = np.sqrt(1e20 / (6 * n * d))
+    for year in (rows["year"].min(), rows["year"].max()):
+        loss = GrowthAt(draws, year=year, benchmark="ptb").loss(np.log(n * scale), np.log(d * scale))
+        low, middle, high = np.quantile(loss, [0.025, 0.5, 0.975])
+        assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
+    near = (np.log(6 * rows["parameters"] * draws.law.tokens(rows) / 1e20).abs() <= np.log(3)).sum()
+    assert len(series(axes, "evaluations, 1e20 FLOP", "points").dropna(subset="y")) == near
+
+
+def test_capabilities_are_drawn_by_date_and_leaders_named(scores_fit):
+    axes = bs.plot_capability(scores_fit, label=3)
+    middle = bs.scores.capabilities(scores_fit).median(DRAWS)
+    best = str(middle["model"].values[int(middle.values.argmax())])
+    assert axes.finding.startswith(f"{best} of ") and f"{middle.max().item():.2f}" in axes.finding
+    points = axes.table[axes.table["kind"] == "points"]
+    np.testing.assert_allclose(np.sort(points["y"]), np.sort(middle.values))
+    led = series(axes, "led", "points")
+    assert (np.diff(led["y"]) > 0).all() and best in [text.get_text() for text in axes.texts]
+    assert 1 <= sum(bool(text.get_text()) for text in axes.texts) <= 3
+
+
+def test_the_fall_of_compute_is_the_ratio_of_gain_and_slope(scores_fit):
+    axes = bs.plot_since(scores_fit)
+    at = bs.scores.progress_at_fixed_compute(scores_fit)
+    for period in ("before", "after"):
+        three = at["factor"].sel(period=period).quantile([0.025, 0.5, 0.975], DRAWS).values
+        label = {"before": "before July 2024", "after": "after"}[period]
+        assert f"{in_words(three, yearly)} {label}" in axes.finding
+        points = series(axes, label, "points")
+        pairs = {(round(x, 9), round(y, 9)) for x, y in zip(points["x"], points["y"], strict=True)}
+        slope = np.log(10) * at["slope"].values.ravel()
+        gain = at["gain"].sel(period=period).values.ravel()
+        assert len(points) == 150 and pairs <= {(round(x, 9), round(y, 9)) for x, y in zip(slope, gain, strict=True)}
+    line = series(axes, "10 times a year", "line").iloc[-1]
+    np.testing.assert_allclose(line["y"], line["x"])
+
+
+def test_the_exponents_of_a_study_are_those_that_are_quoted(fit_default):
+    axes = bs.plot_reconcile(fit_default, vocabulary=50_000)
+    table = fit_default.study_exponents(vocabulary=50_000).table()
+    for basis in ("total", "nonembedding"):
+        row = table.loc[(basis, "size")]
+        assert f"{row['q50']:.3f} [{row['q2.5']:.3f}, {row['q97.5']:.3f}]" in axes.finding
+    assert set(series(axes, "Kaplan et al. 2020", "line")["x"]) == {0.73}
+
+
+def test_groups_are_drawn_with_the_population(grouped_fit):
+    axes = bs.plot_groups(grouped_fit)
+    exponents = grouped_fit["posterior"]["exponent_parameters"]
+    for name in ("even", "odd"):
+        draws = quotable(grouped_fit, {name: exponents.sel(group=name)})[name]
+        assert in_words(draws.quantile([0.025, 0.5, 0.975], DRAWS).values, plain) in axes.finding
+    new = grouped_fit.predict_group()["posterior"]["exponent_parameters"].sel(group="new")
+    drawn = series(axes, "population", "level")
+    np.testing.assert_allclose(drawn[["low", "high"]].iloc[-1], new.quantile([0.025, 0.975], DRAWS).values)
+    # E of a group without runs is its prior's alone.
+    assert "population" not in set(bs.plot_groups(grouped_fit, "E").table["series"])
+
+
+def test_the_prior_is_drawn_where_the_posterior_is(fit_default):
+    axes = bs.plot_posterior(fit_default, "alpha")
+    prior = series(axes, "prior", "line")
+    posterior = series(axes, "chinchilla", "line")
+    assert prior["y"].max() < posterior["y"].max() / 3
+    # The density of alpha's prior, a log-normal, which is nearly flat over the posterior.
+    density = fit_default.law.prior_of["alpha"].frozen.pdf(prior["x"])
+    np.testing.assert_allclose(prior["y"].iloc[20:-20], density[20:-20], rtol=0.15)
+    assert "prior" not in set(bs.plot_posterior(fit_default, "alpha", prior=False).table["series"])
+
+
 # The loss of models planned -------------------------------------------------------------------------------------------
 
 
@@ -316,6 +479,16 @@ def test_published_losses_are_of_their_own_table_alone(runs, fit_default):
         (lambda fit, progress: bs.plot_rollout(fit), "no rollout"),
         (lambda fit, progress: bs.plot_compare(fit.rows), "no comparison"),
         (lambda fit, progress: bs.plot_doubling(progress, at=1e25), "at must be"),
+        (lambda fit, progress: bs.plot_calibration(fit), "a Fit is no calibration"),
+        (lambda fit, progress: bs.plot_sensitivity(fit, ["alhpa"]), "did you mean \"alpha\""),
+        (lambda fit, progress: bs.plot_sensitivity(fit.rows), "is no fit"),
+        (lambda fit, progress: bs.plot_progress(fit), "growth rates need"),
+        (lambda fit, progress: bs.plot_progress(progress, -1), "positive FLOP"),
+        (lambda fit, progress: bs.plot_progress(progress, benchmark="c4"), "benchmark"),
+        (lambda fit, progress: bs.plot_capability(fit), "capabilities need"),
+        (lambda fit, progress: bs.plot_since(fit), "capabilities need"),
+        (lambda fit, progress: bs.plot_reconcile(progress), "need a law such as chinchilla"),
+        (lambda fit, progress: bs.plot_groups(fit), "has no groups"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused_in_one_line(fit_default, progress_fit, call, says):

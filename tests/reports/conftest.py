@@ -39,7 +39,8 @@ class Structure(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attributes):
-        element = {"tag": tag, "inside": [e["tag"] for e in self._open], "text": ""} | dict(attributes)
+        inside, folds = [e["tag"] for e in self._open], [id(e) for e in self._open if e["tag"] == "details"]
+        element = {"tag": tag, "inside": inside, "folds": folds, "text": ""} | dict(attributes)
         self.elements.append(element)
         if tag not in ("meta", "link", "br", "img", "input", "hr", "col", "wbr"):
             self._open.append(element)
@@ -76,6 +77,17 @@ def check_page(text):
     assert len(scrollers) == len(page.of("table"))
     assert all(e["tabindex"] == "0" and e["aria-label"] for e in scrollers)
     assert all(len(figure["text"].split()) > 2 for figure in page.of("figure"))
+    # What is folded has more than its title.
+    for fold in page.of("details"):
+        if fold.get("class") == "folded":
+            title = next(e["text"] for e in page.of("summary") if id(fold) in e["folds"])
+            assert fold["text"].replace(title, "", 1).split(), f"empty fold: {title}"
+    assert "Not made" not in text
+    for kind in ("figure", "table"):
+        names = [e["id"] for e in page.of("figure") if re.fullmatch(rf"{kind}-s?\d+", e["id"])]
+        for prefix in (f"{kind}-", f"{kind}-s"):
+            ordered = [name for name in names if re.fullmatch(rf"{prefix}\d+", name)]
+            assert ordered == [f"{prefix}{i + 1}" for i in range(len(ordered))]
     # Nothing long stands before the text: a browser paints the page before it reads the script of figures.
     assert text.index("</main>") < text.index('id="plotly"') if plots else 'id="plotly"' not in text
     return page
@@ -333,6 +345,18 @@ def second_intervals(text):
         and not (one[1].startswith("Table") and one[1].split(":")[0] == other[1].split(":")[0])
     ]
     return pairs, sum(map(len, by_quantity.values()))
+
+
+@pytest.fixture(scope="session")
+def card_counts():
+    """A function that counts words and numbers of a card: years are no numbers."""
+
+    def counts(answer):
+        text = " ".join(answer[name] for name in ("question", "answer", "doubt", "strength"))
+        words = [word for word in text.split() if re.search(r"\w", word)]
+        return len(words), len(re.findall(r"(?<![\w.])(?!(?:19|20)\d\d\b)\d[\d.,]*", text))
+
+    return counts
 
 
 @pytest.fixture(scope="session")

@@ -74,9 +74,9 @@ def test_no_text_of_a_figure_is_covered_or_cut(opened, width):
 
 def test_the_search_for_covered_texts_finds_them(opened):
     page = opened()
-    page.evaluate("document.querySelector('.picture svg text').setAttribute('x', -30)")
-    page.evaluate("for (const each of document.querySelectorAll('#figure-a svg text')) each.setAttribute('y', 50)")
-    overlaps = page.evaluate(OVERLAPS)["figure-a"]
+    page.evaluate("document.querySelector('.panel svg text').setAttribute('x', -30)")
+    page.evaluate("for (const each of document.querySelectorAll('#figure-1 svg text')) each.setAttribute('y', 50)")
+    overlaps = page.evaluate(OVERLAPS)["figure-1"]
     assert any(overlap.startswith("cut: ") for overlap in overlaps) and any(" / " in overlap for overlap in overlaps)
 
 
@@ -93,7 +93,7 @@ def test_nobody_is_kept_from_reading_it(opened, width, scheme):
 
 def test_the_first_screen_needs_no_script_and_details_open_without(opened):
     page = opened(java_script_enabled=False)
-    assert page.locator(".card .answer").first.is_visible() and page.locator("#figure-a svg").first.is_visible()
+    assert page.locator(".card .answer").first.is_visible() and page.locator("#figure-1 svg").first.is_visible()
     assert not page.locator("form.budget").is_visible()
     page.locator("details.folded summary").first.click()
     assert page.locator("details.folded[open] figcaption").first.is_visible()
@@ -147,20 +147,20 @@ def test_tables_and_figures_are_downloaded(opened, tmp_path):
         waiting.value.save_as(tmp_path / waiting.value.suggested_filename)
         return (tmp_path / waiting.value.suggested_filename).read_bytes()
 
-    shown = page.locator("#table-1 tbody tr").count()
-    header, *rows = csv.reader(download("#table-1 .tools button").decode().splitlines())
+    shown = page.locator("#table-2 tbody tr").count()
+    header, *rows = csv.reader(download("#table-2 .tools button").decode().splitlines())
     assert len(rows) == shown and "tokens per parameter" in header and {len(row) for row in rows} == {len(header)}
-    assert download("#figure-a .tools button:text('SVG')").startswith(b"<svg")
-    assert download("#figure-a .tools button:text('PNG')").startswith(b"\x89PNG")
-    assert b"coupled,1e+24," in download("#figure-a .tools button:text('CSV')")
-    assert b"<svg" in download("#figure-1 .tools button:text('SVG')")
-    header, *rows = csv.reader(download("#figure-1 .tools button:text('CSV')").decode().splitlines())
+    assert download("#figure-1 .tools button:text('SVG')").startswith(b"<svg")
+    assert download("#figure-1 .tools button:text('PNG')").startswith(b"\x89PNG")
+    assert b"coupled,1e+24," in download("#figure-1 .tools button:text('CSV')")
+    assert b"<svg" in download("#figure-2 .tools button:text('SVG')")
+    header, *rows = csv.reader(download("#figure-2 .tools button:text('CSV')").decode().splitlines())
     assert header[:3] == ["series", "x", "y"] and {"median", "Hoffmann et al. 2022"} <= {row[0] for row in rows}
 
 
 def test_a_table_is_sorted_by_its_numbers(opened):
     page = opened()
-    table = page.locator("#table-1")
+    table = page.locator("#table-2")
     head = table.locator("th", has_text="parameters").first
 
     def column():
@@ -171,6 +171,37 @@ def test_a_table_is_sorted_by_its_numbers(opened):
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "descending" and column() == rising[::-1]
     assert {text[-1] for text in rising} > {"M", "B"}
+
+
+@pytest.mark.parametrize(
+    ("text", "flop"),
+    [("1e24 FLOP", "1e24"), ("2.5 YFLOP", "2.5e24"), ("500 PF-days", "4.3e22"), ("10k H100-hours", "1.4e22"),
+     ("1,000 EFLOP", "1e21"), ("10000 H100 hours", "1.4e22")],
+)  # fmt: skip
+def test_a_budget_may_have_other_units(opened, text, flop):
+    page = opened()
+    page.locator("#budget").fill(text)
+    assert page.locator("#at-budget").text_content().startswith(f"At {flop} FLOP: ")
+    for strange in ("10 apples", "-1e24", "1e24 days", "1e40"):
+        page.locator("#budget").fill(strange)
+        assert page.locator("#at-budget").text_content().startswith("Give a budget from 1e17 to 1e28 FLOP"), strange
+
+
+def test_a_slider_chooses_the_budget(opened):
+    page = opened()
+    page.locator("#budget-slider").fill("23")
+    assert page.locator("#budget").input_value() == "1e23 FLOP"
+    assert page.locator("#at-budget").text_content().startswith("At 1e23 FLOP: ")
+
+
+def test_the_contents_follow_the_reader(opened):
+    page = opened()
+    page.locator("#chinchilla").scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('cite').scrollIntoView()")
+    page.wait_for_function("document.querySelector('.contents a.here').hash === '#cite'")
+    assert page.locator(".contents a[aria-current]").count() == 1
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_function("document.querySelector('.contents a.here').hash === '#content'")
 
 
 @pytest.mark.parametrize("budget", [3e21, 2e24])
@@ -187,14 +218,27 @@ def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, report, budge
         assert [low, middle, high] == pytest.approx(np.quantile(at[name], [0.025, 0.5, 0.975]), rel=0.02)
     beyond = float(at["extrapolation"].values[0])
     assert (f"{10**beyond:.0f} times the largest run" if beyond > 0 else "not above the largest run") in text
+    assert re.search(r"Strength: (strong|fair|weak)\.", text)[1] == (
+        "weak" if beyond > 1 else document["answers"][0]["grades"]["law"]
+    )
     page.locator("#budget").fill("many")
     assert "Give a budget" in page.locator("#at-budget").text_content()
     assert page.locator("#budget").get_attribute("aria-invalid") == "true"
 
 
+def test_the_first_screen_is_printed_on_two_pages(opened):
+    page = opened()
+    page.wait_for_function("window.Plotly")
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+    assert 1 <= pages <= 2
+    page.emulate_media(media="print")
+    assert page.locator(".card").first.is_visible() and not page.locator("#diagnostics").is_visible()
+
+
 def test_on_paper_everything_is_there_and_as_wide_as_the_paper(opened):
     page = opened()
     page.wait_for_function("window.Plotly")
+    page.evaluate("document.documentElement.dataset.print = 'all'")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg'))")

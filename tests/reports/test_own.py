@@ -1,5 +1,6 @@
-"""Reports on the user's tables and fits."""
+"""Reports on tables and fits of the user."""
 
+import html
 import json
 import re
 
@@ -7,7 +8,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.comparison.differences import is_apart
 from bayescaling.inference.intervals import parameters
+from bayescaling.inference.words import size as sizes_of
 from bayescaling.reports.cache import store
 from bayescaling.reports.pages.own import build
 
@@ -59,6 +62,60 @@ def report(table, tmp_path_factory):
     return out, json.loads(printed)
 
 
+@pytest.fixture
+def first_screen(well_made, card_counts):
+    """A function that checks the first screen of a report and returns its answers and the codes of its figures."""
+
+    def check(out, document, *, figures, budget=False):
+        text = (out / "index.html").read_text(encoding="utf-8")
+        page = well_made(text)
+        assert len(page.of("li", class_="card")) == len(document["answers"]) > 0
+        assert all(card_counts(answer)[0] <= 35 and card_counts(answer)[1] <= 6 for answer in document["answers"])
+        front = text[text.index('<div class="front">') : text.index('<section class="part"')]
+        assert front.count('class="plot"') == figures and front.count('class="finding"') == figures
+        assert bool(page.of("form", class_="budget")) == budget == (document["optimum"] is not None)
+        plain = html.unescape(re.sub("<[^>]*>", "", front)).replace("\xa0", " ")
+        assert all(answer["answer"] in plain and answer["strength"] in plain for answer in document["answers"])
+        return document["answers"], [html.unescape(code) for code in re.findall("<pre[^>]*>(.*?)</pre>", front, re.S)]
+
+    return check
+
+
+def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, first_screen, monkeypatch):
+    out, document = report
+    (size, trust), codes = first_screen(out, document, figures=4, budget=True)
+    best = max(document["laws"], key=lambda name: document["laws"][name]["elpd_loo"])
+    fit = bs.open(out / "posteriors" / f"{best}.nc")
+    largest = float((6 * fit.rows["parameters"] * fit.rows["tokens"]).max())
+    draws = fit.allocate(10 * largest)["parameters"]
+    low, middle, high = (sizes_of(x) for x in np.quantile(draws, [0.025, 0.5, 0.975]))
+    assert size["number"] == f"{middle} [{low}, {high}] parameters" and size["number"] in size["answer"]
+    assert size["doubt"] == "The budget is 10 times the largest run." and f"the {best} law" in size["moves"]
+    other = next(name for name in document["laws"] if name != best)
+    close = is_apart(*(document["comparison"]["models"][other][name] for name in ("elpd_diff", "dse")))
+    assert (f"under the {other} law, which predicts about as well" in size["answer"]) == (not close)
+    grid = document["optimum"]
+    assert grid["law"] == best and len(grid["rivals"]) == (not close)
+    place = len(grid["log10_compute"]) // 2
+    again = np.quantile(fit.allocate(10.0 ** grid["log10_compute"][place])["tokens"], [0.025, 0.5, 0.975])
+    np.testing.assert_allclose(grid["tokens"][place], np.log10(again), atol=2e-3)
+    entry = document["rollout"]
+    assert entry["fitted"] + entry["predicted"] == len(fit.rows) and 0 <= entry["coverage_90"] <= 1
+    assert f"of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
+    # The code under a figure draws it, in the folder of the report.
+    monkeypatch.chdir(out)
+    text = (out / "index.html").read_text(encoding="utf-8")
+    for code in codes:
+        if "rollout" not in code:
+            *lines, last = code.splitlines()
+            scope = {}
+            exec("\n".join(lines), scope)
+            assert html.escape(eval(last, scope).finding, quote=False) in text.replace("&#39;", "'")
+    assert {re.search(r"bs\.(plot_\w+)\(", code)[1] for code in codes} == {
+        "plot_fit", "plot_valley", "plot_rollout", "plot_compare"
+    }  # fmt: skip
+
+
 def test_the_numbers_are_those_of_the_saved_fits(report):
     out, document = report
     assert document == json.loads((out / "results.json").read_text(encoding="utf-8"))
@@ -102,7 +159,7 @@ def test_fits_that_saw_other_rows_are_shown_and_not_compared(fitter, runs, tmp_p
     assert "Not compared" in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
 
 
-def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp_path, quiet):
+def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp_path, quiet, first_screen):
     fits = {f"progress-{k}": progress_fitter.fit(law=bs.laws.Progress(k), seed=1, **SHORT) for k in (7, 16)}
     document = bs.report(tmp_path / "progress", fits)
     rate = bs.progress.compute_equivalent_gain(fits["progress-7"]).values
@@ -111,13 +168,18 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
     assert doubling["months"]["q50"] == pytest.approx(12 * np.log(2) / np.median(rate), rel=0.02)
     text = (tmp_path / "progress" / "index.html").read_text(encoding="utf-8")
     assert "How fast do algorithms improve?" in text and f"{doubling['months']['q50']:.1f}" in text
+    (answer,), codes = first_screen(tmp_path / "progress", document, figures=1)
+    assert answer["answer"].startswith("The compute needed for a given loss halves every ")
+    assert "bs.plot_doubling(fits)" in codes[0]
     with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
         bs.report(tmp_path / "both", fits | {"lengths": lengths_fit})
-    bs.report(tmp_path / "counts", {"lengths": lengths_fit})
+    document = bs.report(tmp_path / "counts", {"lengths": lengths_fit})
+    (answer,), codes = first_screen(tmp_path / "counts", document, figures=1)
+    assert answer["number"].endswith(" digits") and "plot_lengths" in codes[0]
     assert "How long do the models get?" in (tmp_path / "counts" / "index.html").read_text(encoding="utf-8")
 
 
-def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
+def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results, first_screen):
     table = type(scores_design)(seed=20, models=24).table
     laws = [bs.laws.Scores(), bs.laws.Scores(pace="linear")]
     document = bs.report(tmp_path, laws=laws, table=table, seed=1, **SHORT)
@@ -130,6 +192,9 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     missing, count = not_in_results(text, document)
     assert "How able are these models?" in text and not missing and count > 24
+    (answer,), _ = first_screen(tmp_path, document, figures=1)
+    best = max(plain["models"], key=lambda name: plain["models"][name]["q50"])
+    assert answer["answer"].startswith(best) or "scores, " in answer["moves"]
 
 
 @pytest.mark.parametrize(
@@ -208,6 +273,15 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
     assert width["new"] > width["typical"]
 
 
+def test_each_group_has_a_card(grouped, first_screen):
+    out, document, _ = grouped
+    cards, _ = first_screen(out, document, figures=3)
+    (entry,) = document["laws"].values()
+    assert [card["question"] for card in cards[:-1]] == [
+        f"How big should the next model of {name} be?" for name in entry["groups"]["rows"]
+    ]
+
+
 def test_names_of_groups_are_shown_and_not_run(grouped):
     out, _, _ = grouped
     text = (out / "index.html").read_text(encoding="utf-8")
@@ -236,3 +310,5 @@ def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     document = bs.report(tmp_path / "frontier", laws=[bs.laws.Frontier()], table=frame, seed=1, **SHORT)
     assert document["laws"]["frontier"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
     assert "refused" in document["point_estimates"]["isoflop"]
+    loss, _ = document["answers"]
+    assert loss["number"].endswith("nats per token") and document["optimum"] is None

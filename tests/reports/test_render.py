@@ -69,7 +69,8 @@ def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made
         {"role": "checks", "title": "Checks", "points": ["Fine."], "blocks": []},
         {"role": "details", "title": "Which law?", "text": ["Many words."], "blocks": [table()]},
     ]
-    answer = {"answer": "Ten.", "number": "10 [9, 11].", "moves": "A law.", "strength": "fair", "because": "few runs"}
+    answer = {"answer": "Ten.", "number": "10 [9, 11].", "doubt": "Few runs.", "moves": "A law."}
+    answer |= {"strength": "fair", "because": "few runs"}
     part = {"name": "law", "title": "How big?", "sections": sections, "answer": answer, "fits": ["one", "one, <other>"]}
     document = well_made(render("A page", [part, part | {"name": "other"}], DOCUMENT, []))
     folded = [e for e in document.of("details") if "Many words." in e["text"]]
@@ -77,11 +78,11 @@ def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made
     assert not any("Ten." in e["text"] for e in document.of("details"))
     contents = [e["href"] for e in document.of("a") if "nav" in e["inside"]]
     assert {"#which-law", "#law-answer", "#other-answer"} <= set(contents)
-    (text, _) = [e["text"] for e in document.of("p") if "Ten, " in e["text"]]
-    assert text == "Ten, \N{MINUS SIGN}0.5 of it."
-    assert (
-        sum("1 of 2 fits of this page is not to be trusted: one, <other>." in e["text"] for e in document.of("p")) == 2
-    )
+    (sentence, _) = [e["text"] for e in document.of("p") if "Ten, " in e["text"]]
+    places = [e["id"] for e in document.of("figure") if "table-" in e["id"]]
+    assert places == ["table-s1", "table-s2", "table-diagnostics"]
+    assert sentence == "Ten, \N{MINUS SIGN}0.5 of it."
+    assert sum("1 of 2 fits of this page did not converge: one, <other>." in e["text"] for e in document.of("p")) == 2
 
 
 def test_rows_of_fits_lead_to_their_diagnostics(well_made):
@@ -121,7 +122,7 @@ def test_a_page_without_figures_carries_no_script_of_them():
 def test_the_verdict_names_and_leads_to_what_is_not_to_be_trusted(well_made):
     document = well_made(page())
     (verdict,) = [e for e in document.of("p") if "verdict" in e.get("class", "")]
-    assert "1 of 2 fits is not to be trusted: one, <other>." in " ".join(verdict["text"].split())
+    assert "1 of 2 fits did not converge: one, <other>." in " ".join(verdict["text"].split())
     (row,) = document.of("tr", class_="bad")
     assert any(e["href"] == f"#{row['id']}" for e in document.of("a"))
 

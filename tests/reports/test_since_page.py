@@ -156,10 +156,11 @@ def test_widths_are_those_of_the_factor(entry, folder):
 def test_the_answer_says_what_the_numbers_say(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (answer,) = document["answers"]
-    since = document["since"]
+    since, text = document["since"], " ".join(answer[name] for name in ("answer", "doubt", "moves"))
     for gain in since["gains"].values():
-        assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in answer["number"]
+        assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in text
     least, most = (f"{x:.3f}" if x <= 0.999 else "> 0.999" for x in (f(since["p_faster"].values()) for f in (min, max)))
-    assert answer["page"] == "since" and f"{least} to {most} over {len(since['p_faster'])}" in answer["number"]
+    assert answer["page"] == "since" and f"{least} to {most}, by" in text
+    assert f"over {len(since['p_faster'])} analyses" in text
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert f"between {least} and {most.replace('>', '&gt;')} in {len(since['p_faster'])} analyses" in page

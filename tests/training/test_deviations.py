@@ -19,11 +19,11 @@ def of_arithmetic(preset, **sections):
 
 
 def test_the_papers_presets_deviate_where_they_must_alone():
-    always = {"length of training", "fresh problems", "precision", "noise when judged", "judged by one pass"}
+    always = {"length of training", "fresh problems", "precision", "noise in tests", "tested by one pass"}
     for preset in ("addition", "multiplication", "sorting", "or"):
         for deviations_of_runs in of_arithmetic(preset):
             assert always <= set(deviations_of_runs) <= always | {"offsets", "mean over an update", "buckets"}
-    assert {"other layers", "other size", "judged at other offsets"} <= set(of_arithmetic("small")[0])
+    assert {"other layers", "other size", "tested at other offsets"} <= set(of_arithmetic("small")[0])
     changed = {
         "injection": {"arms": [arm("4x4+injection")]},
         "average of multiplication": {"training": {"average": "tokens"}},

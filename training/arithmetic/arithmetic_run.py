@@ -35,9 +35,9 @@ UNITS = {
 class Run(base.Run):
     """An arithmetic model trained and tested once.
 
-    Its record has correct and total (problems) and split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was
-    asked) by offset and cell; loss_train (mean since the evaluation before), loss_eval and accuracy (of problems like
-    those trained on), learning_rate, samples_done, flop_done and wall_seconds by step.
+    Its record has correct and total, in problems, by offset and cell, and split: ``"id"``, ``"ood"``, ``"ood100"``, or
+    empty where nothing was tested. By step it has loss_train (mean since the evaluation before), loss_eval and accuracy
+    (of problems like those trained on), learning_rate, samples_done, flop_done and wall_seconds.
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ class Run(base.Run):
     evaluation_problems : int
         Problems on which they are measured, from the training distribution.
     grid : Grid
-        Cells on which the trained model is judged.
+        Cells on which the trained model is tested.
     buckets : bool
         Whether problems of similar length go through the model together.
     precision : str
         ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes bfloat16 on a GPU that has it, else float32.
     seed : int
-        Of the initial weights, of the problems and of everything random in training.
+        Seed of the initial weights, of the problems and of everything random in training.
     noise_device : str
-        Where the noise of the initial state is drawn, which differs on a CPU and on CUDA; ``"auto"`` until the run is
-        settled somewhere.
+        Where the noise of the initial state is drawn: a CPU and CUDA give different noise. It is ``"auto"`` until a
+        device is chosen.
     """
 
     task: object
@@ -98,7 +98,7 @@ class Run(base.Run):
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
 
     def settled(self, where):
-        """Return the run as it is trained somewhere: its precision, and on what kind of device its noise is drawn."""
+        """Return the run as a device trains it: its precision, and the kind of device that draws its noise."""
         return replace(super().settled(where), noise_device=where.kind if self.model.noise else "none")
 
     def draws(self, microbatch):
@@ -112,8 +112,8 @@ class Run(base.Run):
     @functools.cached_property
     def shapes(self):
         """Shapes (problems, tokens) of the batches that go through the model for each microbatch."""
-        (made,) = self.batches(self.seed, range(1), self.plan.microbatch, "cpu")
-        return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in made)
+        (batches,) = self.batches(self.seed, range(1), self.plan.microbatch, "cpu")
+        return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in batches)
 
     @property
     def largest_part(self):
@@ -134,7 +134,7 @@ class Run(base.Run):
 
     @property
     def largest(self):
-        """What needs memory, the model and the microbatch, and what to give where it is too much."""
+        """What needs memory (the model and the microbatch), and what to give if it is too much."""
         what = f"a model of {self.model.parameters:,} parameters with microbatches of {self.plan.microbatch} problems"
         return what, "a smaller microbatch or a smaller model"
 

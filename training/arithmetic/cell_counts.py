@@ -31,24 +31,24 @@ def together(parts):
         text = parts[0][name].dtype.kind not in "iu"
         values = np.full(shape, "", object) if text else np.zeros(shape, int)
         for part in parts:
-            asked = part["total"].values > 0
+            tested = part["total"].values > 0
             places = (np.searchsorted(whole, part[side].values) for whole, side in zip(lengths, CELL[1:], strict=True))
-            rows, columns = (np.broadcast_to(each, asked.shape)[asked] for each in np.ix_(*places))
+            rows, columns = (np.broadcast_to(indices, tested.shape)[tested] for indices in np.ix_(*places))
             # What has no offset is the same at all.
-            values[:, rows, columns] = part[name].values[..., asked]
+            values[:, rows, columns] = part[name].values[..., tested]
         variables[name] = (CELL, values)
     return xr.Dataset(variables, dict(zip(CELL, (offsets, *lengths), strict=True)))
 
 
 def merged(planned, results, arms):
     """Merge the records of runs, over the unions of their lengths and steps, as `sweeps.records.merged` does."""
-    known = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
+    types = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
     of_kind = {"O": "", "U": "", "f": math.nan}
-    empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in known.items()}
+    empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in types.items()}
     # A task may count what another does not.
     filled = {
         run: dataset.assign(
-            {name: xr.full_like(dataset["total"], empty[name], known[name].dtype) for name in set(known) - set(dataset)}
+            {name: xr.full_like(dataset["total"], empty[name], types[name].dtype) for name in set(types) - set(dataset)}
         )
         for run, dataset in results.items()
     }
@@ -70,8 +70,8 @@ def table(dataset):
 def accuracies(dataset):
     """Compute the share of problems that are right, by run, offset and region, of merged records, for people to read.
 
-    Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, offset, and
-    for each region the share of its cells' problems, None where the grid has no cell of it.
+    Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status and offset.
+    For each region it has the share of its cells' problems, None if the grid has no cell of it.
     """
     entries = []
     described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")

@@ -17,7 +17,7 @@ from ..sweeps.keys import Key, with_defaults
 ID, OOD, OOD100, HUNDRED = "id", "ood", "ood100", 100
 # The defaults are those of [Mc24], section 4, for addition; other tasks differ in these.
 CELLS = {
-    "longest": Key(Count, 100, "Models are judged on all pairs of lengths from 1 to it."),
+    "longest": Key(Count, 100, "Models are tested on all pairs of lengths from 1 to it."),
     "every": Key(Count, 1, "Only on its multiples."),
     "diagonal": Key(bool, False, "Only on pairs of equal lengths."),
     "diagonal_to": Key(Whole, 160, "And on pairs of equal lengths above longest and up to it; 0 for none."),
@@ -32,7 +32,7 @@ MOST = 100_000  # cells
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of problems on which a trained model is judged.
+    """The cells of problems on which a trained model is tested.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Grid:
     count : int
         Problems in a cell.
     seed : int
-        Of the problems.
+        Seed of the problems.
     offsets : tuple of int
-        Offsets of Abacus embeddings at which a model is judged; McLeish et al. judge at 0.
+        Offsets of Abacus embeddings at which a model is tested; McLeish et al. test at 0.
     """
 
     cells: tuple[tuple[int, int], ...]
@@ -83,10 +83,11 @@ def cells_of(table):
 
 
 def default_cells(task):
-    """List the cells that a task is judged on ([Mc24] section 4).
+    """List the cells on which a task is tested ([Mc24] section 4).
 
-    They are all lengths to 100 and then equal lengths to 160; for multiplication all to 25; for sorting to 30 numbers
-    and 30 digits; for OR to 100. The result is a tuple of (int, int).
+    For addition they are all pairs of lengths up to 100, then equal lengths up to 160. Multiplication has all pairs up
+    to 25, and OR all pairs up to 100. Sorting has up to 30 numbers of up to 30 digits. The result is a tuple of (int,
+    int).
 
     Examples
     --------

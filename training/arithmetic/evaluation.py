@@ -1,7 +1,7 @@
 """The number of problems that a model answers exactly right, cell by cell, by one pass through it.
 
 Greedy decoding takes the likeliest token at each place. Its answer is right if and only if the likeliest token is right
-at every place when the model reads the right answer: as long as all tokens so far are right, both read the same, and at
+at every place when the model reads the right answer. As long as all tokens so far are right, both read the same, and at
 the first wrong one both fail. This holds if the output at a token depends only on it and earlier ones, without chance.
 So one pass over the whole problem gives the result of decoding, which takes a pass for each token of the answer.
 """
@@ -46,34 +46,34 @@ def evaluate(
     ----------
     model : callable
         Takes tokens, int64, shape (problems, length), and returns the logits of the tokens that follow, shape
-        (problems, length, vocabulary). A `torch.nn.Module` is in evaluation mode meanwhile.
+        (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test.
     task : Task
     cells : sequence of (int, int), optional
-        `splits.default_cells` by default.
+        `default_cells` by default.
     count : int
         Problems of a cell; fewer if it does not have as many different ones, as in OR.
     seed : int
-        Of the problems.
+        Seed of the problems.
     device : torch.device
         Where the model is.
     batch_tokens : int
         Tokens of a batch, padding included; a batch has at least one problem.
     recurrences : sequence of int, optional
-        Numbers of recurrences of a looped model after which to judge it; the model must take ``recurrences``.
+        Numbers of recurrences of a looped model after which to test it; the model must take ``recurrences``.
     offsets : sequence of int, optional
-        Offsets of Abacus embeddings at which to judge a model, each on the same problems; the model must take
+        Offsets of Abacus embeddings at which to test a model, each on the same problems; the model must take
         ``offset``.
     multiple : int, optional
-        Round the tokens that a model reads, one fewer than a problem has, up to multiples of it, and fill the last
-        batch up, so that there is one shape for each width: by default 32 on a GPU, where layers are compiled for each
-        shape, and 1 elsewhere.
+        The tokens that a model reads (one fewer than a problem has) are rounded up to multiples of it. The last batch
+        is filled up, so that there is one shape for each width. By default it is 32 on a GPU, where layers are compiled
+        for each shape, and 1 elsewhere.
 
     Returns
     -------
     xarray.Dataset
         Dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their most
-        digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or nothing where
-        no cell was asked for. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
+        digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or empty
+        outside the cells. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
         what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences`
         or `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
 
@@ -90,27 +90,27 @@ def evaluate(
     >>> from bayescaling.training.arithmetic import Addition, evaluate
     >>> def model(tokens):
     ...     return torch.nn.functional.one_hot(torch.full_like(tokens, 4), 22).float()
-    >>> found = evaluate(model, Addition(1), cells=[(1, 1), (2, 2)], count=10)
-    >>> int(found["correct"].sum()), int(found["total"].sum())
+    >>> counts = evaluate(model, Addition(1), cells=[(1, 1), (2, 2)], count=10)
+    >>> int(counts["correct"].sum()), int(counts["total"].sum())
     (0, 20)
     """
     cells = [tuple(cell) for cell in (default_cells(task) if cells is None else cells)]
     device = torch.device(device)
     multiple = multiple or (MULTIPLE if device.type == "cuda" else 1)
     _check(task, cells, count, batch_tokens, multiple)
-    asked = {"recurrences": recurrences, "offset": offsets}
-    asked = {name: list(values) for name, values in asked.items() if values is not None}
-    options = [dict(zip(asked, values, strict=True)) for values in itertools.product(*asked.values())]
+    axis_values = {"recurrences": recurrences, "offset": offsets}
+    axis_values = {name: list(values) for name, values in axis_values.items() if values is not None}
+    options = [dict(zip(axis_values, values, strict=True)) for values in itertools.product(*axis_values.values())]
     sizes = [task.cell_size(first, second, count) for first, second in cells]
-    found = torch.zeros(len(options), 2, len(cells), dtype=torch.int64, device=device)
+    counts = torch.zeros(len(options), 2, len(cells), dtype=torch.int64, device=device)
     with judging(model):
         for indices, batch in _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
             for place, option in enumerate(options):
                 # Problems that only fill a batch up come last.
-                right, minimum = (each[: len(indices)] for each in _right(model, batch, option))
-                found[place, 0].index_add_(0, indices, right.long())
-                found[place, 1].index_add_(0, indices, minimum.long())
-    return _dataset(task, cells, sizes, found.cpu().numpy(), asked)
+                right, minimum = (answers[: len(indices)] for answers in _right(model, batch, option))
+                counts[place, 0].index_add_(0, indices, right.long())
+                counts[place, 1].index_add_(0, indices, minimum.long())
+    return _dataset(task, cells, sizes, counts.cpu().numpy(), axis_values)
 
 
 @torch.no_grad()
@@ -163,14 +163,14 @@ def judging(model):
 
 
 def _right(model, batch, options):
-    """Give which problems are right in all tokens of the answer, and in its first label."""
+    """Return which problems are right in all tokens of the answer, and in its first label."""
     logits = model(batch.tokens[:, :-1], **options).float()
     wrong = (logits.argmax(-1) != batch.tokens[:, 1:]) & batch.scored[:, 1:]
     return ~wrong.any(1), ~(wrong & first_label(batch.tokens)[:, 1:]).any(1)
 
 
 def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
-    """Give batches of problems, from the longest on, and the cell of each."""
+    """Yield batches of problems, from the longest on, with the cells of their problems."""
     lengths = np.array([1 - (1 - task.length(*cell)) // multiple * multiple for cell in cells])
     order = np.argsort(-lengths, kind="stable")
     cell = np.repeat(order, np.asarray(sizes)[order])
@@ -197,7 +197,7 @@ def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
         yield indices[:real], batch
 
 
-def _dataset(task, cells, sizes, found, asked):
+def _dataset(task, cells, sizes, counts, axis_values):
     lengths = [np.unique([cell[side] for cell in cells]) for side in (0, 1)]
     where = tuple(np.searchsorted(lengths[side], [cell[side] for cell in cells]) for side in (0, 1))
     shape = tuple(len(side) for side in lengths)
@@ -207,17 +207,17 @@ def _dataset(task, cells, sizes, found, asked):
         grid[(..., *where)] = values
         return grid
 
-    dims, own = ("length_a", "length_b"), asked | {"length_a": lengths[0], "length_b": lengths[1]}
-    counted = (*asked, *dims)
-    found = found.swapaxes(0, 1).reshape(2, *(len(values) for values in asked.values()), len(cells))
+    dims, coordinates = ("length_a", "length_b"), axis_values | {"length_a": lengths[0], "length_b": lengths[1]}
+    counted = (*axis_values, *dims)
+    counts = counts.swapaxes(0, 1).reshape(2, *(len(values) for values in axis_values.values()), len(cells))
     variables = {
-        "correct": (counted, laid_out(found[0])),
+        "correct": (counted, laid_out(counts[0])),
         "total": (dims, laid_out(np.array(sizes))),
         "split": (dims, laid_out(regions(task, cells))),
     }
     if task.name == "sorting":
-        variables |= {"correct_minimum": (counted, laid_out(found[1])), "axis": (dims, laid_out(axes(task, cells)))}
-    dataset = xr.Dataset(variables, own)
+        variables |= {"correct_minimum": (counted, laid_out(counts[1])), "axis": (dims, laid_out(axes(task, cells)))}
+    dataset = xr.Dataset(variables, coordinates)
     for name in set(variables) & {"correct", "total", "correct_minimum"}:
         dataset[name].attrs["units"] = "problems"
     return dataset

@@ -9,19 +9,21 @@ def rows_trained(digits, k_max, rows=None):
     """Count how many digits of both operands train each row, by problem on average.
 
     Operands have 1 to n `digits`, all lengths equally often, and one offset of 0..k_max - 1 shifts the places of a
-    problem, all equally often. So row r is trained by place p of a number, which is there with probability (n - p + 1)
-    / n, at offset r - p alone: the first rows by few offsets, inner ones by n, the last ones by few again.
+    problem, all equally often. So place p of a number trains row r at offset r - p alone, and has a digit with
+    probability (n - p + 1) / n. Few offsets train the first rows, n of them the inner ones, and few again the last
+    ones.
 
-    The result has the digits of both operands of a problem on each row, float, shape (rows,), by default for the rows
-    that training reaches; row 0 is for tokens that are no digits. `InputError` is raised if a number is out of range.
+    The result has the digits of both operands of a problem on each row, float, shape (rows,). By default it has the
+    rows that training reaches; row 0 is for tokens that are no digits. `InputError` is raised if a number is out of
+    range.
 
     Examples
     --------
     The first row is trained at offset 0 alone, by the first digits of both numbers:
 
     >>> from bayescaling.training.arithmetic import rows_trained
-    >>> found = rows_trained(digits=10, k_max=40)
-    >>> float(found[1]), float(found[10].round(3)), float(found.sum().round(3))
+    >>> digits = rows_trained(digits=10, k_max=40)
+    >>> float(digits[1]), float(digits[10].round(3)), float(digits.sum().round(3))
     (0.05, 0.275, 11.0)
     """
     for name, value in (("digits", digits), ("k_max", k_max)):
@@ -29,7 +31,7 @@ def rows_trained(digits, k_max, rows=None):
     rows = digits + k_max if rows is None else rows
     check_whole("rows_trained: rows", rows, digits + k_max)
     places = np.arange(1, digits + 1)
-    found = np.zeros(rows)
+    trained = np.zeros(rows)
     for offset in range(k_max):
-        found[places + offset] += 2 * (digits - places + 1) / digits / k_max
-    return found
+        trained[places + offset] += 2 * (digits - places + 1) / digits / k_max
+    return trained

@@ -19,7 +19,7 @@ from .problems.vocabulary import PAD
 HELD_OUT = 201
 # Problems to train on that are made at once.
 AHEAD = 2**14
-# Cells tested before they are saved and the guard is asked whether to stop, by whether on a GPU.
+# Cells tested before they are saved and the guard decides whether to stop, by whether on a GPU.
 CELLS = {False: 100, True: 1000}
 
 
@@ -41,11 +41,11 @@ def task(run, device, precision="float32"):
         parts = []
         for microbatch in run.plan.microbatches(step):
             draws = run.draws(microbatch)
-            made = problems[microbatch]
-            # Each part has its own noise; the other draws are common to all.
+            batches = problems[microbatch]
+            # Parts have different noise; the other draws are common to all.
             parts += [
                 (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
-                for place, part in enumerate(made)
+                for place, part in enumerate(batches)
             ]
         return tuple(parts)
 
@@ -58,31 +58,31 @@ def task(run, device, precision="float32"):
 class Problems:
     """The problems that a run trains on, by the number of microbatches before them, made many at a time.
 
-    To generate some problems takes a thousand operations, however few they are.
+    A call that generates problems takes a thousand operations, however few the problems are.
     """
 
     def __init__(self, run, device):
         self.run, self.device = run, device
         self.size = max(1, AHEAD // run.plan.microbatch)
-        self.made = {}
+        self.batches = {}
 
     def __getitem__(self, microbatch):
         """Return the batches of a microbatch, tuple of problems.Batch."""
-        if microbatch not in self.made:
+        if microbatch not in self.batches:
             first = microbatch - microbatch % self.size
             steps = range(first, min(first + self.size, self.run.plan.starts[-1]))
-            made = self.run.batches(self.run.seed, steps, self.run.plan.microbatch, self.device)
-            self.made = dict(zip(steps, made, strict=True))
-        return self.made[microbatch]
+            batches = self.run.batches(self.run.seed, steps, self.run.plan.microbatch, self.device)
+            self.batches = dict(zip(steps, batches, strict=True))
+        return self.batches[microbatch]
 
 
 def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     """Count right answers in every cell of a run's grid, some cells at a time.
 
-    Counts are saved in a folder until all cells are tested; the guard may stop it, after at least one part of the grid
-    if a time limit does. A model that diverged, not `trained`, has no right answers. Logits are in float32, layers in
-    the precision. The result is a list of xarray.Dataset as `evaluate` returns them, one for each part of the grid, or
-    None if the guard stopped it.
+    Counts are saved in a folder until all cells are tested. The guard may stop it; a time limit stops it only after at
+    least one part of the grid. A model that diverged, not `trained`, has no right answers. Logits are in float32,
+    layers in the precision. The result is a list of xarray.Dataset as `evaluate` returns them, one for each part of the
+    grid, or None if the guard stopped it.
     """
     cells, parts = run.grid.cells, []
     size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)

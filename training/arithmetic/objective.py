@@ -24,10 +24,10 @@ class Objective:
     masked : bool
         Whether tokens up to the equals sign do not count.
     average : str
-        ``"tokens"``, the mean over all tokens that count; ``"positions"``, their sum over the number of all positions,
-        padding included, B (S - 1) for B problems whose longest can have S tokens, so that short answers count less
-        (McLeish et al. 2024, multiplication); ``"problems"``, the mean over problems of the mean over the tokens of
-        each.
+        ``"tokens"`` is the mean over all tokens that count. ``"problems"`` is the mean over problems of the mean over
+        their tokens. ``"positions"`` is the sum over the number of all positions, padding included (McLeish et al.
+        2024, multiplication). That number is B (S - 1) for B problems whose longest can have S tokens, so short answers
+        count less.
     alpha : float
         Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha.
         McLeish et al. (2024) describe this combination; their public code has 1.
@@ -97,8 +97,8 @@ def divide_gradients(model):
 def judged(model, batch):
     """Compute the loss and count exact matches of a batch of problems, without randomness.
 
-    The three tensors of shape () are the sum of the cross-entropies of the answers' tokens in nats, the number of these
-    tokens, and the number of problems with all of them right.
+    The three tensors have shape (). They are the sum of the cross-entropies of the answers' tokens in nats, the number
+    of these tokens, and the number of problems with all of them right.
     """
     logits = model(batch.tokens[:, :-1])
     wanted = batch.scored[:, 1:]

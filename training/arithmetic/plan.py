@@ -64,7 +64,7 @@ class Plan:
         return len(self.starts) - 1
 
     def microbatches(self, step):
-        """Give the indices of the microbatches of the update after `step` others, as a range."""
+        """Return the indices of the microbatches of the update after `step` others, as a range."""
         return range(self.starts[step], self.starts[step + 1])
 
     def seen(self, step):

@@ -1,10 +1,11 @@
 """Named sweeps: the paper's experiments, smaller ones for a single GPU, and one that a CPU finishes in minutes.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Its models,
-optimiser, batches and grids are used, and the microbatches of its public code. It trains for a fixed time, so the
-number of problems is this package's: as many as its training set holds, and more or fewer where it trains for longer or
-shorter. With the 122M parameters of 16 layers that is .65 exaFLOP, where 24 h of its RTX A4000 at 25 to 30 TFLOP/s are
-2.2 to 2.6: three or four passes through its set, for which ``samples`` may be raised. There are three seeds, as in its
+optimiser, batches and grids are used, and the microbatches of its public code.
+
+It trains for a fixed time. Sweeps here train on as many problems as its training set has, or on more or fewer where it
+trains for longer or shorter. The 122M parameters of 16 layers then take .65 exaFLOP. In 24 h its RTX A4000 does 2.2 to
+2.6 exaFLOP, three or four passes through its set; raise ``samples`` to do the same. There are three seeds, as in its
 means. All deviations are in `deviations`.
 """
 
@@ -59,9 +60,9 @@ REDUCED = {
     "arms": [_arm("reduced", COMPARED, ["6x1+injection"])],
 }
 # Tuned for one core of a CPU: pre-norm layers learn several times faster here than those of [Mc24], at thirty times its
-# learning rate. Batches have a constant size. So short a training meets the first rows of Abacus embeddings seldom,
-# which only the smallest offsets use; a model judged at offset 0, as in [Mc24], needs them, so other offsets are judged
-# too.
+# learning rate. Batches have a constant size. Only the smallest offsets use the first rows of Abacus embeddings, so
+# such a short training seldom meets them. A test at offset 0, as in [Mc24], needs these rows, so other offsets are
+# tested too.
 OFFSETS = [0, 1, 2, 4, 8, 12, 16, 20, 24, 28]
 SMALL = {
     "model": {"d_model": 64, "heads": 2, "k_max": 40, "table_rows": 64, "block": "pre-norm"},
@@ -147,5 +148,5 @@ PRESETS = {
 
 
 def preset(name):
-    """Give a copy of the tables of a named sweep, as a sweep's file holds them."""
+    """Return a copy of the tables of a named sweep, as a sweep's file holds them."""
     return copy.deepcopy(PRESETS[name])

@@ -14,7 +14,7 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
 from .arms import Sweep
@@ -52,10 +52,10 @@ Many = Annotated[int, Field(ge=1, le=10**6)]
 Length = Annotated[int, Field(ge=1, le=TRAINED)]
 Table = dict[str, Any]
 
-# Every key of a sweep's file. The first three tables are common to all arms, whose own replace them key by key.
+# Every key of a sweep's file. The first three tables are common to all arms; an arm's tables replace them key by key.
 COMMON = {
-    "model": keys_of(Configuration, SHAPE, feed_forward=Said("2 d_model")),
-    "training": keys_of(Plan, PLAN, microbatch=Said("batch"))
+    "model": keys_of(Configuration, SHAPE, feed_forward=Derived("2 d_model")),
+    "training": keys_of(Plan, PLAN, microbatch=Derived("batch"))
     | keys_of(Optimisation, SETTINGS, **PAPER_OPTIMISER)
     | {"clip": CLIP._replace(usual=PAPER_OPTIMISER["clip"])}
     | keys_of(Objective, OBJECTIVE)
@@ -72,13 +72,13 @@ COMMON = {
         "offset": Key(
             Whole | Annotated[tuple[Whole, ...], Field(min_length=1)],
             0,
-            "Offset of Abacus embeddings at which models are judged; or a list, to compare them.",
+            "Offset of Abacus embeddings at which models are tested; or a list, to compare them.",
             "[0, 8]",
         )
     },
 }
 ARM = {
-    "name": Key(str, Said("arm-1, ..."), "Name of the arm."),
+    "name": Key(str, Derived("arm-1, ..."), "Name of the arm."),
     "task": Key(Literal[tuple(TASKS)], NEEDED, "What is learned.", '"addition"'),
     "lengths": Key(
         Length | Annotated[tuple[Length, ...], Field(min_length=1)],
@@ -86,7 +86,7 @@ ARM = {
         "Most digits of an operand in training; or a list, to train for each.",
         "20",
     ),
-    "options": Key(Table, Said("none"), "Options of the task."),
+    "options": Key(Table, Derived("none"), "Options of the task."),
     "embeddings": Key(
         Annotated[tuple[Literal[SCHEMES], ...], Field(min_length=1)],
         NEEDED,
@@ -100,11 +100,11 @@ ARM = {
         "the block's first layer in each recurrence (usual of several recurrences), with +none before the very first.",
         '["16x1", "8x2"]',
     ),
-} | {name: Key(Table, Said("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
+} | {name: Key(Table, Derived("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
 OPTIONS = (
     keys_of(Task, ("hints", "labels", "padding", "padding_rate", "buckets"))
     | keys_of(Operation, ("reverse",))
-    | keys_of(Sorting, ("numbers",), numbers=Said("lengths"))
+    | keys_of(Sorting, ("numbers",), numbers=Derived("lengths"))
 )
 
 
@@ -120,12 +120,17 @@ def make_sweep(tables):
     """Make a sweep of tables, as a sweep's file holds them.
 
     ``preset`` names a sweep whose tables the others replace key by key, and ``arms`` whole. The tables ``model``,
-    ``training`` and ``evaluation`` are for every arm. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
-    whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures`` such
-    as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped block:
-    injection into its first layer in each recurrence, unless it has ``+injection`` or ``+none``), and tables ``model``,
-    ``training`` and ``evaluation`` that replace the common ones key by key. `InputError` is raised if a key or value
-    cannot be used.
+    ``training`` and ``evaluation`` are for every arm.
+
+    An arm has a ``name``, a ``task``, ``lengths`` trained on (a number, or a list to train for each), ``options`` of
+    the task, ``embeddings`` and ``architectures``. Its tables ``model``, ``training`` and ``evaluation`` replace the
+    common ones key by key.
+
+    An architecture is layers x recurrences, such as ``"16x1"``, or ``"16x1+injection"`` with injection in every layer.
+    In a looped block, such as ``"4x4"``, each recurrence injects into its first layer, unless the architecture has
+    ``+injection`` or ``+none``.
+
+    `InputError` is raised if a key or value cannot be used.
     """
     with located():
         tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
@@ -150,7 +155,7 @@ def sweep_keys():
     >>> keys.loc[("[evaluation]", "longest"), "default"]
     '100'
     """
-    preset = {"preset": Key(Literal[tuple(PRESETS)], Said("none"), PRESET)}
+    preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     common = {f"[{name}]": keys for name, keys in COMMON.items()}
     return listed({"": preset, **common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS})
 
@@ -206,20 +211,20 @@ def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
 
 
 def _tasks(arm):
-    made, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
-    known = {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(made).parameters}
-    checked("options", options, known)
-    return [made(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
+    task, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
+    keys = {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(task).parameters}
+    checked("options", options, keys)
+    return [task(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
 
 
 def _shape(text):
-    found = ARCHITECTURE.fullmatch(text)
-    if not found:
+    match = ARCHITECTURE.fullmatch(text)
+    if not match:
         raise InputError(
             f'architecture {quoted(text)} is unknown; write layers x recurrences, such as "16x1", "16x1+injection", '
             '"8x2" or "4x4+injection"'
         )
-    layers, recurrences = int(found[1]), int(found[2])
+    layers, recurrences = int(match[1]), int(match[2])
     # As the looped models of McLeish et al. (2024) were run: the block adds the embedded problem once.
     usual = "none" if recurrences == 1 else "first-layer"
-    return layers, recurrences, INJECTED[found[3]] if found[3] else usual
+    return layers, recurrences, INJECTED[match[3]] if match[3] else usual

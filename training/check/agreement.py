@@ -1,4 +1,4 @@
-"""What must agree on a device: kernels with plain arithmetic, pauses with none, problems with those of a CPU."""
+"""What must agree: kernels and plain arithmetic, runs with and without pauses, problems on device and CPU."""
 
 import tempfile
 from pathlib import Path
@@ -25,8 +25,8 @@ from ..sweeps.execution import Execution
 from ..sweeps.trainer import train_run
 
 CPU = torch.device("cpu")
-# Largest relative differences that rounding explains: of bfloat16, whose last bit is 1/256, of float32 sums in another
-# order, where TensorFloat-32 may be on, and of losses after some updates.
+# Largest relative differences that rounding explains: of bfloat16, whose last bit is 1/256; of float32 sums in another
+# order, with TensorFloat-32 allowed; and of losses after some updates.
 BFLOAT16, FLOAT32, UPDATES = 0.05, 0.005, 0.02
 WIDTHS = (1, 2, 3, 8, 14)
 COMPILED = ("fire", "abacus+rope")
@@ -41,11 +41,11 @@ TINY = {
 def of_bfloat16(device):
     """Compare FIRE's layers forward and backward in bfloat16 with float32."""
     model, tokens = _small("fire", device)
-    found = []
+    outputs = []
     for precision in ("bfloat16", "float32"):
         with autocast(precision, device):
-            found.append(_outputs(model, tokens))
-    difference = _difference(*found)
+            outputs.append(_outputs(model, tokens))
+    difference = _difference(*outputs)
     return {"ok": difference <= BFLOAT16, "difference": difference}
 
 
@@ -75,25 +75,25 @@ def of_judging(device):
     for cell in cells:
         batch = run.task.cell(*cell, 100, 0, device)
         right += int((greedy(model, batch) == batch.tokens).all(1).sum())
-    counts = [int(each["correct"].sum()) for each in (one, other)]
+    counts = [int(result["correct"].sum()) for result in (one, other)]
     same = bool((one["correct"] == other["correct"]).all()) and counts[0] == right
     return {"ok": same and right > 0, "right": [*counts, right], "of": 100 * len(cells)}
 
 
 def of_a_pause(device):
-    """Compare a run that pauses after every few updates and resumes with one that does not."""
+    """Compare a run that pauses every few updates and resumes with a run that does not pause."""
     short = TINY | {"training": TINY["training"] | {"samples": 1280, "evaluation_problems": 20}}
     (run,) = make_sweep(short).settled(where_trained(str(device))).arms["one"]
     execution = Execution(compile=False)
     with tempfile.TemporaryDirectory() as folder:
         options = {"execution": execution, "device": str(device)}
         whole = train_run(run, Path(folder) / "whole", **options)
-        pauses, found = 0, None
-        while found is None and pauses < run.plan.updates:
+        pauses, paused = 0, None
+        while paused is None and pauses < run.plan.updates:
             limit = 0 if pauses < 3 else None
-            found = train_run(run, Path(folder) / "paused", guard=Guard(limit), **options)
-            pauses += found is None
-    one, other = (np.asarray(each["loss_train"]).ravel() for each in (whole, found))
+            paused = train_run(run, Path(folder) / "paused", guard=Guard(limit), **options)
+            pauses += paused is None
+    one, other = (np.asarray(record["loss_train"]).ravel() for record in (whole, paused))
     difference = float(np.max(np.abs(one - other) / one))
     return {"ok": difference <= UPDATES and pauses > 0, "difference": difference, "pauses": pauses}
 
@@ -109,11 +109,11 @@ def of_graphs(device):
         step_with = stepper(
             model, lambda model, tokens: next_token_loss(model, tokens, "plain"), optimiser, 1.0, "float32"
         )
-        language, made = Synthetic(vocabulary=32), []
+        language, by_step = Synthetic(vocabulary=32), []
         for step in range(12):
             batch = language.batch(0, step, 16 if step % 2 else 24, 8, device)
-            made.append(float(step_with(0.01, batch)))
-        losses.append(np.array(made))
+            by_step.append(float(step_with(0.01, batch)))
+        losses.append(np.array(by_step))
     difference = float(np.max(np.abs(losses[0] - losses[1]) / losses[0]))
     return {"ok": difference <= UPDATES, "difference": difference}
 
@@ -122,8 +122,8 @@ def of_data(device):
     """Compare problems and documents made on the device with those of the CPU, which must be the same to the bit."""
     differ = []
     for name, task in TASKS.items():
-        made = (task(5).batches(2, 3, 512, where) for where in (CPU, device))
-        for one, other in zip(*made, strict=True):
+        batches = (task(5).batches(2, 3, 512, where) for where in (CPU, device))
+        for one, other in zip(*batches, strict=True):
             differ += [name] * (not torch.equal(one.tokens, other.tokens.cpu()))
     language = Synthetic(vocabulary=512)
     one, other = (language.batch(2, 5, 256, 16, where) for where in (CPU, device))
@@ -148,12 +148,12 @@ def _small(scheme, device):
 
 
 def _outputs(model, tokens):
-    """Give a model's logits, and the gradients of its loss as one vector: some of its weights have none to speak of."""
+    """Return a model's logits, and the gradients of its loss as one vector, since those of some weights are tiny."""
     logits = model(tokens)
     loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     return logits.detach(), torch.cat([gradient.flatten() for gradient in gradients])
 
 
-def _difference(found, expected):
-    return max(float((a - b).norm() / b.norm()) for a, b in zip(found, expected, strict=True))
+def _difference(values, expected):
+    return max(float((a - b).norm() / b.norm()) for a, b in zip(values, expected, strict=True))

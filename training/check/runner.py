@@ -20,9 +20,9 @@ from ..sweeps.trainer import train
 from .agreement import CHECKS
 from .speed import SPEEDS
 
-# Shares of a call's time after which no further step of agreement and of speed begins; and shares of what is then left
-# that sweeps take, the first of which leave time for those after them.
+# Shares of a call's time after which no further step of agreement and of speed begins.
 BEGUN_BY = {"agreement": 0.15, "speed": 0.35}
+# Shares that sweeps take of the time that is then left: the first leave time for the later ones.
 SHARES = {"schemes": 0.3, "reduced": 0.6, "sorting": 0.5, "or": 1.0}
 
 
@@ -35,7 +35,7 @@ def _of_task(name, task, lengths, longest, **training):
 
 
 def full():
-    """Give the sweeps and sizes of a check of a GPU."""
+    """Return the sweeps and sizes of a check of a GPU."""
     reduced = arithmetic_preset("reduced")
     reduced["training"]["seeds"] = [0, 1, 2]
     return {
@@ -51,32 +51,31 @@ def full():
 
 
 def tiny():
-    """Give sweeps and sizes of the same kinds that a CPU does in a minute, to rehearse the check."""
-    made = full()
+    """Return sweeps and sizes of the same kinds that a CPU does in a minute, to rehearse the check."""
+    tables = full()
     # To compile takes longer than all else here.
-    made |= {"digits": 5, "problems": 256, "judged": 16, "ways": ["eager"]}
-    schemes = made["schemes"]
+    tables |= {"digits": 5, "problems": 256, "judged": 16, "ways": ["eager"]}
+    schemes = tables["schemes"]
     schemes["corpus"]["vocabulary"] = 32
     schemes["model"] |= {"sizes": [[4, 1], [8, 1]], "heads": 2, "context": 8}
     schemes["training"] |= {"batch_tokens": 128, "updates": [4, 6], "evaluations": 2, "evaluation_tokens": 128}
     for name in ("reduced", "sorting", "or"):
-        sweep = made[name]
+        sweep = tables[name]
         sweep["model"] = {"d_model": 16, "heads": 2, "k_max": 2, "table_rows": 16}
         sweep["training"] |= {"samples": 128, "batch": 32, "microbatch": 32, "evaluations": 1, "seeds": [0]}
         sweep["training"]["evaluation_problems"] = 16
         sweep["evaluation"] = {"longest": 3, "diagonal_to": 0, "count": 4}
         sweep["arms"][0] |= {"lengths": 2, "architectures": ["1x1+injection"]}
-    return made
+    return tables
 
 
 def check(out, *, minutes=9.0, device=None, tables=None, told=print):
     """Check a device, or resume the check: agreement, speeds, and then the runs that want a GPU.
 
-    Every step that is finished is written to ``OUT/check.json`` and not done again. A sweep that the time does not
-    suffice for is saved, and resumed by the next call. ``OUT/summary.md`` has the results for people, and
-    ``OUT/SWEEP/runs.csv`` are the tables.
+    Every finished step is written to ``OUT/check.json`` and is not repeated. A sweep that needs more time is saved, and
+    the next call resumes it. ``OUT/summary.md`` has the results for people, and ``OUT/SWEEP/runs.csv`` are the tables.
 
-    The call saves and stops after some `minutes`; agreement and speeds are not broken off. `tables` has sweeps and
+    The call saves and stops after some `minutes`; it does not interrupt agreement and speeds. `tables` has sweeps and
     sizes, by default those of `full`, and `told` takes each line about what was done. The result is what
     ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
     time or the folder cannot be used, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
@@ -85,29 +84,29 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
     out, where, tables = Path(os.path.realpath(os.path.expanduser(out))), chosen_device(device), tables or full()
     start, limit = time.monotonic(), 60 * minutes
-    kept = _Kept(out, where)
+    results = _Results(out, where)
     for group, steps in (("agreement", CHECKS), ("speed", SPEEDS)):
         for name, step in steps.items():
-            if kept.done(group, name):
+            if results.done(group, name):
                 continue
-            if time.monotonic() - start > BEGUN_BY[group] * limit and kept.grown:
-                return kept.ended("paused", told)
+            if time.monotonic() - start > BEGUN_BY[group] * limit and results.grown:
+                return results.ended("paused", told)
             options = () if group == "agreement" else (tables,)
-            kept.keep(group, name, _tried(step, where, *options), told)
+            results.write(group, name, _tried(step, where, *options), told)
     for name, share in SHARES.items():
-        if kept.done("sweeps", name):
+        if results.done("sweeps", name):
             continue
         left = limit - (time.monotonic() - start)
-        if left <= 0 and kept.grown:
-            return kept.ended("paused", told)
-        found = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
-        kept.keep("sweeps", name, found, told)
-    unfinished = [name for name, found in kept.found["sweeps"].items() if found["status"] != "finished"]
-    return kept.ended("paused" if unfinished else "finished", told)
+        if left <= 0 and results.grown:
+            return results.ended("paused", told)
+        result = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
+        results.write("sweeps", name, result, told)
+    unfinished = [name for name, result in results.entries["sweeps"].items() if result["status"] != "finished"]
+    return results.ended("paused" if unfinished else "finished", told)
 
 
-class _Kept:
-    """What was found, on disk after every step."""
+class _Results:
+    """The results of the steps, on disk after every step."""
 
     def __init__(self, out, device):
         # Every call does one step at least.
@@ -116,93 +115,95 @@ class _Kept:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{printable(out)}: cannot be made ({error.strerror}); choose another folder") from error
-        self.found = {"device": device_name(device), "versions": json.loads(versions())}
-        self.found |= {"agreement": {}, "speed": {}, "sweeps": {}}
+        self.entries = {"device": device_name(device), "versions": json.loads(versions())}
+        self.entries |= {"agreement": {}, "speed": {}, "sweeps": {}}
         if self.path.exists():
-            self.found = self._read(device)
+            self.entries = self._read(device)
 
     def done(self, group, name):
-        """Whether a step is finished."""
-        found = self.found[group].get(name)
-        return found is not None and found.get("status", "finished") == "finished"
+        """Return whether a step is finished."""
+        result = self.entries[group].get(name)
+        return result is not None and result.get("status", "finished") == "finished"
 
-    def keep(self, group, name, found, told):
-        """Write what a step found."""
+    def write(self, group, name, result, told):
+        """Write the result of a step."""
         self.grown = True
-        self.found[group][name] = found
+        self.entries[group][name] = result
         with written_whole(self.path) as partial:
-            partial.write_text(json.dumps(self.found, indent=1), encoding="utf-8")
+            partial.write_text(json.dumps(self.entries, indent=1), encoding="utf-8")
         with written_whole(self.summary) as partial:
-            partial.write_text(summary(self.found), encoding="utf-8")
-        told(f"{group}, {name}: {_said(found)}")
+            partial.write_text(summary(self.entries), encoding="utf-8")
+        told(f"{group}, {name}: {_text(result)}")
 
     def ended(self, status, told):
-        """Say how the check ended."""
-        told(f"{status}; {printable(self.summary)}" + ("; run the same command to go on" if status == "paused" else ""))
-        return self.found | {"status": status}
+        """Print how the check ended and return its result."""
+        told(
+            f"{status}; {printable(self.summary)}" + ("; to resume, run the same command" if status == "paused" else "")
+        )
+        return self.entries | {"status": status}
 
     def _read(self, device):
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
-            known = {"agreement", "speed", "sweeps", "device"} <= set(found)
+            results = json.loads(self.path.read_text(encoding="utf-8"))
+            valid = {"agreement", "speed", "sweeps", "device"} <= set(results)
         except (OSError, ValueError, TypeError):
-            known = False
-        if not known:
+            valid = False
+        if not valid:
             raise InputError(f"{printable(self.path)}: is no check of a device; delete it, or give another folder")
-        if found["device"] != device_name(device):
+        if results["device"] != device_name(device):
             raise InputError(
-                f"{printable(self.path)}: checks {found['device']} and this is {device_name(device)}; give another "
+                f"{printable(self.path)}: checks {results['device']} and this is {device_name(device)}; give another "
                 "folder"
             )
-        return found
+        return results
 
 
-def summary(found):
-    """Write what a check found as Markdown."""
-    lines = [f"# Check of {found['device']}", ""]
-    lines += [", ".join(f"{name} {number}" for name, number in found["versions"].items()), ""]
+def summary(results):
+    """Write the results of a check as Markdown."""
+    lines = [f"# Check of {results['device']}", ""]
+    lines += [", ".join(f"{name} {number}" for name, number in results["versions"].items()), ""]
     for group in ("agreement", "speed", "sweeps"):
         lines += [f"## {group.capitalize()}", ""]
-        lines += [f"- **{name}**: {_said(each)}" for name, each in found[group].items()] or ["- nothing yet"]
+        lines += [f"- **{name}**: {_text(result)}" for name, result in results[group].items()] or ["- nothing yet"]
         lines.append("")
     return "\n".join(lines)
 
 
 def _tried(step, *options):
-    """Do a step; that one fails must not keep the others from being tried."""
+    """Run a step and return its result; a failure is a result too, so that the other steps run."""
     start = time.perf_counter()
     try:
-        found = step(*options)
+        result = step(*options)
     except InputError as error:
-        found = {"ok": False, "error": str(error)}
-    # What fails on an untried device is what the check is to find.
+        result = {"ok": False, "error": str(error)}
+    # The check is there to report what fails on a new device.
     except Exception as error:
-        found = {"ok": False, "error": f"{type(error).__name__}: {error}".splitlines()[0]}
-    return found | {"took": time.perf_counter() - start}
+        result = {"ok": False, "error": f"{type(error).__name__}: {error}".splitlines()[0]}
+    return result | {"took": time.perf_counter() - start}
 
 
 def _swept(name, tables, folder, device, limit):
     start = time.perf_counter()
     make = language_sweep if name == "schemes" else arithmetic_sweep
     result = train(None, make(tables), folder, device=device, time_limit=limit)
-    found = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
+    outcome = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
     if result is not None:
-        found |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}
+        outcome |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}
         if make is arithmetic_sweep:
             names = ("embedding", "seed", "offset", "id", "ood")
-            found["right"] = [{name: entry[name] for name in names} for entry in accuracies(result)]
+            outcome["right"] = [{name: entry[name] for name in names} for entry in accuracies(result)]
         else:
-            found["entropy"] = result.attrs.get("entropy")
-            found["least_loss"] = float(result["loss_eval"].min())
-    return found | {"took": time.perf_counter() - start}
+            outcome["entropy"] = result.attrs.get("entropy")
+            outcome["least_loss"] = float(result["loss_eval"].min())
+    return outcome | {"took": time.perf_counter() - start}
 
 
-def _said(found, depth=0):
-    if isinstance(found, dict):
-        text = ", ".join(f"{name} {_said(value, depth + 1)}" for name, value in found.items())
+def _text(content, depth=0):
+    if isinstance(content, dict):
+        text = ", ".join(f"{name} {_text(value, depth + 1)}" for name, value in content.items())
         return f"({text})" if depth else text
-    if isinstance(found, list):
-        return "[" + "; ".join(_said(value, depth + 1) for value in found) + "]"
-    if isinstance(found, bool):
-        return "yes" if found else "NO"
-    return f"{found:.4g}" if isinstance(found, float) else str(found)
+    if isinstance(content, list):
+        return "[" + "; ".join(_text(value, depth + 1) for value in content) + "]"
+    if isinstance(content, bool):
+        return "yes" if content else "NO"
+    return f"{content:.4g}" if isinstance(content, float) else str(content)

@@ -1,4 +1,4 @@
-"""How fast a device is at what training does, beside what it can do at most."""
+"""How fast a device is at what training does, compared with the most that it can do."""
 
 import statistics
 import time
@@ -17,27 +17,27 @@ WAYS = {"eager": False, "compiled": True}
 
 
 def of_device(device, tables):
-    """Measure matrix products (FLOP/s) and copies (byte/s), beside the datasheet where it is known."""
+    """Measure matrix products (FLOP/s) and copies (byte/s), and return the datasheet's next to them if it is known."""
     precision = where_trained(str(device)).precision
-    measured, known = measured_ceiling(device, precision), ceiling(device, precision)
-    return {"precision": precision, "measured": measured._asdict(), "taken": known._asdict()}
+    measured, taken = measured_ceiling(device, precision), ceiling(device, precision)
+    return {"precision": precision, "measured": measured._asdict(), "taken": taken._asdict()}
 
 
 def of_problems(device, tables):
     """Count the slots of digits and signs a second that each task makes."""
-    found = {}
+    slots_per_second = {}
     for name, task in TASKS.items():
-        made = task(tables["digits"])
-        batches = made.batches(0, 0, tables["problems"], device)
+        problems = task(tables["digits"])
+        batches = problems.batches(0, 0, tables["problems"], device)
         slots = sum(batch.tokens.numel() for batch in batches)
-        seconds = _median(lambda step, made=made: made.batches(0, step, tables["problems"], device), device)
-        found[name] = slots / seconds
-    return {"slots_per_second": found}
+        seconds = _median(lambda step, problems=problems: problems.batches(0, step, tables["problems"], device), device)
+        slots_per_second[name] = slots / seconds
+    return {"slots_per_second": slots_per_second}
 
 
 def of_updates(device, tables):
     """Time an update of each sweep's first run, plain and compiled, and its share of the peak."""
-    where, found = where_trained(str(device)), {}
+    where, updates = where_trained(str(device)), {}
     sweeps = {"arithmetic": arithmetic_sweep(tables["reduced"]), "language": language_sweep(tables["schemes"])}
     for name, sweep in sweeps.items():
         sweep = sweep.settled(where)
@@ -48,16 +48,16 @@ def of_updates(device, tables):
             stage = sweep.runs(sweep.stages[0], best)
             runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (stage[0], stage[-1])}
         for label, run in runs.items():
-            found[f"{name} {label}"] = {
+            updates[f"{name} {label}"] = {
                 word: _update(run, Execution(compile=compiled), device, where.precision)
                 for word, compiled in WAYS.items()
                 if word in tables["ways"]
             }
-    return {"updates": found}
+    return {"updates": updates}
 
 
 def of_judging(device, tables):
-    """Time the judgement of a batch by one pass and token by token."""
+    """Time the test of a batch by one pass and token by token."""
     run = next(iter(arithmetic_sweep(tables["reduced"]).arms.values()))[0]
     model, _ = run.prepared(Execution(compile=False), device, "float32")
     batch = run.task.cell(run.task.largest, run.task.largest, tables["judged"], 0, device)

@@ -55,10 +55,10 @@ class Checkpoints:
         `InputError` is raised if it is damaged.
         """
         remove_partial(self.folder)
-        found = self._found()
-        if not found:
+        paths = self._found()
+        if not paths:
             return None
-        path = found[-1]
+        path = paths[-1]
         try:
             digests = json.loads((path / DIGESTS).read_text(encoding="utf-8"))
             for name in (WEIGHTS, STATE):
@@ -69,8 +69,8 @@ class Checkpoints:
         # The exception depends on which bytes are damaged.
         except Exception as error:
             reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
-            mend = "resume from the one before it" if len(found) > 1 else "begin the run again"
-            raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {mend}") from error
+            fix = "resume from the one before it" if len(paths) > 1 else "begin the run again"
+            raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {fix}") from error
         return int(path.name.removeprefix("step-")), weights, state
 
     def remove(self):

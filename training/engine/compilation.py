@@ -8,8 +8,8 @@ import torch
 from ...datasets.wording import shortened
 from ...errors import DiagnosticWarning
 
-# Shapes for which one function is compiled, and all functions together. By default torch goes on without compiling, and
-# without a word, after a few shapes: the grid of one arithmetic model has sixteen.
+# Most shapes for which one function is compiled, and all functions together. By default torch stops compiling after a
+# few shapes, without a warning, but the grid of one arithmetic model has sixteen.
 SHAPES, SHAPES_TOGETHER = 512, 4096
 # The compiled functions of this process.
 MADE = []
@@ -31,7 +31,7 @@ class Compiled:
 
         @functools.wraps(function)
         def counted(*arguments):
-            # Compiled code does not hold this branch.
+            # Compiled code does not have this branch.
             if not torch.compiler.is_compiling():
                 self.eager += 1
             return function(*arguments)

@@ -79,12 +79,12 @@ def check_choice(label, value, choices):
 
 
 def words(hint):
-    """Say what a type and its range take, such as "a whole number of at least 1"."""
+    """Return in words what a type and its range take, such as "a whole number of at least 1"."""
     of, origin = typing.get_args(hint), typing.get_origin(hint)
     if origin is Annotated:
-        return _ranged(of[0], [limit for each in of[1:] for limit in getattr(each, "metadata", ())])
+        return _ranged(of[0], [limit for part in of[1:] for limit in getattr(part, "metadata", ())])
     if origin is typing.Literal:
-        return " or ".join(filter(None, [", ".join(f'"{each}"' for each in of[:-1]), f'"{of[-1]}"']))
+        return " or ".join(filter(None, [", ".join(f'"{part}"' for part in of[:-1]), f'"{of[-1]}"']))
     if origin is tuple:
         number = "" if of[-1] is ... else f"{len(of)} "
         return f"a list of {number}{_plural(words(of[0]))}"
@@ -105,28 +105,28 @@ def _number(bound):
     return f"2^{power}" if power > 30 and bound == 2**power else bound
 
 
-def _plural(said):
-    """Say the same of several."""
+def _plural(singular):
+    """Return the plural of what a type takes."""
     for one in sorted(PLURALS, key=len, reverse=True):
-        if said.startswith(one):
-            return PLURALS[one] + said[len(one) :]
-    return re.sub("^a list", "lists", said)
+        if singular.startswith(one):
+            return PLURALS[one] + singular[len(one) :]
+    return re.sub("^a list", "lists", singular)
 
 
 def described(kind):
-    """Read what the docstring of a dataclass or function has on each parameter, as plain text by name."""
+    """Return the descriptions in the docstring of a dataclass or function, as plain text by parameter."""
     _, _, section = inspect.getdoc(kind).partition("\nParameters\n----------\n")
     section = re.split(r"\n\n\w+\n-+\n", f"{section}\n\n")[0]
-    found = {}
+    descriptions = {}
     for names, text in re.findall(r"^(\w[\w, ]*)(?: :[^\n]*)?\n((?:    .*\n?|\n)*)", section, re.MULTILINE):
         plain = " ".join(text.replace("``", "").replace("`", "").split())
-        found |= dict.fromkeys(names.split(", "), plain)
-    return found
+        descriptions |= dict.fromkeys(names.split(", "), plain)
+    return descriptions
 
 
 @functools.cache
 def hints(kind):
-    """Annotations of a dataclass or function, with their ranges."""
+    """Return the annotations of a dataclass or function, with their ranges."""
     return typing.get_type_hints(kind, include_extras=True)
 
 
@@ -136,18 +136,18 @@ def _adapter(hint):
 
 
 def _is_plain(hint):
-    """Whether a type is of numbers, texts and lists of them."""
-    of = [each for each in typing.get_args(hint) if each is not ...]
+    """Return whether a type is of numbers, texts and lists of them."""
+    of = [part for part in typing.get_args(hint) if part is not ...]
     if typing.get_origin(hint) in (Annotated, typing.Literal):
         return True
     return all(map(_is_plain, of)) if of else hint in WORDS
 
 
 def _choices(hint):
-    """Every choice that a type names."""
+    """Return every choice that a type names."""
     if typing.get_origin(hint) is typing.Literal:
         return typing.get_args(hint)
-    return tuple(choice for each in typing.get_args(hint) for choice in _choices(each))
+    return tuple(choice for part in typing.get_args(hint) for choice in _choices(part))
 
 
 def _frozen(value):

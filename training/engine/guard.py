@@ -13,9 +13,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Guard:
     """What stops a run before its next update: a time limit in seconds, or a signal.
 
-    The time limit counts from the first progress, so that a slice of a sweep always makes some, however long it takes
-    to read what is finished and to build a model. A copy sent to another process is the guard of that process for the
-    same slice, which `key` identifies: its runs share one clock there.
+    The time limit counts from the first progress. So every slice of a sweep makes some, even if it takes long to read
+    finished runs and to build a model. A copy sent to another process is the guard of that process for the same slice,
+    which `key` identifies: its runs share one clock there.
     """
 
     def __init__(self, time_limit=None, key=None):
@@ -33,13 +33,13 @@ class Guard:
         return self.signalled is not None or (self._deadline is not None and time.monotonic() >= self._deadline)
 
     def progressed(self):
-        """Note that an update was made or a part of a grid evaluated; the first time starts the clock."""
+        """Record that an update was made or a part of a grid evaluated; the first one starts the clock."""
         if self._deadline is None and self.time_limit is not None:
             self._deadline = time.monotonic() + self.time_limit
 
     @contextlib.contextmanager
     def listening(self):
-        """Note SIGINT and SIGTERM instead of dying of them, in the main thread; a second one has its usual effect."""
+        """Record SIGINT and SIGTERM in the main thread instead of ending; a second one has its usual effect."""
         if self._before is not None or threading.current_thread() is not threading.main_thread():
             yield self
             return

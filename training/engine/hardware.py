@@ -130,7 +130,7 @@ def synchronise(device):
 
 
 def device_name(device):
-    """Give the name of the device in words."""
+    """Return the name of the device in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 
@@ -157,7 +157,7 @@ def free_memory(device):
 def check_fits(needed, device, what, instead):
     """Raise `InputError` if a number of bytes does not fit into the free memory of a device.
 
-    The message says in words `what` needs them and what to give `instead`.
+    The message names `what` needs them and what to give `instead`.
     """
     free = free_memory(device)
     if needed > free:
@@ -175,9 +175,9 @@ def ceiling(device, precision):
     """
     name = device_name(device)
     if device.type == "cuda" and precision == "bfloat16":
-        for known, (flop, memory) in DATASHEETS.items():
-            if known in name:
-                return Ceiling(flop, memory, f"datasheet of {known}")
+        for model, (flop, memory) in DATASHEETS.items():
+            if model in name:
+                return Ceiling(flop, memory, f"datasheet of {model}")
     return measured_ceiling(device, precision)
 
 

@@ -75,7 +75,7 @@ class Optimisation:
             raise InputError(f"training: warmup is {self.warmup}; give at most the updates of the run, {self.updates}")
 
     def rate(self, step):
-        """Learning rate of the update after `step` others."""
+        """Compute the learning rate of the update after `step` others."""
         return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
 
     def optimiser(self, model, *, capturable=False):
@@ -259,15 +259,15 @@ def _save(checkpoints, model, optimiser, progress):
 
 
 def _restore(checkpoints, model, optimiser, progress, device):
-    found = checkpoints.latest(device)
-    if found is None:
+    checkpoint = checkpoints.latest(device)
+    if checkpoint is None:
         return
-    _, weights, state = found
+    _, weights, state = checkpoint
     model.load_state_dict(weights)
     settings = [{name: group[name] for name in group if name != "params"} for group in optimiser.param_groups]
     optimiser.load_state_dict(state.pop("optimiser"))
     # The optimiser's settings depend on this device, and a graph reads the learning rate from this very tensor.
-    for group, own in zip(optimiser.param_groups, settings, strict=True):
-        group.update(own)
+    for group, of_device in zip(optimiser.param_groups, settings, strict=True):
+        group.update(of_device)
     for name, value in state.items():
         setattr(progress, name, value)

@@ -22,19 +22,20 @@ def hashed(*words):
 
 
 def top_bits(word, count):
-    """Take the `count` most significant bits of 64-bit words, as integers from 0 to 2^count - 1."""
+    """Take the `count` most significant bits of words, as non-negative integers."""
     return (word >> (64 - count)) & ((1 << count) - 1)
 
 
 def low_bits(word, count):
-    """Take the `count` least significant bits of 64-bit words, as integers from 0 to 2^count - 1."""
+    """Take the `count` least significant bits of words, as non-negative integers."""
     return word & ((1 << count) - 1)
 
 
 def below(word, bound):
-    """Map 64-bit words to integers from 0 to bound - 1, for a bound up to 2^31, by the top 32 bits times the bound.
+    """Map words to non-negative integers below a bound, which is at most ``2^31``.
 
-    Every integer gets the same number of words to within one part in 2^32 / bound.
+    The integer is the top 32 bits times the bound, over ``2^32``. Every integer gets the same number of words to within
+    one part in ``2^32 / bound``.
     """
     return (top_bits(word, 32) * bound) >> 32
 

@@ -7,7 +7,7 @@ RISE, FALL = 0.1, 0.1
 
 
 def constant(progress, rise=RISE, fall=FALL):
-    """Keep the full rate."""
+    """Return the full rate."""
     return 1.0
 
 

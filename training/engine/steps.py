@@ -18,7 +18,7 @@ class Stepper:
         self.device = next(model.parameters()).device
 
     def __call__(self, rate, *batch):
-        """Make one update at a learning rate, and give its loss."""
+        """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
             if isinstance(group["lr"], torch.Tensor):
                 group["lr"].fill_(rate)
@@ -52,7 +52,7 @@ class Stepper:
 
 
 class GraphStepper(Stepper):
-    """Makes updates on CUDA by replaying a graph, one for each shape of batch, which takes the host hardly any time.
+    """Makes updates on CUDA by replaying a graph, one for each shape of batch, which takes little time on the host.
 
     The optimiser must be capturable, with its learning rate in a tensor.
     """

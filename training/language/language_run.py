@@ -30,10 +30,10 @@ UNITS = {
 class Run(base.Run):
     """A language model trained once.
 
-    Its record has the variables loss_train (mean since the evaluation before), loss_eval and loss_eval_se, loss_oracle
-    (the true law on the same tokens), excess (loss_eval - loss_oracle) and excess_se, in nats per token; learning_rate,
-    tokens, flop (6 N_T D) and wall_seconds. For a corpus of known law it has the attributes entropy, which no loss can
-    be below, and entropy_se.
+    Its record has losses in nats per token: loss_train (mean since the evaluation before), loss_eval and loss_eval_se.
+    If the law of the corpus is known, it also has loss_oracle (the true law on the same tokens), excess
+    (loss_eval - loss_oracle) and excess_se. Other variables are learning_rate, tokens, flop (6 N_T D) and wall_seconds.
+    For a corpus of known law the attribute entropy is the least expected loss, with the error entropy_se.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Run(base.Run):
     precision : str
         ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes bfloat16 on a GPU that has it, else float32.
     seed : int
-        Of the initial weights and of the order of the training text.
+        Seed of the initial weights and of the order of the training text.
     budget_fraction : float
         Updates as a share of those of the size's full budget.
 
@@ -120,7 +120,7 @@ class Run(base.Run):
 
     @property
     def largest(self):
-        """What needs memory, the model and the tokens of an update, and what to give where it is too much."""
+        """What needs memory (the model and the tokens of an update), and what to give if it is too much."""
         what = f"a model of {self.model.parameters:,} parameters with {self.batch_tokens:,} tokens an update"
         return what, "fewer batch_tokens or a smaller model"
 
@@ -161,9 +161,9 @@ def _entropy(corpus, context):
 def training_bytes(model, tokens, route, precision, *, on_gpu=False):
     """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
 
-    It is that of weights, gradients and AdamW's two averages (16 a parameter), of what backpropagation needs of each
-    layer (by token of an update eighteen widths, and attention's weights), and of logits: where the loss's route makes
-    all at once in the precision of the layers, in float32, and again for their gradients; else of a chunk of them.
+    Weights, gradients and AdamW's two averages take 16 bytes a parameter. For each layer and token of an update,
+    backpropagation needs eighteen widths and attention's weights. Logits are counted in the precision of the layers, in
+    float32, and again for their gradients. A route of the loss that works in chunks has logits of one chunk.
     """
     width = 2 if precision == "bfloat16" else 4
     layer = (18 * model.d_model + 2 * model.heads * model.context) * width

@@ -1,7 +1,7 @@
 """Cross-entropy over a large vocabulary, computed by several routes.
 
 A small model spends most of its time on the logits of a batch: 65,536 tokens over 50,257 words are 6.6 GB in bf16. The
-routes differ in how often those bytes move.
+routes differ in how often those bytes are read and written.
 """
 
 import importlib.util
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from ...datasets.wording import unknown
 from ...errors import InputError
 
-# Logits that are made at once, by whether on a GPU: a CPU's stay in its cache, a GPU's keep all of it busy.
+# Logits that are made at once, by whether on a GPU: a CPU's fit into its cache, a GPU's use all of it.
 CHUNK = {False: 2**20, True: 2**28}
 # The words of a matrix product are filled up to a multiple of this, which a GPU's tensor cores want.
 MULTIPLE = {False: 1, True: 64}
@@ -30,10 +30,10 @@ def cross_entropy(states, weight, targets, route="auto"):
     targets : torch.Tensor
         Next tokens, int64, shape (...).
     route : str
-        ``"plain"``, with all logits in memory; ``"chunked"``, with gradients computed together with the loss, chunk by
-        chunk; ``"torch"``, torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not
-        its gradients; ``"liger"`` and ``"cut"``, the Liger and cut-cross-entropy kernels for CUDA; or ``"auto"``, which
-        `chosen_route` resolves.
+        ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by chunk.
+        ``"torch"`` is torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not its
+        gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
+        resolved by `chosen_route`.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def cross_entropy(states, weight, targets, route="auto"):
     Raises
     ------
     InputError
-        If the route is unknown or cannot be taken here.
+        If the route is unknown or does not work here.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        """Give the gradients of states and weight."""
+        """Return the gradients of states and weight."""
         of_states, of_weight = ctx.saved_tensors
         return (gradient * of_states).to(of_states.dtype), (gradient * of_weight).to(of_states.dtype), None
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Column by variable or coordinate of a record; the others keep their names.
+# Column by variable or coordinate of a record, where the names differ.
 RENAMED = {"flop": "training_flop", "loss_eval": "loss", "loss_eval_se": "loss_se"}
 COLUMNS = (
     *("parameters", "tokens", "training_flop", "loss", "d_model", "vocabulary", "parameters_nonembedding"),
@@ -18,20 +18,21 @@ def table(dataset, scheme=None, *, curves=False):
     Parameters
     ----------
     dataset : xarray.Dataset
-        As `train` gives it.
+        As `train` returns it.
     scheme : str, optional
-        Keep the runs of this scheme; by default those of any.
+        Name of the scheme whose runs the table has; by default it has those of any scheme.
     curves : bool
-        Keep all evaluations of runs that anneal. By default such a run gives only its last one, while every evaluation
-        of a run at a constant rate counts as a run of that many tokens.
+        Whether the table has all evaluations of runs that anneal. By default it has only their last one, while every
+        evaluation of a run at a constant rate counts as a run of that many tokens.
 
     Returns
     -------
     pandas.DataFrame
-        A row a run: parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token), d_model, vocabulary,
-        parameters_nonembedding, then loss_se, loss_oracle, excess, excess_se and what describes the run. `annealed` is
-        the share of the schedule that was done. For a corpus of known law irreducible_loss and irreducible_loss_se are
-        the entropy that no loss can be below on average. Rows without a finite loss are left out.
+        One row a run. Its columns are parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token),
+        d_model, vocabulary and parameters_nonembedding. Then come loss_se, loss_oracle, excess, excess_se and what
+        describes the run. `annealed` is the share of the schedule that was done. For a corpus of known law
+        irreducible_loss is the entropy, the least expected loss, and irreducible_loss_se its error. Rows without a
+        finite loss are left out.
     """
     rows = dataset.to_dataframe().reset_index().rename(columns=RENAMED)
     rows["annealed"] = rows["step"] / rows["updates"]

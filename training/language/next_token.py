@@ -39,8 +39,8 @@ def _evaluation(run, device):
     corpus, context = run.corpus, run.model.context
     tokens = corpus.held_out(run.evaluation_tokens // context, context, device)
     parts = tokens.split(run.sequences)
-    known = getattr(corpus, "log_probability", None)
-    truth = None if known is None else torch.cat([-known(part) for part in parts]).mean(1)
+    log_probability = getattr(corpus, "log_probability", None)
+    truth = None if log_probability is None else torch.cat([-log_probability(part) for part in parts]).mean(1)
 
     def evaluate(model):
         losses = [token_losses(model(part[:, :-1]), model.unembedding, part[:, 1:]) for part in parts]

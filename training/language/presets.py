@@ -22,8 +22,8 @@ PAPER = {
         "seeds": [0],
     },
 }
-# The paper's widths, depths and budgets with a vocabulary that makes a step several times cheaper. The parameters of
-# the embeddings shrink with it: these are other models, whose layers hold 4% to 65% of all parameters, not .4% to 13%.
+# The paper's widths, depths and budgets with a vocabulary that makes a step several times cheaper. The embeddings
+# shrink with it, so these are other models: layers hold 4% to 65% of all parameters. In the paper they hold .4% to 13%.
 NARROW = PAPER | {"corpus": PAPER["corpus"] | {"vocabulary": 4096}}
 DEMO = {
     "corpus": {"kind": "synthetic", "vocabulary": 256, "exponent": 1.4},
@@ -70,7 +70,7 @@ for name, base in (("demo", DEMO), ("small", SMALL)):
 
 
 def preset(name):
-    """Give a copy of the tables of a named sweep, as a sweep's file holds them.
+    """Return a copy of the tables of a named sweep, as a sweep's file holds them.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Stage:
     budgets : tuple of float
         Updates as shares of those of the size.
     keep : str
-        ``"all"``, or ``"best"`` to count as the stage's runs only those at each size's best rate.
+        ``"all"``, or ``"best"`` to count only the runs at each size's best rate as runs of the stage.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Sweep(base.Sweep):
     Parameters
     ----------
     base : Run
-        What all runs share; each has its own model and optimisation.
+        What all runs share, apart from the model and the optimisation.
     sizes : tuple of Configuration
     updates : tuple of int
         Full budget of each size.
@@ -98,15 +98,15 @@ class Sweep(base.Sweep):
 
         `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
         """
-        made = []
+        runs = []
         for model, updates in zip(self.sizes, self.updates, strict=True):
             rates = stage.learning_rates
             if rates == BEST:
                 rates = [best[model]] if model in best else []
             for rate in rates:
                 for budget in stage.budgets:
-                    made += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
-        return made
+                    runs += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
+        return runs
 
     def _run(self, model, schedule, rate, updates, budget, seed):
         total = max(1, round(updates * budget))
@@ -179,8 +179,10 @@ class Sweep(base.Sweep):
                 best = {}
             elif stage.compares:
                 best = best_rates(trained, results)
-            kept = [run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate]
-            members[stage.name] = {run.name for run in kept}
+            counted = [
+                run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate
+            ]
+            members[stage.name] = {run.name for run in counted}
         return members
 
 
@@ -200,7 +202,7 @@ def best_rates(runs, results):
             ends.setdefault(run.model, {}).setdefault(run.optimisation.learning_rate, []).append(loss)
     best = {}
     for model, losses in ends.items():
-        means = {rate: sum(each) / len(each) for rate, each in losses.items()}
+        means = {rate: sum(by_seed) / len(by_seed) for rate, by_seed in losses.items()}
         finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
         if finite:
             best[model] = min(finite, key=finite.get)

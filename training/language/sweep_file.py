@@ -10,7 +10,7 @@ from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run
@@ -35,7 +35,7 @@ MODEL = {
         "Pairs of width d_model, a multiple of the heads, and number of layers.",
         "[[16, 1], [32, 3]]",
     ),
-    **keys_of(Configuration, SHAPE, vocabulary=Said("the corpus's")),
+    **keys_of(Configuration, SHAPE, vocabulary=Derived("the corpus's")),
 }
 TRAINING = {
     "updates": Key(Count | tuple[Count, ...], NEEDED, "Updates of the full budget; a list has one for each size."),
@@ -50,7 +50,7 @@ TRAINING = {
     ),
 }
 STAGE = keys_of(
-    Stage, ("name", "schedule", "learning_rates", "budgets", "keep"), name=Said("stage-1, ..."), schedule="constant"
+    Stage, ("name", "schedule", "learning_rates", "budgets", "keep"), name=Derived("stage-1, ..."), schedule="constant"
 )
 
 
@@ -108,14 +108,14 @@ def make_sweep(tables, *, base=".", folder="."):
     8
     """
     with located():
-        made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
-        corpus = table_of("corpus", made["corpus"])
+        sections = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
+        corpus = table_of("corpus", sections["corpus"])
         if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
             corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
-        model = checked("model", made["model"], MODEL)
-        training = with_defaults(checked("training", made["training"], TRAINING), TRAINING)
+        model = checked("model", sections["model"], MODEL)
+        training = with_defaults(checked("training", sections["training"], TRAINING), TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)
-        return _assembled(corpus, model, training, made["stages"])
+        return _assembled(corpus, model, training, sections["stages"])
 
 
 def sweep_keys():
@@ -135,7 +135,7 @@ def sweep_keys():
     default                               4
     meaning     Attention heads of a block.
     """
-    preset = {"preset": Key(Literal[tuple(PRESETS)], Said("none"), PRESET)}
+    preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     corpora = {"[corpus]": {"kind": KIND}}
     corpora |= {f'[corpus] of kind "{kind}"': keys for kind, (keys, _) in KINDS.items()}
     return listed({"": preset, **corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE})
@@ -154,28 +154,28 @@ def _assembled(corpus, model, training, stages):
     return Sweep(base, sizes, updates, training["evaluations"], tuple(training["seeds"]), stages, execution)
 
 
-def _updates(given, sizes):
-    each = given if isinstance(given, list) else [given] * sizes
-    if len(each) != sizes:
-        raise InputError(f"training: updates is {given!r}; give a whole number, or one for each of the {sizes} sizes")
-    return tuple(each)
+def _updates(updates, sizes):
+    by_size = updates if isinstance(updates, list) else [updates] * sizes
+    if len(by_size) != sizes:
+        raise InputError(f"training: updates is {updates!r}; give a whole number, or one for each of the {sizes} sizes")
+    return tuple(by_size)
 
 
-def _stages(given):
-    tables = named_tables("stages", given, STAGE, reserved=("runs",))
+def _stages(listed_tables):
+    tables = named_tables("stages", listed_tables, STAGE, reserved=("runs",))
     stages = tuple(_stage(f"stages: stage {i}", name, table) for i, (name, table) in enumerate(tables.items(), 1))
     for position, stage in enumerate(stages):
         if stage.learning_rates == BEST and not any(before.compares for before in stages[:position]):
-            raise InputError(f"stages: {stage.name} asks for the best rate and no constant stage goes before; add one")
+            raise InputError(f"stages: {stage.name} takes the best rate and no constant stage goes before; add one")
     return stages
 
 
 def _stage(label, name, table):
-    given = with_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
-    if given["keep"] == BEST and given["schedule"] != "constant":
+    settings = with_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
+    if settings["keep"] == BEST and settings["schedule"] != "constant":
         raise InputError(
-            f'{label}: keep is "best" with schedule {quoted(given["schedule"])}; rates are compared at "constant"'
+            f'{label}: `keep` is "best" with schedule {quoted(settings["schedule"])}; rates are compared at "constant"'
         )
-    if given["learning_rates"] != BEST:
-        given["learning_rates"] = tuple(map(float, given["learning_rates"]))
-    return Stage(**given | {"budgets": tuple(map(float, given["budgets"]))})
+    if settings["learning_rates"] != BEST:
+        settings["learning_rates"] = tuple(map(float, settings["learning_rates"]))
+    return Stage(**settings | {"budgets": tuple(map(float, settings["budgets"]))})

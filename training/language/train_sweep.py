@@ -28,18 +28,18 @@ def train(
 ) -> xr.Dataset | None:
     """Train a sweep of small language models, or resume it.
 
-    Every finished run is saved in ``OUT/runs`` and is not trained again; an interrupted run resumes from its last
-    checkpoint, with the result that it would have had. A call that ends with finished runs writes ``OUT/runs.nc`` (all
-    runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which `bayescaling.read` takes as
-    they are. The table of a stage that anneals at a single budget has whole curves, since scheme 3 of Pearce and Song
-    (2024, arXiv:2406.12907) reads its frontier off them; ``runs.csv`` has only the ends of annealed runs.
+    Every finished run is saved in ``OUT/runs`` and is not trained again. An interrupted run resumes from its last
+    checkpoint, with the result of an unbroken one. A call that ends with finished runs writes ``OUT/runs.nc`` (all
+    runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which `bayescaling.read` takes
+    unchanged. The table of a stage that anneals at a single budget has whole curves, from which scheme 3 of Pearce and
+    Song (2024, arXiv:2406.12907, section 3) reads its frontier. ``runs.csv`` has only the ends of annealed runs.
 
     Parameters
     ----------
     sweep : path or Sweep
         A TOML file with tables like the presets', or a sweep made of such tables.
     out : path
-        Folder for everything that is written. An executor's workers keep checkpoints there too: if machines share the
+        Folder for everything that is written. An executor's workers write checkpoints there too: if machines share the
         folder, another worker can resume a run. Results come back to this process.
     executor : concurrent.futures.Executor, optional
         Trains the runs; by default they are trained here, one after another. Its workers must be able to import this
@@ -49,15 +49,15 @@ def train(
     device : str, optional
         Such as ``"cpu"`` or ``"cuda:1"``; by default CUDA where a worker has a GPU.
     time_limit : float, optional
-        Seconds of training after which to save and stop. They count from the first update of the call (on an executor,
-        of each worker process), so that every call makes progress: at least one update is made and saved.
+        Seconds of training after which to save and stop. They count from the first update of the call, on an executor
+        from that of each worker process. So every call makes and saves at least one update.
     progress : bool
-        Show on standard error how far it is: a bar in a terminal, and a line a minute elsewhere.
+        Whether to show progress on standard error: a bar in a terminal, and a line a minute elsewhere.
 
     Returns
     -------
     xarray.Dataset or None
-        All finished runs, as `sweeps.records.merged` gives them, with the attribute ``status``: ``"finished"``, or
+        All finished runs, as `sweeps.records.merged` returns them, with the attribute ``status``: ``"finished"``, or
         ``"paused"`` if the time limit stopped it. None if no run is finished yet.
 
     Raises
@@ -108,10 +108,10 @@ def outline(sweep, *, device=None):
     Returns
     -------
     dict
-        ``device``, its ``peak`` (FLOP/s) and where that is from, its ``free`` memory (bytes), the ``share`` of the peak
-        that is assumed, and ``rounds``: for each arm or stage its name, ``runs``, smallest and largest ``parameters``,
-        ``flop`` of matrix products, ``bytes`` of memory that its largest run takes and ``hours`` at the share of the
-        peak.
+        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes), the assumed ``share`` of the
+        peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and largest
+        ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run, and the
+        ``hours`` at the share of the peak.
 
     Raises
     ------

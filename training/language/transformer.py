@@ -64,7 +64,7 @@ class Configuration:
 
     @property
     def parameters_nonembedding(self):
-        """Parameters of the blocks' matrices: 12 L d^2, 4 d^2 for attention and 8 d^2 after it."""
+        """Parameters of the blocks' matrices, ``12 L d^2``: a third for attention, the rest after it."""
         return (4 + 2 * EXPANSION) * self.layers * self.d_model**2
 
     @property
@@ -81,14 +81,15 @@ class Configuration:
     def matmul_flop_per_token(self):
         """FLOP of matrix products for each token trained on, forward and backward.
 
-        Two for a multiplication and an addition, three times over: 6 (N_x + V d) for blocks and logits, and
-        12 L context d for attention over the full square, of which a causal kernel may skip half.
+        A multiplication and an addition are two FLOP, and the backward pass takes twice the forward one. Blocks and
+        logits take ``6 (N_x + V d)``. Attention over the full square takes ``12 L context d``, of which a causal kernel
+        may skip half.
         """
         products = self.parameters_nonembedding + self.vocabulary * self.d_model
         return 6 * products + 12 * self.layers * self.context * self.d_model
 
     def training_flop(self, tokens):
-        """Training compute C = 6 N_T D, FLOP."""
+        """Compute the training compute C = 6 N_T D, FLOP."""
         return 6 * self.parameters * tokens
 
 
@@ -99,8 +100,8 @@ class Decoder(torch.nn.Module):
     ----------
     configuration : Configuration
     seed : int
-        Of the initial weights, which are drawn on the CPU so that every device has the same: normal with standard
-        deviation 0.02, and 0.02 / sqrt(2 L) for the matrices that write to the residual stream, as in GPT-2.
+        Seed of the initial weights, which are drawn on the CPU so that every device has the same. They are normal with
+        standard deviation 0.02, as in GPT-2. Matrices that write to the residual stream have ``0.02 / sqrt(2 L)``.
 
     Examples
     --------

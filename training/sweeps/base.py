@@ -16,9 +16,9 @@ class Run:
     Its fields include `model` (with `parameters`), `optimisation` (an `engine.loop.Optimisation`), `evaluate_at`
     (numbers of updates after which to evaluate, tuple of int), `precision` (str) and `seed` (int).
 
-    A subclass has `measured`, the names of the variables by step that evaluations hold; `units` by name of variable or
-    coordinate of the record; `deviations` from the study that it follows; and `graphs`, whether its updates can be
-    replayed as CUDA graphs.
+    A subclass has `measured`, the names of the variables by step that evaluations hold, and `units` by name of variable
+    or coordinate of the record. It has `deviations` from the study that it follows, and `graphs`, whether its updates
+    can be replayed as CUDA graphs.
     """
 
     graphs = False
@@ -35,7 +35,7 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def settled(self, where):
-        """Return the run as it is trained at an `engine.hardware.Where`: its precision is no longer ``"auto"``."""
+        """Return the run with the precision of an `engine.hardware.Where` if its precision is ``"auto"``."""
         return replace(self, precision=where.precision) if self.precision == "auto" else self
 
     @property
@@ -57,7 +57,7 @@ class Run:
 
     @property
     def largest(self):
-        """What needs memory, in words, and what to give where it is too much: (str, str)."""
+        """What needs memory, in words, and what to give if it is too much: (str, str)."""
         raise NotImplementedError
 
     def check_fits(self, execution, device, precision):

@@ -43,6 +43,6 @@ class Execution:
         check_fields(self, "training")
 
     def compiles(self, device):
-        """Whether to compile on a device: if that is wanted and possible."""
+        """Return whether to compile on a device: if that is wanted and possible."""
         wanted = device.type == "cuda" if self.compile == "auto" else self.compile
         return wanted and can_compile(device.type)

@@ -13,14 +13,14 @@ from .tables import table_of
 NEEDED = object()
 
 
-class Said(str):
+class Derived(str):
     """A default in words, where it follows from something else."""
 
 
 class Key(NamedTuple):
     """A key of a table: the type and range of its value, its default, what it means, and an example of a value.
 
-    The default is `Said` where it depends on others, and `NEEDED` where the key must not be left out.
+    The default is `Derived` where it depends on others, and `NEEDED` where the key must not be left out.
     """
 
     takes: Any
@@ -44,30 +44,30 @@ def keys_of(kind, names, **usual):
 
     `usual` has defaults of a file that differ from those of the parameters.
     """
-    parameters, said = inspect.signature(kind).parameters, described(kind)
-    own = {name: NEEDED if x.default is inspect.Parameter.empty else x.default for name, x in parameters.items()}
-    return {name: Key(hints(kind)[name], (own | usual)[name], said[name]) for name in names}
+    parameters, descriptions = inspect.signature(kind).parameters, described(kind)
+    defaults = {name: NEEDED if x.default is inspect.Parameter.empty else x.default for name, x in parameters.items()}
+    return {name: Key(hints(kind)[name], (defaults | usual)[name], descriptions[name]) for name in names}
 
 
-def checked(label, given, keys, *, whole=True):
+def checked(label, table, keys, *, whole=True):
     """Return a table whose keys are known, with values of their types and ranges; else raise `InputError`.
 
     `label` is where the table is, such as ``"training"``, or "" at the top. Unless it is `whole`, keys that are needed
     may be missing.
     """
     place = f"{label}: " if label else ""
-    for key, value in table_of(label, given, keys).items():
+    for key, value in table_of(label, table, keys).items():
         check_value(f"{place}{key}", value, keys[key].takes, keys[key].such)
     for key, (takes, usual, *_, such) in keys.items():
-        if whole and usual is NEEDED and key not in given:
+        if whole and usual is NEEDED and key not in table:
             raise InputError(f"{place}{key} is missing; give {words(takes)}{f', such as {such}' if such else ''}")
-    return given
+    return table
 
 
 def with_defaults(table, keys):
     """Return a table with the defaults of the keys that it leaves out, except those that depend on others."""
     usual = {name: key.usual for name, key in keys.items() if key.usual is not NEEDED}
-    return {name: value for name, value in usual.items() if not isinstance(value, Said)} | table
+    return {name: value for name, value in usual.items() if not isinstance(value, Derived)} | table
 
 
 def listed(tables):
@@ -87,7 +87,7 @@ def _written(value):
     """Write a default as a file has it."""
     if value is NEEDED:
         return "needed"
-    if isinstance(value, Said):
+    if isinstance(value, Derived):
         return str(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_written, value))}]"

@@ -6,8 +6,8 @@ from pathlib import Path
 from ..engine.hardware import ceiling, chosen_device, device_name, free_memory, where_trained
 from .base import Sweep
 
-# Share of a device's peak that training is taken to reach, for hours. Assumed: on a CPU, where it was measured, models
-# of width 64 reach .4 and of width 384 and more .85.
+# Share of a device's peak that training is assumed to reach, for hours. On a CPU, models of width 64 reach .4. From
+# width 384 on they reach .85.
 SHARE = 0.4
 
 

@@ -22,9 +22,9 @@ def record(run, outcome, counts, device, precision):
     """Make the record of one run, a dataset.
 
     Its dimensions are run (of length 1), step (updates) and those of `counts`, which `Run.counts` returned. Variables
-    by step are those measured, NaN where a diverged run did not reach an evaluation, the run's curves and
-    learning_rate; what describes the run are coordinates along run. Attributes have versions, the configuration and
-    what else the run has.
+    by step are the measured ones, the run's curves and learning_rate. A measured one is NaN where a diverged run did
+    not reach an evaluation. Coordinates along run describe the run. Attributes have versions, the configuration and the
+    run's attributes.
     """
     evaluations = {values["step"]: values for values in outcome.evaluations}
     steps = np.array(sorted(evaluations))
@@ -58,8 +58,8 @@ def merged(planned, results, groups, label, **options):
 
     `groups` has the names of the runs of each group, in order. The coordinate `label` along run gets the names of its
     groups, separated by spaces; it is empty if the run is in none. A variable is NaN where a run has no value.
-    Attributes that all runs share are kept; ``sweep`` has the names of the groups and ``sha256`` is a hash of the names
-    of all planned runs.
+    The result has the attributes that all runs share. ``sweep`` has the names of the groups, and ``sha256`` is a hash
+    of the names of all planned runs.
     """
     planned = list(dict.fromkeys(run.name for run in planned))
     datasets = [results[name] for name in planned if name in results]

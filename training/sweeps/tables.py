@@ -63,71 +63,73 @@ def with_preset(tables, sections, presets, *, needed, whole):
     A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
     whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
     """
-    made = dict(table_of("a sweep", tables, sections))
-    for section, given in made.items():
-        _check_numbers(section, given)
-    if "preset" in made:
-        name = made.pop("preset")
+    merged = dict(table_of("a sweep", tables, sections))
+    for section, section_table in merged.items():
+        _check_numbers(section, section_table)
+    if "preset" in merged:
+        name = merged.pop("preset")
         check_choice("preset", name, tuple(presets))
         base = copy.deepcopy(presets[name])
-        for section, given in made.items():
-            base[section] = given if section in whole else base.get(section, {}) | table_of(section, given)
-        made = base
+        for section, section_table in merged.items():
+            base[section] = (
+                section_table if section in whole else base.get(section, {}) | table_of(section, section_table)
+            )
+        merged = base
     for section in needed:
-        if section not in made:
+        if section not in merged:
             raise InputError(f"a sweep needs {quoted(section)}; add it, or a preset: {', '.join(presets)}")
-    return made
+    return merged
 
 
 def _check_numbers(place, value):
-    """Refuse numbers that are not finite, or no 64 bits hold, wherever they stand."""
+    """Raise `InputError` for numbers that are not finite, or do not fit into 64 bits, at any depth."""
     if isinstance(value, dict | list):
-        for key, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
-            _check_numbers(f"{place}: {key}", each)
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value, 1):
+            _check_numbers(f"{place}: {key}", part)
     if isinstance(value, int | float) and not abs(value) < (LARGEST if isinstance(value, int) else math.inf):
         raise InputError(f"{place} is {shortened(value)}; give a finite number below 2^63")
 
 
-def table_of(name, given, known=None):
+def table_of(name, value, keys=None):
     """Return a value if it is a table of known keys, or of any if none are listed; else raise `InputError`."""
-    if not hasattr(given, "keys"):
-        raise InputError(f"{name}: found {quoted(given)} instead of a table; write it as a table of keys")
-    for key in given:
-        if known is not None:
-            check_choice(f"{name}: key", key, known)
-    return given
+    if not hasattr(value, "keys"):
+        raise InputError(f"{name}: found {quoted(value)} instead of a table; write it as a table of keys")
+    for key in value:
+        if keys is not None:
+            check_choice(f"{name}: key", key, keys)
+    return value
 
 
-def named_tables(section, given, known, reserved=()):
+def named_tables(section, entries, keys, reserved=()):
     """Return a list of tables, such as ``[[stages]]``, as a dict by their names, in their order.
 
     A table may have known keys, ``name`` among them, by default ``stage-1`` and so on; no table may have a reserved
     name. `InputError` is raised for any other.
     """
-    if not isinstance(given, list) or not given:
+    if not isinstance(entries, list) or not entries:
         raise InputError(f"{section}: found none; write at least one as [[{section}]]")
     one, tables = section.removesuffix("s"), {}
-    for position, table in enumerate(given, 1):
+    for position, table in enumerate(entries, 1):
         label = f"{section}: {one} {position}"
-        name = table_of(label, table, known).get("name", f"{one}-{position}")
+        name = table_of(label, table, keys).get("name", f"{one}-{position}")
         usable = isinstance(name, str) and name.replace("-", "").replace("_", "").isalnum()
         if not usable or len(name) > LONGEST_NAME or name in reserved:
             but = "".join(f", and not {quoted(other)}" for other in reserved)
             at_most = f"at most {LONGEST_NAME} " * (usable and len(name) > LONGEST_NAME)
             raise InputError(f'{label}: name is {name!r}; give {at_most}letters, digits, "-" and "_"{but}')
         if name in tables:
-            raise InputError(f"{section}: {quoted(name)} is the name of several; give each its own")
+            raise InputError(f"{section}: {quoted(name)} is the name of several; give different names")
         tables[name] = table
     return tables
 
 
 def chosen(table, keys):
-    """Give those of the keys that a table has, with their values."""
+    """Return those of the keys that a table has, with their values."""
     return {key: table[key] for key in keys if key in table}
 
 
 def optimiser_settings(training, keys):
-    """Give those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
+    """Return those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
     settings = chosen(training, keys)
     if settings.get("clip") == 0:
         settings["clip"] = None

@@ -28,8 +28,8 @@ from .records import read_dataset, record, write_table
 def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
     """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc`` and its tables.
 
-    `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`; the other parameters, the
-    result and what is raised are those of `training.train`.
+    `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`. The other parameters, the
+    result and the errors are those of `training.train`.
     """
     guard = Guard(_checked(time_limit))
     out = Path(os.path.realpath(os.path.expanduser(out)))

@@ -6,8 +6,10 @@ import pandas as pd
 from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
 from ....models.loss.law import describe
+from ....plots import plot_fit, plot_isoflop
 from ....plots.published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from ...drawing import allocation, checks, law, optimum, tables, verdicts
+from ...drawing.pictures import pictured
 from ...html import prose
 from . import laws_page
 from .analysis import MAIN
@@ -143,6 +145,7 @@ def sections(findings, published):
     name = optimum.preferred(document)
     best, sets, estimates = findings.fits[name], chinchilla_constants(published), chinchilla_estimates(published)
     apart, widest = laws_page.apart(document)
+    opened = f'import bayescaling as bs\n\nfit = bs.open("posteriors/{name}.nc")\n'
     blocks = {
         "allocation": allocation.allocation(best, sets),
         "allocated": tables.allocated(
@@ -152,6 +155,8 @@ def sections(findings, published):
             f"{OPTIMUM_NOTE}",
             fits=name,
         ),
+        "fit": pictured(plot_fit, best, code=f"{opened}bs.plot_fit(fit)"),
+        "isoflop": pictured(plot_isoflop, best, code=f"{opened}bs.plot_isoflop(fit)"),
         "by_law": laws_page.table_by_law(document),
         "data": law.data(main.rows),
         "tokens_per_parameter": allocation.tokens_per_parameter(best, sets),

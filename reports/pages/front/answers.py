@@ -1,4 +1,4 @@
-"""The questions of a report and their answers, as data: the page, the terminal and results.json show the same."""
+"""The questions of a report and their answers, as data: page, terminal and results.json have the same."""
 
 import math
 import textwrap
@@ -28,6 +28,7 @@ from ...html import prose
 from ...laws import DEFAULT
 
 COLUMNS = 80
+TEMPLATE = "answers.md.jinja"
 WORDS = {
     "digits": digits,
     "position": position,
@@ -38,20 +39,22 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer.
+    """One answer, which a card shows.
 
     Attributes
     ----------
     page : str
-        Name of the page that says more.
+        Name of the page, or of the place of it, that has more.
     question, answer : str
-        The answer in a sentence of its own.
+        The answer in one sentence, with one number and its interval.
     number : str
-        The number with its interval, what it is of, and the rivals that predict as well.
+        That number with its interval and unit.
+    doubt : str
+        One line: what the number depends on most.
     moves : str
-        What else the data allow, and what would move the number.
+        What else could change the answer, for the page.
     facts : Facts
-        What the answer's strength follows from, by `strength`.
+        From which `strength` follows.
     rests_on : tuple of str
         Names of the fits that the number is of.
     """
@@ -60,13 +63,14 @@ class Answer:
     question: str
     answer: str
     number: str
+    doubt: str
     moves: str
     facts: Facts
     rests_on: tuple
 
 
 def answers(document):
-    """Answer the questions whose pages were made.
+    """Answer the questions whose pages were computed.
 
     Parameters
     ----------
@@ -76,29 +80,45 @@ def answers(document):
     Returns
     -------
     list of dict
-        As `Answer`, with ``facts`` as a dict, its ``grades``, the ``strength`` and ``because``, why it is not stronger.
+        As from `answer`.
     """
-    made = {page: make(document) for key, (page, make) in ANSWERED.items() if key in document}
-    if not made:
-        return []
-    named = {page.replace("-", "_"): names for page, (_, _, names) in made.items()}
-    texts = prose.sections(__file__, {}, template="answers.md.jinja", **named, **WORDS)
     return [
-        _graded(Answer(page, text["title"], *text["text"], facts, rests_on), document["diagnostics"])
-        for (page, (facts, rests_on, _)), text in zip(made.items(), texts, strict=True)
+        answer(section, page, *make(document), document["diagnostics"])
+        for key, (section, page, make) in ANSWERED.items()
+        if key in document
     ]
 
 
-def _graded(answer, diagnostics):
-    """Grade an answer by the one rule of `strength`; its chains are those of all fits that it depends on."""
-    facts = answer.facts._replace(chains=all(diagnostics[name]["ok"] for name in answer.rests_on))
+def answer(section, page, facts, rests_on, named, diagnostics):
+    """Write one answer and grade it.
+
+    Parameters
+    ----------
+    section : str
+        Of the template.
+    page : str
+        As for `Answer`.
+    facts : Facts
+        Of which ``chains`` is set here: whether every fit that the answer depends on converged.
+    rests_on : tuple of str
+    named : dict
+        What the template names.
+    diagnostics : dict
+        Of the fits, as in results.json.
+
+    Returns
+    -------
+    dict
+        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, and ``because``, why it is not stronger.
+    """
+    (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
+    facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     finite = {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()}
-    why = "; ".join(reasons(facts)) or "nothing"
-    return asdict(answer) | {
+    return asdict(Answer(page, text["title"], *text["text"], facts, rests_on)) | {
         "facts": finite,
         "grades": grades(facts),
         "strength": strength(facts),
-        "because": why,
+        "because": "; ".join(reasons(facts)) or "nothing",
     }
 
 
@@ -107,48 +127,108 @@ def lines(document):
     indented = {"width": COLUMNS, "initial_indent": "  ", "subsequent_indent": "  ", "break_on_hyphens": False}
     return [
         line
-        for each in document.get("answers", ())
+        for answer in document.get("answers", ())
         for line in (
-            each["question"],
-            *textwrap.wrap(each["answer"], **indented),
-            *textwrap.wrap(f"{each['number']} Strength: {each['strength']}.", **indented),
+            answer["question"],
+            *textwrap.wrap(answer["answer"], **indented),
+            *textwrap.wrap(f"{answer['doubt']} Strength: {answer['strength']}.", **indented),
         )
     ]
 
 
-def _width(q):
-    """Ratio of the ends of an interval; infinite where it has no finite positive ends."""
+def width(q):
+    """Return the ratio of the ends of an interval; infinite where it has no finite positive ends."""
     low, high = q[LOW], q[HIGH]
     return high / low if low is not None and high is not None and low > 0 else math.inf
 
 
-def _ratio(medians):
-    """Ratio of the largest to the smallest of medians, None of one alone."""
-    known = [x for x in medians if x is not None]
-    return max(known) / min(known) if len(known) > 1 else None
+def ratio(medians):
+    """Return the ratio of the largest to the smallest of medians, None of one alone."""
+    finite = [x for x in medians if x is not None]
+    return max(finite) / min(finite) if len(finite) > 1 else None
 
 
-def _of_law(verdict):
-    return {key: verdict[key] for key in ("verdict", "p", "size")}
+def of_law(check):
+    """Return the facts of an answer that are those of its law, from the check of the fit."""
+    return {key: check[key] for key in ("verdict", "p", "size")}
+
+
+def furthest(q, others):
+    """Return the name and the summary of which the median lies furthest from another, None of none."""
+    finite = {name: interval for name, interval in others.items() if interval[MIDDLE]}
+    return max(finite.items(), key=lambda pair: abs(math.log(pair[1][MIDDLE] / q[MIDDLE])), default=None)
+
+
+def size_parts(document, law, rivals, compute, label=str, question="How big should the next model be?", **group):
+    """Return facts, fits and names of the answer on the best size at a budget.
+
+    Parameters
+    ----------
+    document : dict
+        The content of results.json.
+    law : str
+        Whose optimum is recommended.
+    rivals : sequence of str
+        Laws that predict about as well.
+    compute : float
+        In FLOP.
+    label : callable
+        Turns the name of a law into what a sentence calls it.
+    question : str
+    **group
+        ``group``, of a law of groups.
+    """
+
+    def at_budget(name):
+        return optimum.at_budget(document, compute, name, **group)
+
+    at, others = at_budget(law), {label(name): at_budget(name)["parameters"] for name in rivals}
+    facts = Facts(
+        chains=True,
+        width=width(at["parameters"]),
+        sensitivity=ratio([at["parameters"][MIDDLE], *(q[MIDDLE] for q in others.values())]),
+        decades=at["extrapolation"],
+        **of_law(document["laws"][law]["verdict"]),
+    )
+    named = {
+        "question": question,
+        "at": at,
+        "rivals": others,
+        "furthest": furthest(at["parameters"], others),
+        "law": label(law),
+        "beyond": beyond(at),
+        "earlier": document.get("earlier_runs"),
+    }
+    return facts, (law, *rivals), named
+
+
+def beyond(at):
+    """Write how far a budget lies beyond the largest run."""
+    return times_outside(at["extrapolation"]) if at["extrapolation"] > 0 else "not above"
 
 
 def _progress(document):
     gain = document["compute_equivalent_gain"]
     quoted = gain["quoted"]
     q, rivals = quoted["doubling_months"], quoted["rivals"].values()
-    medians = [each["doubling_months"][MIDDLE] for each in rivals]
-    sure = [quoted["p_progress"], *(each["p_progress"] for each in rivals)]
+    medians = [rival["doubling_months"][MIDDLE] for rival in rivals]
+    probabilities = [quoted["p_progress"], *(rival["p_progress"] for rival in rivals)]
+    named = {"q": q, "medians": medians, "rows": gain["rows"]}
+    named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
+    return progress_parts(named, probabilities, quoted["verdict"], (quoted["fit"],))
+
+
+def progress_parts(named, probabilities, check, rests_on):
+    """Return facts, fits and names of the answer on the doubling time at the evaluations."""
     facts = Facts(
         chains=True,
-        width=_width(q),
-        sensitivity=_ratio([q[MIDDLE], *medians]),
+        width=width(named["q"]),
+        sensitivity=ratio([named["q"][MIDDLE], *named["medians"]]),
         decades=0.0,
-        direction=(min(sure), max(sure)),
-        **_of_law(quoted["verdict"]),
+        direction=(min(probabilities), max(probabilities)),
+        **of_law(check),
     )
-    far = document["pooled_doubling_months"]["by_paper_stacking"]
-    named = {"gain": gain, "far": far, "medians": [x for x in medians if x is not None]}
-    return facts, (quoted["fit"],), named
+    return facts, rests_on, named | {"medians": [x for x in named["medians"] if x is not None]}
 
 
 def _since(document):
@@ -157,10 +237,10 @@ def _since(document):
     ends = {"least": min(faster), "most": max(faster)}
     facts = Facts(
         chains=True,
-        width=_width(gains["after"]),
+        width=width(gains["after"]),
         decades=0.0,
         direction=tuple(ends.values()),
-        **_of_law(entry["laws"]["break"]["verdict"]),
+        **of_law(entry["laws"]["break"]["verdict"]),
     )
     named = {
         "gains": gains,
@@ -174,46 +254,37 @@ def _since(document):
 
 
 def _next_model(document):
-    law, others = optimum.preferred(document), optimum.rivals(document)
-    at = optimum.at_budget(document, optimum.BUDGET, law)
-    rivals = {optimum.NAMES[name]: optimum.at_budget(document, optimum.BUDGET, name)["parameters"] for name in others}
-    facts = Facts(
-        chains=True,
-        width=_width(at["parameters"]),
-        sensitivity=_ratio([at["parameters"][MIDDLE], *(q[MIDDLE] for q in rivals.values())]),
-        decades=at["extrapolation"],
-        **_of_law(document["laws"][law]["verdict"]),
-    )
-    named = {"at": at, "rivals": rivals, "earlier": document["earlier_runs"], "law": optimum.NAMES[law]}
-    named["beyond"] = times_outside(at["extrapolation"]) if at["extrapolation"] > 0 else "not above"
-    return facts, (law, *others), named
+    law, rivals = optimum.preferred(document), optimum.rivals(document)
+    return size_parts(document, law, rivals, optimum.BUDGET, lambda name: f"the {optimum.NAMES[name]} law")
 
 
 def _embeddings(document):
     entry = document["reconciliation"]
-    by_law, direction, decades = entry["by_law"], entry["direction"], entry["decades_beyond"]
+    by_law, direction = entry["by_law"], entry["direction"]
     accepted = {name: by_law[name] for name in direction["laws"]}
     name = DEFAULT if DEFAULT in accepted else next(iter(accepted))
-    without = {each: one["nonembedding"] for each, one in accepted.items()}
-    sure = [each["p_rises"] for each in accepted.values()]
+    exponents = {other: entry["nonembedding"] for other, entry in accepted.items()}
+    probabilities = [entry["p_rises"] for entry in accepted.values()]
     facts = Facts(
         chains=True,
-        width=_width(without[name]),
-        sensitivity=_ratio([q[MIDDLE] for q in without.values()]),
-        decades=decades,
-        direction=(min(sure), max(sure)),
-        **_of_law(accepted[name]["verdict"]),
+        width=width(exponents[name]),
+        sensitivity=ratio([q[MIDDLE] for q in exponents.values()]),
+        decades=entry["decades_beyond"],
+        direction=(min(probabilities), max(probabilities)),
+        **of_law(accepted[name]["verdict"]),
     )
+    others = {f"the {other} law": q for other, q in exponents.items() if other != name}
     named = {
         "rises": direction["rises"],
-        "name": name,
+        "law": f"the {name} law",
         "counted": accepted[name]["total"],
-        "without": without[name],
-        "others": {other: q for other, q in without.items() if other != name},
-        "medians": [each["nonembedding"][MIDDLE] for each in by_law.values()],
-        "decades": decades,
+        "without": exponents[name],
+        "others": others,
+        "furthest": furthest(exponents[name], others),
+        "medians": [entry["nonembedding"][MIDDLE] for entry in by_law.values()],
+        "decades": entry["decades_beyond"],
     }
-    return facts, tuple(each for each in accepted if each in document["diagnostics"]), named
+    return facts, tuple(name for name in accepted if name in document["diagnostics"]), named
 
 
 def _arithmetic(document):
@@ -227,30 +298,29 @@ def _arithmetic(document):
         "trained": entry["train_digits"],
         "unable": [(name, share) for name, share in entry["confounded"].items() if share is not None],
     }
-    return Facts(chains=True, width=_width(abacus), direction=ends), ("lengths, equal cost",), named
+    return Facts(chains=True, width=width(abacus), direction=ends), ("lengths, equal cost",), named
 
 
 def _truth(document):
     entry = document["small_lm"]
     truth = entry["truth"]
-    missed = {name: each["fitted"][MIDDLE] - each["known"] for name, each in truth.items() if not each["holds"]}
+    missed = {name: entry["fitted"][MIDDLE] - entry["known"] for name, entry in truth.items() if not entry["holds"]}
     named = {
         "truth": truth,
         "missed": missed,
-        "coupled": sum(each["coupled"]["holds"] for each in truth.values()),
+        "coupled": sum(entry["coupled"]["holds"] for entry in truth.values()),
         "why_missed": entry["why_missed"],
     }
     facts = Facts(chains=True, direction=((len(truth) - len(missed)) / len(truth), 1.0))
     return facts, tuple(f"small models, {name}" for name in truth), named
 
 
-# By the key of results.json that an answer is made of: the page that says more, and what gives the answer's facts, the
-# names of the fits that it depends on, and what the template names.
+# By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
-    "compute_equivalent_gain": ("progress", _progress),
-    "since": ("since", _since),
-    "allocation": ("chinchilla", _next_model),
-    "reconciliation": ("embeddings", _embeddings),
-    "equal_cost": ("arithmetic", _arithmetic),
-    "small_lm": ("small-models", _truth),
+    "compute_equivalent_gain": ("progress", "progress", _progress),
+    "since": ("since", "since", _since),
+    "allocation": ("sizes", "chinchilla", _next_model),
+    "reconciliation": ("embeddings", "embeddings", _embeddings),
+    "equal_cost": ("arithmetic", "arithmetic", _arithmetic),
+    "small_lm": ("small_models", "small-models", _truth),
 }

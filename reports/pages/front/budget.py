@@ -1,17 +1,24 @@
-"""The quoted optimum at every budget, from which a page gives the best size at a budget that a reader types."""
+"""The best size at every budget, from which a page gives the one at a budget that a reader types."""
 
 import numpy as np
 
+from ....errors import InputError
+from ....inference.estimands.allocate import compute_range
+from ....inference.estimands.quoted_loss import loss_off_optimum
 from ....models.draws import DRAWS
 from ...drawing import optimum
 
 BUDGETS = np.logspace(17, 28, 221)
+BELOW, ABOVE, A_DECADE = 1.0, 6.0, 20  # decades below and above the runs of a custom table, and budgets in each
 QUANTILES = (0.025, 0.5, 0.975)
 DECIMALS = 4
+RULE = 20.0  # tokens per parameter, the rule of thumb
+STRIDE = 10  # the excess loss of the rule changes slowly with the budget
+SIZES = ("parameters", "tokens", "tokens_per_parameter")
 
 
 def optimum_grid(document, fits):
-    """Tabulate the quoted optimum by budget, for interpolation.
+    """Tabulate the recommended optimum and its rivals by budget, for a report on the built-in tables.
 
     Parameters
     ----------
@@ -23,21 +30,62 @@ def optimum_grid(document, fits):
     Returns
     -------
     dict or None
-        ``law``, its name; ``largest_run``, in FLOP; ``log10_compute``, budgets; and of ``parameters``, ``tokens`` and
-        ``tokens_per_parameter`` the common logarithms of the 2.5%, 50% and 97.5% quantiles, (budget, 3). None where no
-        optimum was made.
+        As `budget_grid` returns; None where there is no optimum.
     """
     if "allocation" not in document:
         return None
-    law = optimum.preferred(document)
-    at = fits[law].allocate(BUDGETS)
-    names = ("parameters", "tokens", "tokens_per_parameter")
-    tables = {
-        name: np.log10(at[name].quantile(QUANTILES, DRAWS).transpose("compute", "quantile").values).round(DECIMALS)
-        for name in names
-    }
-    return {
-        "law": law,
-        "largest_run": optimum.largest_run(document),
-        "log10_compute": np.log10(BUDGETS).round(DECIMALS).tolist(),
-    } | {name: table.tolist() for name, table in tables.items()}
+    names = [optimum.preferred(document), *optimum.rivals(document)]
+    return budget_grid(fits, {name: f"the {optimum.NAMES[name]} law" for name in names}, BUDGETS)
+
+
+def budgets_of(fit):
+    """Return budgets about and beyond the runs of a fit."""
+    low, high = np.log10(compute_range(fit))
+    decades = np.ceil(high + ABOVE) - np.floor(low - BELOW)
+    return np.logspace(np.floor(low - BELOW), np.ceil(high + ABOVE), int(A_DECADE * decades) + 1)
+
+
+def budget_grid(fits, names, budgets):
+    """Tabulate optima by budget, for interpolation.
+
+    Parameters
+    ----------
+    fits : dict of str to Fit
+    names : dict of str to str
+        What a sentence calls each law, the recommended one first, then its rivals.
+    budgets : ndarray
+        In FLOP.
+
+    Returns
+    -------
+    dict or None
+        ``law``, its name, and ``called``. ``least_run`` and ``largest_run`` are in FLOP, ``log10_compute`` are budgets.
+        ``parameters``, ``tokens`` and ``tokens_per_parameter`` hold logarithms to base ten of three quantiles,
+        (budget, 3). ``rivals`` have ``called`` and ``parameters``. ``rule`` is the median excess loss of 20 tokens a
+        parameter, as a share, at every tenth budget. None of a law without a best size.
+    """
+    law, *rivals = names
+    main = fits[law]
+    try:
+        at = main.allocate(budgets)
+        tables = {name: _quantiles(at[name]) for name in SIZES}
+    except (InputError, KeyError):
+        return None
+    low, high = compute_range(main)
+    grid = {"law": law, "called": names[law], "least_run": low, "largest_run": high}
+    grid |= {"log10_compute": np.log10(budgets).round(DECIMALS).tolist()} | tables
+    grid["rivals"] = [
+        {"called": names[name], "parameters": _quantiles(fits[name].allocate(budgets)["parameters"])} for name in rivals
+    ]
+    return grid | {"rule": [_excess(main, compute) for compute in budgets[::STRIDE]]}
+
+
+def _quantiles(draws):
+    quantiles = draws.quantile(QUANTILES, DRAWS).transpose("compute", "quantile").values
+    return np.log10(quantiles).round(DECIMALS).tolist()
+
+
+def _excess(fit, compute):
+    """Return the median share of the loss that the rule of thumb loses at a budget."""
+    size = np.sqrt(compute / (6 * RULE))
+    return round(float(loss_off_optimum(fit, float(compute), [size]).median()), 6)

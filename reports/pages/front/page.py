@@ -1,63 +1,64 @@
-"""The first screen of a report, as HTML."""
+"""The first screen of the report on the built-in tables."""
 
 from html import escape
-from pathlib import Path
 
-import jinja2
-
-from ....inference.words import months, plain, probability, symbols
+from ....inference.words import months, plain, probability, size, sizes, symbols
+from ...drawing import optimum
 from ...drawing.tables import lowered
+from ...html.front import Front, misfit_note
 from .picture import panels
 from .quote import not_quotable, quotable
 
-HERE = Path(__file__).parent
-DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
+SIZES = "chinchilla"  # The page of the best size.
+LARGE, SMALL = 1000, 5  # Numbers are written as 47k, with one decimal or with three.
 
 
 def front(document):
-    """Write the first screen, or None where no question was answered.
+    """Put the first screen together, or return None where no question was answered.
 
     Parameters
     ----------
     document : dict
-        The content of results.json, with its ``answers`` and ``claims``.
+        The content of results.json, with its ``answers``, ``claims`` and ``optimum``.
 
     Returns
     -------
-    str or None
+    Front or None
     """
     if not document["answers"]:
         return None
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([HERE, HERE.parents[1] / "html"]), undefined=jinja2.StrictUndefined,
-        autoescape=True, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template("front.html.jinja").render(
-        answers=document["answers"],
-        dots=DOTS,
-        own_budget=bool(document.get("optimum")),
-        panels=panels(document),
-        quotable=quotable(document),
-        not_quotable=not_quotable(document),
-        claims=[_row(claim) for claim in document["claims"]],
+    sized = next((answer for answer in document["answers"] if answer["page"] == SIZES), None)
+    return Front(
+        document["answers"],
+        panels(document),
+        sized if document.get("optimum") else None,
+        quotable(document),
+        not_quotable(document),
+        [_row(claim) for claim in document["claims"]],
+        misfit_note([document["laws"][name] for name in optimum.planned(document)] if "allocation" in document else []),
     )
 
 
 def _row(claim):
-    theirs, ours = claim["published"], claim["ours"]
-    form = _form(claim["claim"])
-    said = form({"q2.5": theirs["low"], "q50": theirs["estimate"], "q97.5": theirs["high"]})
-    # An estimate without an interval is printed as it was published.
+    published, ours = claim["published"], claim["ours"]
+    form = _form(claim)
+    if published["low"] is not None:
+        estimate = form({"q2.5": published["low"], "q50": published["estimate"], "q97.5": published["high"]})
+    else:
+        estimate = size(published["estimate"]) if form is sizes else f"{published['estimate']:g}"
     return claim | {
         "claim": ", ".join(filter(None, (claim["claim"], claim.get("of")))),
         "note": lowered(escape(symbols(claim["note"] or ""))),
-        "theirs": said if theirs["low"] is not None else f"{theirs['estimate']:,g}",
+        "theirs": estimate,
         "shown": form(ours),
         "p": "–" if claim["p_at_least"] is None else probability(claim["p_at_least"]),
     }
 
 
 def _form(claim):
-    if "months" in claim:
+    """Return the function that writes a summary of a claim, with no more digits than its size bears."""
+    if "months" in claim["claim"]:
         return months
-    return lambda q: plain(q, "{:,.0f}" if abs(q["q50"]) >= 1000 else "{:.1f}" if abs(q["q50"]) >= 5 else "{:.3f}")
+    if abs(claim["ours"]["q50"]) >= LARGE:
+        return sizes
+    return lambda q: plain(q, "{:.1f}" if abs(q["q50"]) >= SMALL else "{:.3f}")

@@ -1,7 +1,6 @@
 """The picture of the first screen, two panels of plain SVG that are there before any script."""
 
 import math
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -9,6 +8,8 @@ from ....inference.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ....models.loss.chinchilla import optimum as chinchilla_optimum
 from ....plots.published import CONSTANTS, PREFIX
 from ...drawing import optimum
+from ...html.front import Panel
+from .answers import beyond
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
 OURS, THEIRS, INK, FAINT, RULE = "var(--blue)", "var(--orange)", "var(--ink)", "var(--faint)", "var(--rule)"
@@ -17,26 +18,14 @@ RATIOS = (1.0, 300.0)
 LABELS = 15  # least distance of labels
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel: its title, what it is of, its drawing at two widths, and its numbers as rows below their header."""
-
-    title: str
-    caption: str
-    alternative: str
-    wide: str
-    narrow: str
-    rows: list
-
-
 def panels(document):
     """Panels of what was made: doubling times, and tokens per parameter against compute."""
-    found = []
+    drawn = []
     if "compute_equivalent_gain" in document:
-        found.append(_doubling_panel(document))
+        drawn.append(_doubling_panel(document))
     if "allocation" in document:
-        found.append(_tokens_panel(document))
-    return found
+        drawn.append(_tokens_panel(document))
+    return drawn
 
 
 def _svg(width, height, *parts):
@@ -74,7 +63,7 @@ def _doubling_rows(document):
     published = {c["claim"]: c["published"] for c in document["claims"]}
     rows = [(f"Specification {quoted['specification']}, quoted", quoted["doubling_months"], False)]
     by_median = sorted(
-        ((k, each["doubling_months"]) for k, each in quoted["rivals"].items()),
+        ((k, rival["doubling_months"]) for k, rival in quoted["rivals"].items()),
         key=lambda pair: math.inf if pair[1][MIDDLE] is None else pair[1][MIDDLE],
     )
     ends = [by_median[0], by_median[-1]] if len(by_median) > 1 else by_median
@@ -84,18 +73,18 @@ def _doubling_rows(document):
         ("Doubling time, specification 7 (months)", "Ho et al. 2024, specification 7"),
         ("Doubling time, ten best specifications (months)", "Ho et al. 2024, ten best"),
     ):
-        if theirs := published.get(claim):
-            rows.append((label, _as_summary(theirs), True))
+        if estimate := published.get(claim):
+            rows.append((label, _as_summary(estimate), True))
     return rows
 
 
-def _as_summary(theirs):
-    return {LOW: theirs["low"], MIDDLE: theirs["estimate"], HIGH: theirs["high"]}
+def _as_summary(estimate):
+    return {LOW: estimate["low"], MIDDLE: estimate["estimate"], HIGH: estimate["high"]}
 
 
 def _doubling_panel(document):
     rows = _doubling_rows(document)
-    said = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
+    values = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
         caption="Months in which the compute for a given loss halves, median and 95% interval, at the sizes and dates "
@@ -103,7 +92,7 @@ def _doubling_panel(document):
         "about as well. Blue circles: this report; orange diamonds: published. An arrow: no progress at that end. "
         f"n = {document['compute_equivalent_gain']['rows']} "
         "evaluations of Ho et al. (2024).",
-        alternative=f"Doubling times in months: {said}.",
+        alternative=f"Doubling times in months: {values}.",
         wide=_doubling(rows, WIDE),
         narrow=_doubling(rows, NARROW),
         rows=[["doubling time (months)", LOW, MIDDLE, HIGH]] + [[label, *_ends(q)] for label, q, _ in rows],
@@ -129,21 +118,21 @@ def _doubling(rows, width):
             _text(across(tick), bottom + 16, str(tick), anchor="middle", fill=FAINT, size=12),
         ]
     parts.append(_text(left, bottom + 34, "months to halve the compute for a given loss", fill=FAINT, size=12))
-    for i, (label, q, theirs) in enumerate(rows):
-        colour, y = THEIRS if theirs else OURS, top + step * i + 23
+    for i, (label, q, published) in enumerate(rows):
+        colour, y = THEIRS if published else OURS, top + step * i + 23
         parts += [_text(left, y - 9, label, size=12.5), _text(width - 4, y - 9, months(q), anchor="end", size=12.5)]
         end = right + 12 if q[HIGH] is None else across(q[HIGH])
         start = across(q[LOW]) if q[LOW] is not None else end
-        parts.append(_line(start, y, end, y, colour, width=3, dash="5 3" if theirs else "none"))
+        parts.append(_line(start, y, end, y, colour, width=3, dash="5 3" if published else "none"))
         if q[HIGH] is None or q[HIGH] > LAST:
             parts.append(_path([(end, y - 5), (end + 8, y), (end, y + 5)], colour, width=0, fill=colour))
         if q[MIDDLE] is not None:
-            parts.append(_mark(across(q[MIDDLE]), y, colour, theirs))
+            parts.append(_mark(across(q[MIDDLE]), y, colour, published))
     return _svg(width, bottom + 42, *parts)
 
 
-def _mark(x, y, colour, theirs):
-    if theirs:
+def _mark(x, y, colour, published):
+    if published:
         return _path([(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], colour, width=0, fill=colour)
     return Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"/>').format(x, y, colour)
 
@@ -154,11 +143,10 @@ def _tokens_panel(document):
     ratio = at["tokens_per_parameter"]
     budget = flop(at["compute"])
     return Panel(
-        title=f"At {budget} about {ratio[MIDDLE]:.0f} tokens a parameter, {at['extrapolation']:.1f} decades beyond the "
-        "runs.",
-        caption="Optimal training tokens per parameter against training compute. Blue: the "
-        f"{optimum.NAMES[law]} law with its 95% band, and beside it other laws of this report; "
-        "orange dashes: published. "
+        title=f"At {budget}, {beyond(at)} the largest run, about {ratio[MIDDLE]:.0f} tokens a parameter are best.",
+        caption="Best training tokens per parameter against training compute. Blue: the "
+        f"{optimum.NAMES[law]} law with its 95% band, and other laws of this report (dotted). "
+        "Orange dashes: published. "
         f"n = {document['laws'][law]['rows']} runs of Hoffmann et al. (2022).",
         alternative=f"Tokens per parameter against compute: {plain(ratio, '{:.0f}')} at {budget} under the "
         f"{optimum.NAMES[law]} law. The largest run had {flop(optimum.largest_run(document))}.",
@@ -179,19 +167,19 @@ def _tokens_rows(document):
 
 def _published_laws(document):
     """Constants of each source that gives all."""
-    found = {}
+    laws = {}
     for entry in document["published"]:
-        found.setdefault(entry["source"], {})[entry["quantity"].removeprefix(PREFIX)] = entry["published"]
+        laws.setdefault(entry["source"], {})[entry["quantity"].removeprefix(PREFIX)] = entry["published"]
     return {
         source: {name: constants[name] for name in CONSTANTS}
-        for source, constants in found.items()
+        for source, constants in laws.items()
         if set(CONSTANTS) <= set(constants)
     }
 
 
 def _tokens(document, width):
     law = optimum.preferred(document)
-    left, right, top, bottom = 34, width - 96, 10, 300
+    left, right, top, bottom = 34, width - 108, 10, 300
     entries = optimum.budgets(document, law)
     low, high = (math.log10(entries[i]["compute"]) for i in (0, -1))
 
@@ -214,7 +202,7 @@ def _tokens(document, width):
             _line(x, bottom, x, bottom + 4, FAINT),
             _text(x, bottom + 18, f"1e{decade}", anchor="middle", fill=FAINT, size=12),
         ]
-    parts.append(_text(left, bottom + 36, "training compute (FLOP); up: tokens per parameter", fill=FAINT, size=12))
+    parts.append(_text(6, bottom + 36, "training compute (FLOP); up: tokens per parameter", fill=FAINT, size=12))
     edge = across(optimum.largest_run(document))
     parts += [
         _line(edge, top, edge, bottom, FAINT, dash="2 3"),
@@ -246,7 +234,7 @@ def _apart(labels, top, bottom):
     for y, label, colour in sorted(labels):
         placed.append([max(y, placed[-1][0] + LABELS if placed else top), label, colour])
     floor = bottom
-    for each in reversed(placed):
-        each[0] = min(each[0], floor)
-        floor = each[0] - LABELS
+    for label in reversed(placed):
+        label[0] = min(label[0], floor)
+        floor = label[0] - LABELS
     return placed

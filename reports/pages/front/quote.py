@@ -17,7 +17,7 @@ def not_quotable(document):
 
 def _sections(document):
     named = {"document": document, "answers": document["answers"], "optimum": optimum}
-    if "allocation" in document:
+    if "published" in document and "allocation" in document:
         law = optimum.preferred(document)
         last = optimum.budgets(document, law)[-2]["compute"]
         optima = [optimum.at_budget(document, last, name)["parameters"] for name in optimum.planned(document)]

@@ -1,4 +1,4 @@
-"""Reports on a table of one's own, or on fits that one already has."""
+"""Reports on a custom table, or on fits of the user."""
 
 from .build import report_fits, report_table
 

@@ -1,4 +1,4 @@
-"""A report on fits that one has, or on laws fitted to a table of one's own."""
+"""A report on fits of the user, or on laws fitted to a custom table."""
 
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,10 @@ from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
 from ...output import judge_chains, prepare, write
-from . import counts, evaluations, runs, scores
+from . import counts, evaluations, horizons, runs, scores
+from .fronts import PLACE, front_of
 
-PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores}
+PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores, "horizons": horizons}
 
 
 def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, **settings):
@@ -35,19 +36,19 @@ def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, 
 
 
 def _followed(law, rows):
-    """All that a fit follows from but how it is sampled."""
+    """Return all that a fit follows from but the options of the sampler."""
     return {"name": law.name, "options": law.options, "priors": law.described_priors(), "data": table_entry(rows)}
 
 
 def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()):
-    """Report on fits; parameters as for `report`, and what steps before this took and warned of."""
+    """Report on fits; parameters as for `report`, with seconds and warnings of the steps before."""
     out = Path(out)
     page = _page_of(fits)
-    _check_backdrop([each.law for each in fits.values()], backdrop)
+    _check_backdrop([fitted.law for fitted in fits.values()], backdrop)
     prepare(out)
-    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
+    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures", *page.STEPS]
     with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
-        elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits)
+        elpd = stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
         main = fits[runs.main_of(fits, comparison)].law
         behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
@@ -55,17 +56,20 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
-        records = {name: each.record for name, each in fits.items()}
-        document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
+            document["comparison"] = results.comparison_document(comparison)
+        records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
-        part = {"name": "answers", "title": page.QUESTION}
+        figures = page.first_screen(stage, fits, document, comparison)
+        document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
+        part = {"name": PLACE, "title": "All results"}
         part["sections"] = page.sections(fits, document, elpd, comparison, behind)
-        write(out, document, fits, "Bayesian scaling laws of one's own", [part], [*warned, *stage.warned])
+        screen = front_of(document, figures)
+        write(out, document, fits, page.QUESTION, [part], [*warned, *stage.warned], screen)
     return document
 
 
 def _page_of(fits):
-    kinds = {name: each.law.kind for name, each in fits.items()}
+    kinds = {name: fitted.law.kind for name, fitted in fits.items()}
     (first, kind), *others = kinds.items()
     for name, other in others:
         if other != kind:
@@ -81,13 +85,13 @@ def _check_backdrop(laws, backdrop):
     for law in laws:
         if backdrop and law.grouping.by is not None:
             raise InputError(
-                f"backdrop: the built-in table of {law.kind} has no column {law.grouping.by!r} to set beside its "
-                "groups; leave it out"
+                f"backdrop: the built-in table of {law.kind} has no column {law.grouping.by!r} to compare with "
+                "its groups; leave it out"
             )
 
 
 def _compared(fits):
-    """Compare fits, or say why they cannot be."""
+    """Compare fits, or return why they cannot be compared."""
     try:
         return compare(fits)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What a report says of specifications of progress fitted to evaluations of one's own."""
+"""The page of specifications of progress fitted to a custom table of evaluations."""
 
 import html
 
@@ -9,18 +9,21 @@ from ...drawing import checks, tables
 from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose
+from ...output import file_name
 from ...results import comparison_entries
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, finite, words
+from . import fronts
 from .runs import laws_table, main_of
 
 QUESTION = "How fast do these models improve?"
+STEPS = ()
 
 
 def entries(fits):
-    """Entries of results.json: each law, with its doubling times in months.
+    """Return entries of results.json: each law, with its doubling times in months.
 
-    Under ``doubling`` those at the evaluations' own sizes and dates, ``months`` (quantiles) and ``p_progress``; under
+    Under ``doubling`` those at the sizes and dates of the evaluations: ``months`` (quantiles) and ``p_progress``. Under
     ``optimum`` those of `doubling_times`.
     """
     return {
@@ -32,15 +35,22 @@ def entries(fits):
 
 
 def _doubling(fit):
-    """Quantiles of the doubling time at the evaluations, in months, and the probability of any progress."""
+    """Return quantiles of the doubling time at the evaluations, in months, and the probability of progress."""
     rate = finite(compute_equivalent_gain(fit))
     quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
     months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
     return {"months": months, "p_progress": float((rate > 0).mean())}
 
 
+def first_screen(stage, fits, document, comparison):
+    """Add the answers to the document, and return the figures; `stage` is not needed here."""
+    document["answers"] = fronts.evaluations_answers(fits, document, comparison)
+    document["optimum"] = None
+    return fronts.evaluations_figures(fits, file_name)
+
+
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `runs.sections`, and a backdrop is a fit of built-in evaluations."""
+    """Return the sections of the page; parameters as for `runs.sections`, with a backdrop of built-in evaluations."""
     best, laws = main_of(fits, comparison), document["laws"]
     times = {name: _months(entry["doubling"]) for name, entry in laws.items()}
     shown = [_row(name, q, "your evaluations") for name, q in times.items()]

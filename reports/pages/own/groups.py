@@ -1,4 +1,4 @@
-"""What a report shows of the groups of rows of one's own table."""
+"""Figures and tables of the groups of rows of a custom table."""
 
 import html
 
@@ -12,16 +12,16 @@ MOST_DRAWN = 40
 NUMBER = "{:.4g}"
 
 
-def blocks(entry):
+def shown(entry):
     """Return figures and tables of the groups of a law, of its entry of results.json."""
     groups = entry["groups"]
     unseen = {name: groups["exponent"][name] for name in UNSEEN if name in groups.get("exponent", {})}
-    found = []
+    blocks = []
     if "exponent" in groups:
         summaries = groups["exponent"]["by_group"] | {UNSEEN[name]: q for name, q in unseen.items()}
-        found += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
-        found += [_exponents_table(groups, unseen)]
-    return [*found, _quantities_table(entry, groups), *_spread_table(groups)]
+        blocks += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
+        blocks += [_exponents_table(groups, unseen)]
+    return [*blocks, _quantities_table(entry, groups), *_spread_table(groups)]
 
 
 def _interval(q):
@@ -39,8 +39,8 @@ def _exponents_table(groups, unseen):
     rows = [[name, str(groups["rows"][name]), _interval(q)] for name, q in groups["exponent"]["by_group"].items()]
     rows += [[UNSEEN[name], "–", _interval(q)] for name, q in unseen.items()]
     note = (
-        "Median and 95% interval. Of the typical group everything pooled is as in the middle of the population, a new "
-        "one is drawn from it: no more is known of a group without runs."
+        "Median and 95% interval. The typical group has pooled quantities at the middle of the population. A new "
+        "group is drawn from the population."
     )
     return tables.of_rows(["group", "rows", "exponent of N* in C"], rows, note=note if unseen else None)
 
@@ -52,7 +52,7 @@ def _quantities_table(entry, groups):
             robust = entry["robust"].get(f"{name}[{group}]")
             sds = [NUMBER.format(q["sd"]) if q["sd"] is not None else "–"]
             rows.append([name, group, tables.interval(q), *sds, f"{robust['robust_sd']:.3g}" if robust else "–"])
-    note = "Robust sd does not trust the law; it is by row, by run or by model size."
+    note = "Robust sd is the sandwich standard error, by row, by run or by model size."
     return tables.of_rows(["quantity", "group", "median [95%]", "sd", "robust sd"], rows, note=note)
 
 

@@ -1,8 +1,11 @@
-"""What a report says of laws of the loss fitted to runs of one's own."""
+"""The page of laws of the loss fitted to a custom table of runs."""
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from ....datasets.units import NATS, in_unit_of_loss, unit_of_loss
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
 from ....models.draws import DRAWS
@@ -11,12 +14,15 @@ from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
 from ...groups import group_entries
 from ...html import prose
+from ...output import file_name
 from ..chinchilla.estimators import point_estimates
-from . import groups
+from . import fronts, groups
 
 QUESTION = "How do these runs scale?"
+STEPS = ("larger runs",)
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
+NEAR = 0.001  # relative excess of the loss of sizes that are nearly the best
 INTERVALS = "Medians and 95% intervals."
 UNITS = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
 ESTIMATORS = {
@@ -28,49 +34,58 @@ ESTIMATORS = {
 
 
 def entries(fits):
-    """Entries of results.json: each law, what is compute-optimal under it, and point estimates, or why there are none.
+    """Return entries of results.json: each law, its best sizes, and point estimates, or why there are none.
 
     Parameters
     ----------
     fits : dict of str to Fit
-    elpd : dict of str to ELPDData
     """
-    found = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
+    entries = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
     for name, fit in fits.items():
-        entry = found["laws"][name]
+        entry = entries["laws"][name]
         if groups_of := group_entries(fit):
             entry["groups"] = groups_of
-        # Each group has an optimum of its own, beyond runs of its own.
+        # Each group has another optimum, beyond other runs.
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = fit.allocate(budgets, **planned).entries(name)
+                at = fit.allocate(budgets, near_optimal=NEAR, **planned).entries(name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break
-            found["allocation"] += [planned | each for each in at]
+            entries["allocation"] += [planned | row for row in at]
     runs = next(iter(fits.values())).rows
     try:
         points = point_estimates(runs).to_dict()
     except InputError as error:
         points = {name: {"refused": str(error)} for name in ESTIMATORS}
-    return found | {"point_estimates": points}
+    return entries | {"point_estimates": points}
+
+
+def first_screen(stage, fits, document, comparison):
+    """Add the answers, the rollout and the grid of the best size to the document, and return the figures."""
+    best = main_of(fits, comparison)
+    result = stage(*STEPS, partial(fronts.predicted_runs, fits[best]), of={best: fits[best]})
+    document["rollout"] = fronts.rollout_entry(result)
+    document["answers"] = fronts.runs_answers(fits, document, comparison, len(BEYOND))
+    document["optimum"] = fronts.runs_grid(fits, comparison)
+    return fronts.runs_figures(fits, document, comparison, result, file_name)
 
 
 def main_of(fits, comparison):
     """Name the fit that predicts best, the first where they cannot be compared."""
-    return next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    return fronts.best_and_rivals(fits, comparison)[0]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `entries`, with the table of `compare`, or None, and a backdrop.
+    """Return the sections of the page.
 
     Parameters
     ----------
-    fits, elpd
-        As for `entries`.
+    fits : dict of str to Fit
     document : dict
-        What `entries` gave.
+        What `entries` returned.
+    elpd : dict of str to ELPDData
     comparison : DataFrame or str
         From `compare`, or why there is none.
     backdrop : tuple of str and DataTree, or None
@@ -78,12 +93,12 @@ def sections(fits, document, elpd, comparison, backdrop):
     best, laws = main_of(fits, comparison), document["laws"]
     main, runs, entry = fits[best], fits[best].rows, laws[best]
     sized = {"parameters", "tokens", "training_flop"} <= set(runs)
-    planned = {name: [each for each in document["allocation"] if each["law"] == name] for name in fits}
-    optima = {name: [each for each in of_law if "parameters" in each] for name, of_law in planned.items()}
+    planned = {name: [row for row in document["allocation"] if row["law"] == name] for name in fits}
+    optima = {name: [row for row in of_law if "parameters" in row] for name, of_law in planned.items()}
     blocks = {
-        "allocated": tables.allocated(optima[best], note=INTERVALS) if optima[best] else None,
+        "allocated": tables.allocated(optima[best], note=INTERVALS, unit=unit_of_loss(runs)) if optima[best] else None,
         "allocation": lambda: _allocation_figures(main, backdrop, drawn=optima[best] and sized),
-        "groups": lambda: groups.blocks(entry),
+        "groups": lambda: groups.shown(entry),
         "laws": laws_table(fits, document, comparison),
         "pareto_k": checks.pareto_k(elpd),
         "tests_of_law": tables.tests_of_law(entry),
@@ -92,7 +107,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         "data": law.data(runs) if sized else None,
         "parameters": _parameters_table(entry),
         "estimators": _estimators_table(document["point_estimates"]),
-        "priors": _priors_table(main.law),
+        "priors": _priors_table(main),
         "ranks": checks.ranks(main, _ranked(main)),
     }
     return prose.sections(
@@ -106,9 +121,9 @@ def sections(fits, document, elpd, comparison, backdrop):
         comparison=comparison,
         backdrop=backdrop,
         planned=planned[best],
-        tenfold={name: each[1 :: len(BEYOND)] for name, each in optima.items()},
+        tenfold={name: of_law[1 :: len(BEYOND)] for name, of_law in optima.items()},
         EXPONENT=EXPONENT,
-        UNITS=UNITS,
+        UNITS=UNITS | {"loss": in_unit_of_loss(UNITS["loss"], runs)},
     )
 
 
@@ -116,20 +131,20 @@ def _laws_rows(fits, document, comparison):
     rows = []
     for name in fits:
         entry = document["laws"][name]
-        own = entry["parameters"]
+        constants = entry["parameters"]
         row = {"law": name, "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
         if not isinstance(comparison, str):
             of = comparison.loc[name]
             row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
         for constant, label in ((EXPONENT, "exponent a"), ("E", "E (nats)")):
-            if constant in own:
-                row[label] = tables.interval(own[constant], "{:.3f}")
-        rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "verdict": entry["verdict"]["verdict"]})
+            if constant in constants:
+                row[in_unit_of_loss(label, fits[name].rows)] = tables.interval(constants[constant], "{:.3f}")
+        rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "law and rows": entry["verdict"]["verdict"]})
     return rows
 
 
 def laws_table(fits, document, comparison):
-    """Write a table of laws: what leave-one-out says of each, its exponent and E if it has them, the verdict."""
+    """Return a table of laws: elpd by leave-one-out, exponent and E where a law has them, and the check of the law."""
     frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
     return tables.html(frame, rowname="law", note=INTERVALS)
 
@@ -139,13 +154,13 @@ def _allocation_figures(main, backdrop, *, drawn):
         return []
     low, high = compute_range(main)
     budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
-    found = []
+    figures = []
     if drawn:
-        found += [
+        figures += [
             allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
             allocation.tokens_per_parameter(main, {}, budgets=budgets),
         ]
-    return [*found, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else found
+    return [*figures, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else figures
 
 
 def _parameters_table(entry):
@@ -159,14 +174,24 @@ def _parameters_table(entry):
 
 def _estimators_table(estimates):
     rows = [
-        [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
-        for name, found in estimates.items()
+        [ESTIMATORS[name], _estimated(estimate), estimate.get("refused", estimate.get("message", "")) or ""]
+        for name, estimate in estimates.items()
     ]
-    return tables.of_rows(["estimator", "exponent of N* in C", "verdict"], rows)
+    return tables.of_rows(["estimator", "exponent of N* in C", "remark"], rows)
 
 
-def _priors_table(chosen):
-    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(chosen)]
+def _priors_table(fit):
+    other = unit_of_loss(fit.rows) != NATS
+    priors = [
+        {
+            "quantity": name,
+            "prior": prior,
+            "unit": in_unit_of_loss(unit, fit.rows) or "–",
+            # Reasons in nats are of cross entropies.
+            "why": why.partition(":")[0] + "." if other and "nats" in why else why,
+        }
+        for name, prior, unit, why in describe(fit.law)
+    ]
     return tables.html(pd.DataFrame(priors), rowname="quantity")
 
 
@@ -177,6 +202,6 @@ def _ranked(main):
     return usual or scalars[:4]
 
 
-def _estimated(found):
-    exponent = found.get("exponent") or (found.get("constants") or {}).get(EXPONENT)
+def _estimated(estimate):
+    exponent = estimate.get("exponent") or (estimate.get("constants") or {}).get(EXPONENT)
     return "–" if exponent is None else f"{exponent:.3f}"

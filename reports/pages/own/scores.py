@@ -1,4 +1,6 @@
-"""What a report says of laws of scores fitted to models and benchmarks of one's own."""
+"""The page of laws of scores fitted to a custom table of models and benchmarks."""
+
+import html
 
 import pandas as pd
 
@@ -7,37 +9,49 @@ from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
 from ...drawing import checks, tables
+from ...drawing.intervals import intervals, rows_named, spanned
+from ...drawing.style import BLUE, figure
 from ...entries import fit_entry
 from ...html import prose
 from ..since import tables as since_tables
 from ..since.periods import periods
+from . import fronts
 from .runs import laws_table, main_of
 
 QUESTION = "How able are these models?"
+STEPS = ()
 OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
+DRAWN = 15  # models of the figure
 
 
 def entries(fits):
-    """Entries of results.json: each law, with ``models``, ``benchmarks`` and, where it has a pace, ``periods``."""
+    """Return entries of results.json: each law, with ``models``, ``benchmarks`` and, of a dated law, ``periods``."""
     return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
 
 
 def _entry(fit):
     law, posterior, pit = fit.law, fit["posterior"].to_dataset(), pit_by_benchmark(fit)
-    found = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
-    found["benchmarks"] = {
+    entry = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
+    entry["benchmarks"] = {
         str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
         | {column: finite(x) for column, x in pit.loc[name].items()}
         for name in posterior["benchmark"].values
     }
     if law.pace is None:
-        return found
-    return found | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
+        return entry
+    return entry | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
+
+
+def first_screen(stage, fits, document, comparison):
+    """Add the answers to the document, and return the figures; `stage` is not needed here."""
+    document["answers"] = fronts.scores_answers(fits, document, comparison)
+    document["optimum"] = None
+    return [_models_figure(document, main_of(fits, comparison))]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
-    """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
+    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
     best = main_of(fits, comparison)
     entry = document["laws"][best]
     blocks = {
@@ -52,8 +66,24 @@ def sections(fits, document, elpd, comparison, backdrop):
     return prose.sections(__file__, blocks, template="scores.md.jinja", escaped=True, **named)
 
 
+def _ranked(entry):
+    return sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+
+
+def _models_figure(document, best):
+    """Draw the capabilities of the most capable models."""
+    ranked = _ranked(document["laws"][best])[:DRAWN]
+    labels = [html.escape(name) for name, _ in ranked]
+    traces = intervals([q for _, q in ranked], range(len(ranked)), BLUE, "median, 95%", text=labels)
+    axis = {"title": "Capability (logits)", "range": spanned(traces)}
+    drawn = rows_named(figure(*traces, x=axis, height=120 + 26 * len(labels)), labels).update_layout(showlegend=False)
+    text = f"Capabilities of the {len(labels)} most capable models, medians and 95% intervals"
+    meta = {"caption": text, "finding": document["answers"][0]["answer"]}
+    return drawn.update_layout(meta=meta)
+
+
 def _models_table(entry):
-    ranked = sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+    ranked = _ranked(entry)
     rows = [{"model": name, "capability, logits": plain(q, "{:.2f}")} for name, q in ranked[:MOST]]
     note = (
         f"The {len(rows)} ablest of {len(ranked)}; medians and 95% intervals, in logits of the typical benchmark above "
@@ -67,14 +97,14 @@ def _benchmarks_table(entry):
     rows = [
         {
             "benchmark": name,
-            "difficulty, logits": plain(found["difficulty"], "{:.2f}"),
-            "slope": plain(found["slope"], "{:.2f}"),
-            "sd of a score near 1/2": plain(found["noise"]),
-            **({"highest mean score": plain(found["ceiling"])} if "ceiling" in found else {}),
-            "scores": f"{found['rows']:.0f}",
-            "p of PIT values so uneven": p_value(found["p_uniform"], ""),
+            "difficulty, logits": plain(scores["difficulty"], "{:.2f}"),
+            "slope": plain(scores["slope"], "{:.2f}"),
+            "sd of a score near 1/2": plain(scores["noise"]),
+            **({"highest mean score": plain(scores["ceiling"])} if "ceiling" in scores else {}),
+            "scores": f"{scores['rows']:.0f}",
+            "p of PIT values so uneven": p_value(scores["p_uniform"], ""),
         }
-        for name, found in ranked
+        for name, scores in ranked
     ]
     note = "Hardest first; medians and 95% intervals. PIT values by leave-one-out, uniform where the law is true."
     return tables.html(pd.DataFrame(rows), rowname="benchmark", note=note)

@@ -11,21 +11,6 @@ from scipy import special
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def fit():
-    """A small part of the built-in table."""
-    table = bs.load("weirdml")
-    models = table["model"].unique()[::6]
-    return bs.fit(
-        bs.laws.Horizons(noise="binomial"),
-        table[table["model"].isin(models) & table["threshold"].isin([50, 90])],
-        seed=1,
-        draws=200,
-        tune=400,
-        chains=2,
-    )
-
-
 def test_the_typical_task_of_a_time_is_done_with_the_probability(fit):
     times = quantities.minutes(fit, [0.2, 0.5, 0.8])
     posterior = fit["posterior"]

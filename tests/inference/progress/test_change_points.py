@@ -6,7 +6,7 @@ from bayescaling.inference.progress.rate_at_rows import row_slopes
 from bayescaling.models import Progress
 from bayescaling.models.progress import family
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import DIMENSION, SLICES
+from bayescaling.models.progress.family import widths
 from bayescaling.models.progress.specifications import KNOTS
 from scipy.special import logsumexp
 
@@ -17,10 +17,10 @@ BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
 def simulated(evaluations, cutoff, change):
     """Draws of specification 1 whose yearly fall of log loss changes at a cutoff, by so many prior sds."""
     law = Progress(1, cutoff=cutoff)
-    z = np.zeros((1, 1, DIMENSION))
-    z[..., SLICES["yearly_total"]][..., :2] = [1.0, change]
-    z[..., SLICES["sigma"]] = -2.5
-    z[..., SLICES["elasticity_parameters"]] = z[..., SLICES["elasticity_data"]] = 0.3
+    z = np.zeros((1, 1, widths(3).dimension))
+    z[..., widths(3).slices["yearly_total"]][..., :2] = [1.0, change]
+    z[..., widths(3).slices["sigma"]] = -2.5
+    z[..., widths(3).slices["elasticity_parameters"]] = z[..., widths(3).slices["elasticity_data"]] = 0.3
     return ProgressDraws(law, law.reference(evaluations), evaluations, z)
 
 
@@ -92,7 +92,7 @@ def test_a_walk_finds_the_paces_that_rows_were_simulated_from(evaluations):
 def test_the_steps_of_a_walk_grow_with_their_scale(progress_draws):
     law = Progress(7, pace="random_walk")
     draws = progress_draws(law)
-    steps, named = SLICES["yearly_total"], draws.named()
+    steps, named = widths(3).slices["yearly_total"], draws.named()
     which = np.flatnonzero(law.steps_of_walk)
     assert len(which) == len(KNOTS)
     for knot, j in zip(KNOTS, which, strict=True):

@@ -268,7 +268,7 @@ def test_the_penalty_is_the_papers_objective_as_a_density_of_its_coefficients(k,
     assert theta(draws.z[0]).shape[1] == len(covered)
     sigma, left = draws.c["sigma"][0, :, 0], []
     for i, z in enumerate(draws.z[0]):
-        step = 1e-5 * np.eye(family.DIMENSION)[covered]
+        step = 1e-5 * np.eye(family.widths(3).dimension)[covered]
         jacobian = (theta(z + step) - theta(z - step)) / 2e-5
         error = np.log(evaluations["perplexity"]) - draws.mean().values[0, i]
         objective = (error**2).mean() + delta * np.abs(theta(z[None])).sum()

@@ -36,7 +36,7 @@ def test_as_many_coefficients_as_the_paper_has(k, progress_draws):
 def test_every_coordinate_moves_the_loss_and_no_idle_one_does(k, progress_draws):
     law = Progress(k)
     drawn = progress_draws(law, draws=1)
-    for j in range(family.DIMENSION):
+    for j in range(family.widths(3).dimension):
         z = drawn.z.copy()
         z[..., j] += 0.1
         moved = ProgressDraws(law, drawn.reference, drawn.rows, z)
@@ -48,7 +48,7 @@ def test_every_coordinate_moves_the_loss_and_no_idle_one_does(k, progress_draws)
 def test_a_users_own_notation_gives_the_posterior_of_the_built_in(k, evaluations):
     custom, built_in = Progress(OWN[k]), Progress(k)
     assert OWN[k] is not SPECIFICATIONS[k]
-    z = np.random.default_rng(k).normal(size=(1, 4, family.DIMENSION))
+    z = np.random.default_rng(k).normal(size=(1, 4, family.widths(3).dimension))
     densities = [
         ProgressDraws(law, law.reference(evaluations), evaluations, z).log_density() for law in (custom, built_in)
     ]

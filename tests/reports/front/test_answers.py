@@ -3,12 +3,15 @@
 import copy
 import html
 import itertools
+import json
 import re
 
 import bayescaling as bs
 import pytest
 from bayescaling.inference.words import months, size, sizes
 from bayescaling.reports.drawing.optimum import largest_run, preferred, rivals
+from bayescaling.reports.html.glossary import TERMS, linked
+from bayescaling.reports.html.render import render
 from bayescaling.reports.pages import PAGES
 from bayescaling.reports.pages.front.answers import answers, lines
 from bayescaling.reports.pages.front.page import front
@@ -26,7 +29,13 @@ def q(low, middle, high):
     return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
 
 
-OFF = {"verdict": "off", "sentence": "the law has a misfit of 0.3% of the loss", "p": 1e-5, "size": 0.003}
+OFF = {
+    "verdict": "off",
+    "sentence": "the law is off by 0.3% of the loss",
+    "p": 1e-5,
+    "size": 0.003,
+    "share_of": "the loss",
+}
 
 
 def law(elpd, exponent):
@@ -135,16 +144,65 @@ def document():
     }  # fmt: skip
     results["answers"] = answers(results)
     results["claims"] = claims(results, bs.load("published"))
+    results |= {"provenance": {"versions": {"bayescaling": "1"}, "data": {}, "seed": 1, "draws": 9, "chains": 2,
+                             "sampler": "nutpie"}, "seconds": {}}  # fmt: skip
     return results
+
+
+def first_screen(document):
+    """The HTML of the first screen alone."""
+    parts = [{"name": name, "title": page.title, "sections": []} for name, page in PAGES.items()]
+    html_text = render("Title", parts, document, [], front(document))
+    return html_text[html_text.index('<div class="front">') : html_text.index('<section class="part"')]
 
 
 def test_each_question_has_one_short_answer_and_is_the_title_of_its_page(document):
     pages = ["progress", "since", "chinchilla", "embeddings", "arithmetic", "small-models"]
     assert [answer["page"] for answer in document["answers"]] == pages
     for answer in document["answers"]:
-        assert len(answer["answer"].split()) <= 30 and answer["strength"] in ("strong", "fair", "weak")
+        assert answer["number"] in answer["answer"] and answer["strength"] in ("strong", "fair", "weak")
         assert PAGES[answer["page"]].title == answer["question"]
         assert all(answer["grades"].values()) and answer["because"]
+
+
+def test_a_card_has_at_most_35_words_and_6_numbers(document, card_counts):
+    changed = copy.deepcopy(document)
+    changed["since"]["p_faster"]["averaged"] = 0.6
+    changed["reconciliation"]["direction"]["rises"] = False
+    changed["equal_cost"]["p_abacus_further"] = {"nope": 0.99}
+    for answer in (*document["answers"], *answers(changed)):
+        words, numbers = card_counts(answer)
+        assert words <= 35 and numbers <= 6, answer["answer"]
+
+
+def test_every_card_has_one_form_a_link_and_its_terms_in_the_glossary(document, well_made):
+    parts = [{"name": name, "title": page.title, "sections": []} for name, page in PAGES.items()]
+    screen = well_made(render("Title", parts, document, [], front(document)))
+    cards = screen.of("li", class_="card")
+    assert len(cards) == len(document["answers"]) == len({card["id"] for card in cards})
+    for role in ("question", "answer", "doubt", "strength"):
+        assert len(screen.of("p", class_=role)) == len(cards)
+    terms = screen.of("a", class_="term")
+    explained = {e["id"] for e in screen.of("dt")}
+    assert {e["href"].removeprefix("#") for e in terms} <= explained and all(e["title"] for e in terms)
+    text = " ".join(e["text"] for e in terms)
+    assert all(word in text for word in ("loss", "FLOP", "largest run", "logits", "exponent", "predicts about as well"))
+    assert explained == {term.anchor for term in TERMS}
+
+
+def test_a_term_is_linked_once_and_text_of_a_user_is_not_markup():
+    text = linked("a <b>loss</b> of 2.1 [2.0, 2.2] and another loss")
+    assert text.count('class="term"') == 1 and "<b>loss" not in text
+    assert '<b class="number">2.1</b> <span class="interval">[2.0,' in text
+    assert "irreducible loss</a>" in linked("the irreducible loss")
+
+
+def test_the_budget_field_has_the_grades_that_do_not_depend_on_the_budget(document):
+    assert "data-grading" not in first_screen(document)
+    text = first_screen(document | {"optimum": {"law": "coupled"}})
+    grading = json.loads(re.search("data-grading='([^']*)'", text)[1])
+    assert grading["fixed"] == {"chains": "strong", "law": "fair"}
+    assert grading["limits"] == {"width": [1.5, 3.0], "sensitivity": [1.25, 2.0], "extrapolation": [0.0, 1.0]}
 
 
 def test_questions_whose_pages_were_not_made_are_not_answered(document):
@@ -166,7 +224,9 @@ def test_the_optimum_is_of_the_coupled_law_unless_another_is_better_by_two_error
         for name in ("coupled", "offsets")
     )
     assert size(best["parameters"]["q50"]) in answer["answer"]
-    assert sizes(best["parameters"]) in answer["number"] and sizes(other["parameters"]) in answer["number"]
+    assert sizes(best["parameters"]) in answer["number"] and sizes(other["parameters"]) in answer["moves"]
+    assert f"or {size(other['parameters']['q50'])} under the offsets law" in answer["answer"]
+    assert answer["doubt"] == "The budget is 100 times the largest run."
     assert answer["strength"] == "weak" and answer["grades"]["extrapolation"] == "weak"
     document["laws"]["chinchilla"]["elpd_loo"] = 900.0
     document["comparison"]["models"]["coupled"] |= {"elpd_diff": -10.0, "dse": 6.0}
@@ -205,42 +265,56 @@ def test_a_direction_is_claimed_only_if_every_alternative_agrees(document):
 def test_an_answer_that_the_numbers_do_not_bear_is_not_given(document):
     document["compute_equivalent_gain"]["quoted"]["doubling_months"] = q(9.0, None, None)
     changed_answers = answers(document)
-    assert changed_answers[0]["answer"] == "The evaluations do not show that algorithms improve."
+    assert changed_answers[0]["answer"].startswith("The evaluations do not show that algorithms improve: ")
     assert changed_answers[0]["strength"] == "weak" and changed_answers[0]["facts"]["width"] is None
 
 
 def test_the_same_interval_is_printed_wherever_a_quantity_is(document):
-    text = " ".join([front(document), *lines(document), *quotable(document), *not_quotable(document)])
+    text = " ".join([first_screen(document), *lines(document), *quotable(document), *not_quotable(document)])
     at = next(a for a in document["allocation"] if a["law"] == "coupled" and a["compute"] == 1e24)
     middle = re.escape(size(at["parameters"]["q50"]))
     assert set(re.findall(rf"{middle} \[\S+ \S+\]", text)) == {sizes(at["parameters"])}
 
 
 def test_page_and_terminal_say_the_same(document):
-    text, printed = html.unescape(front(document)), " ".join(" ".join(lines(document)).split())
+    text = html.unescape(re.sub("<[^>]*>", "", first_screen(document))).replace("\xa0", " ")
+    printed = " ".join(" ".join(lines(document)).split())
     for answer in document["answers"]:
-        assert answer["answer"] in text and answer["number"] in text
-        assert answer["answer"] in printed and answer["number"] in printed
+        assert answer["answer"] in text and answer["doubt"] in text
+        assert answer["answer"] in printed and answer["doubt"] in printed
     assert all(len(line) <= 80 for line in lines(document))
 
 
-def test_published_estimates_stand_beside_ours(document):
+def test_published_estimates_stand_next_to_ours(document):
     rows = {(claim["claim"], claim["source"]): claim for claim in document["claims"]}
     doubling = rows["Doubling time, specification 7 (months)", "Ho et al. 2024"]
     assert doubling["published"] == {"estimate": 8.4, "low": 4.5, "high": 14.3}
-    assert doubling["verdict"] == "holds, ours is wider" and doubling["p_at_least"] is None
+    assert doubling["verdict"] == "inside, ours is wider" and doubling["p_at_least"] is None
     kaplan = rows["Exponent of N* without embeddings", "Kaplan et al. 2020"]
-    assert kaplan["verdict"] == "holds" and kaplan["p_at_least"] == 0.98
-    assert not any("transformer" in claim["claim"] for claim in document["claims"])  # an extra that was not made
+    assert kaplan["verdict"] == "inside" and kaplan["p_at_least"] == 0.98
+    assert not any("transformer" in claim["claim"] for claim in document["claims"])  # not in the document
+    gain = {"compute": 1.5e21, "gain": q(1.1, 1.2, 1.3)}
+    shares = {"from": "RNN (2012)", "to": "Gopher (2021)", "progress": q(0.1, 0.25, 0.4)}
+    more = {"chinchilla_over_kaplan": [gain], "attribution": [shares]}
+    more["lengths"] = {"accuracy": {"abacus": {"ood": q(0.1, 0.3, 0.5)}}}
+    more["effective_compute_since_2014"] = q(20.0, 4000.0, 7e6)
+    rows = {claim["claim"].partition(" (")[0]: claim for claim in claims(document | more, bs.load("published"))}
+    assert rows["Gain of Chinchilla's rule over Kaplan's"]["published"]["estimate"] == 1.75
+    share = rows["Share of progress in the fall of loss, RNN"]
+    assert share["published"]["estimate"] == pytest.approx(2.5 + 19.3) and share["ours"]["q50"] == 25.0
+    assert share["verdict"] == "inside" and share["published"]["low"] is None
+    accuracy = rows["Sums right beyond the training lengths, Abacus"]
+    assert accuracy["published"]["estimate"] == 97.9 and accuracy["verdict"] == "outside"
+    assert rows["Effective compute from 2014 to 2023"]["verdict"] == "inside"
 
 
 @pytest.mark.parametrize(
     "published, ours, expected",
     [
-        ((5.0, None, None), (4.0, 5.0, 6.0), "holds"),
-        ((7.0, 6.0, 8.0), (4.0, 5.0, 6.0), "moved"),
-        ((5.0, 1.0, 9.0), (4.0, 5.0, 6.0), "holds, ours is narrower"),
-        ((5.0, 1.0, 9.0), (4.0, 5.0, None), "holds, ours is wider"),
+        ((5.0, None, None), (4.0, 5.0, 6.0), "inside"),
+        ((7.0, 6.0, 8.0), (4.0, 5.0, 6.0), "outside"),
+        ((5.0, 1.0, 9.0), (4.0, 5.0, 6.0), "inside, ours is narrower"),
+        ((5.0, 1.0, 9.0), (4.0, 5.0, None), "inside, ours is wider"),
     ],
 )
 def test_a_verdict_compares_intervals(published, ours, expected):
@@ -254,7 +328,7 @@ def test_the_picture_is_there_without_a_script_and_its_labels_do_not_meet(docume
             assert svg.startswith("<svg") and "<script" not in svg and "nan" not in svg.lower()
             width = float(re.search(r'viewBox="0 0 (\d+)', svg).group(1))
             assert all(0 <= float(x) <= width for x in re.findall(r'<text x="([\d.-]+)"', svg))
-    ends = [float(y) for y in re.findall(r'<text x="389.0" y="([\d.]+)"', tokens.wide)]
+    ends = [float(y) for y in re.findall(r'<text x="377.0" y="([\d.]+)"', tokens.wide)]
     assert len(ends) == 4 and min(b - a for a, b in itertools.pairwise(ends)) >= 14
     assert len(doubling.rows) == 7 and len(doubling.rows[0]) == len(doubling.rows[1]) == 4
     assert len(tokens.rows) == 1 + len(document["allocation"])

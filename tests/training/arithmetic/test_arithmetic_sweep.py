@@ -130,7 +130,7 @@ def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
     assert result["offset"].values.tolist() == [0, 2]
     totals = result["total"].sum(["length_a", "length_b"]).values.tolist()
     assert dict(zip(result["embedding"].values, totals, strict=True)) == {"abacus": [200, 200], "nope": [200, 0]}
-    assert "judged at other offsets" in result["deviations"].values[0]
+    assert "tested at other offsets" in result["deviations"].values[0]
     rows = pd.read_csv(tmp_path / "out" / "runs.csv")
     assert rows.groupby(["embedding", "offset"]).size().to_dict() == {
         ("abacus", 0): 10,

@@ -8,7 +8,7 @@ from bayescaling.commands.cli import app
 from bayescaling.errors import InputError
 from bayescaling.training import arithmetic, language
 from bayescaling.training.engine.fields import Count, Positive, check_value, described, words
-from bayescaling.training.sweeps.keys import NEEDED, Key, Said, checked, keys_of, listed
+from bayescaling.training.sweeps.keys import NEEDED, Derived, Key, checked, keys_of, listed
 from typer.testing import CliRunner
 
 KINDS = {"train": "language", "arithmetic": "arithmetic"}
@@ -50,7 +50,7 @@ def test_every_key_is_listed(command):
 @pytest.mark.parametrize(("command", "table", "name"), EVERY, ids=map(" ".join, EVERY))
 def test_a_default_is_what_a_key_takes_and_nonsense_is_not(command, table, name):
     key = tables_of(command)[table][name]
-    if key.usual is not NEEDED and key.usual is not None and not isinstance(key.usual, Said):
+    if key.usual is not NEEDED and key.usual is not None and not isinstance(key.usual, Derived):
         checked(table, {name: key.usual}, {name: key})
     with pytest.raises(InputError, match=f"{name} (is|.* is unknown)"):
         checked(table, {name: [[[0.5]]]}, {name: key})
@@ -97,7 +97,7 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
         """
 
     assert described(function) == {"first": "How many of them.", "second": "How large."}
-    keys = keys_of(function, ("first", "second"), first=Said("as many"))
+    keys = keys_of(function, ("first", "second"), first=Derived("as many"))
     assert keys == {
         "first": Key(Count, "as many", "How many of them."),
         "second": Key(Positive, 0.5, "How large."),

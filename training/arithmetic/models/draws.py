@@ -13,8 +13,8 @@ OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
 class Draws(NamedTuple):
     """The draws of one pass.
 
-    They are the offset of Abacus embeddings, the recurrences without gradient (`free`) and with it after them (`held`),
-    and the seeds of the noise in the initial state and of the positions of randomised FIRE.
+    `offset` is that of Abacus embeddings. `free` recurrences are without gradient, and `held` ones after them with it.
+    `noise` and `positions` are the seeds of the initial state's noise and of the positions of randomised FIRE.
     """
 
     offset: int
@@ -42,9 +42,9 @@ def drawn(seed, count, *, k_max, recurrences):
 def recurrences_drawn(seed, counts, recurrences):
     """Draw the recurrences of passes, without gradient and with it, int64, of the shape of `counts`.
 
-    With R recurrences, n is uniform on 0..R - 1 and then k uniform on 1..min(R - n, max(R // 2, 1)): the progressive
-    loss of Bansal et al. (2022, arXiv:2202.05826), as in the public code of McLeish et al. (2024, arXiv:2405.17399).
-    `counts` has the passes before each, int64.
+    With R recurrences, n is uniform on ``0..R - 1`` and then k uniform on ``1..min(R - n, max(R // 2, 1))``. This is
+    the progressive loss of Bansal et al. (2022, arXiv:2202.05826), as in the public code of McLeish et al. (2024,
+    arXiv:2405.17399). `counts` has the passes before each, int64.
     """
     free = below(hashed(seed, FREE, counts), recurrences)
     most = (recurrences - free).clamp(max=max(recurrences // 2, 1))

@@ -2,8 +2,7 @@
 
 from ...engine.hardware import MARGIN, free_memory
 
-# Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
-# on a GPU.
+# In evaluation: the share of free memory for a layer's activations, and the most tokens of a batch by whether on a GPU.
 EVALUATION_SHARE = 0.25
 MOST_TOKENS = {False: 2**14, True: 2**19}
 
@@ -11,11 +10,12 @@ MOST_TOKENS = {False: 2**14, True: 2**19}
 def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
     """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
 
-    `tokens` go through the model at once, padding included, of problems of `length`, and activations of `held`
-    recurrences with gradient are kept. On a CPU, attention with a bias keeps all its weights. The estimate has weights,
-    gradients and AdamW's two averages (16 a parameter), the activations that backpropagation needs (by layer and token
-    the inputs of four matrices and of what lies between them, and attention's weights where a kernel keeps them),
-    logits, and a margin.
+    `tokens` go through the model at once, padding included, of problems of `length`. Activations of `held` recurrences
+    with gradient stay in memory. On a CPU, attention with a bias stores all its weights.
+
+    The estimate has weights, gradients and AdamW's two averages, 16 bytes a parameter; the activations that
+    backpropagation needs; logits; and a margin. A layer's activations for a token are the inputs of its four matrices
+    and of what lies between them. Attention's weights are added if the kernel stores them.
     """
     bfloat16 = precision == "bfloat16"
     # Under autocast norms and additions stay in float32, and weights are cast for every product.

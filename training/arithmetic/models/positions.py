@@ -74,8 +74,8 @@ class Abacus(torch.nn.Module):
 class Fire(torch.nn.Module):
     """FIRE, a learned bias of attention (Li et al. 2024, arXiv:2310.04418, equation 5).
 
-    The bias of key j for query i is ``f(log(c (i - j) + 1) / (log(c max(i, L) + 1) + epsilon))``, f a network of one
-    hidden layer with a value for each head, c learned from 0.1, and L a learned multiple, from 1, of 512.
+    The bias of key j for query i is ``f(log(c (i - j) + 1) / (log(c max(i, L) + 1) + epsilon))``. Here f is a network
+    of one hidden layer with a value for each head. The scalars c and L are learned, c from 0.1 and L from 512.
     """
 
     # As in the public code of [Mc24].
@@ -110,8 +110,8 @@ class Fire(torch.nn.Module):
 def ordered_positions(length, most, words, device):
     """Choose the positions for FIRE: 0, 1, 2, ..., or a random increasing subset of more ([Mc24], randomised FIRE).
 
-    They are float32, of shape (length,). The subset is of the `most` first ones, and depends on the seed `words`;
-    without a seed, or if `most` is at most `length`, the positions are 0, 1, 2, ...
+    They are float32, of shape (length,). The subset is of the `most` first ones, and depends on the seed `words`.
+    Without a seed, or if `most` is at most `length`, the positions are ``0, 1, 2, ...``.
     """
     if words is None or most <= length:
         return torch.arange(length, dtype=torch.float32, device=device)
@@ -134,7 +134,7 @@ def rotation(length, width, device):
 def rotated(vectors, cosines, sines):
     """Rotate queries or keys, each pair (m, m + width / 2) by its angle; `rotation` gives cosines and sines.
 
-    Vectors have shape (problems, heads, length, width), and keep their type.
+    Vectors have shape (problems, heads, length, width), and their type does not change.
     """
     first, second = vectors.float().chunk(2, -1)
     turned = torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)

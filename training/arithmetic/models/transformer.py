@@ -39,8 +39,8 @@ class Configuration:
     recurrences : int
         Number of times R that the block is applied.
     injection : str
-        Where the embedded problem is added to the state: ``"none"``, only before the very first layer;
-        ``"every-layer"``, before every layer; or ``"first-layer"``, before the block's first layer in each recurrence.
+        Where the embedded problem is added to the state. ``"none"`` adds it only before the very first layer,
+        ``"every-layer"`` before every layer, and ``"first-layer"`` before the block's first layer in each recurrence.
     embedding : str
         Position scheme, one of `positions.SCHEMES`.
     feed_forward : int
@@ -57,9 +57,9 @@ class Configuration:
         ``"post-norm"``, LayerNorm after each addition and gated GELU (McLeish et al. 2024); ``"pre-norm"``, RMSNorm
         before attention and before a SwiGLU network (Shazeer 2020, arXiv:2002.05202).
     initial : str
-        Initial weights: ``"deepnorm"``, Xavier normal with gain (8 layers R)^(-1/4) but 1 for queries and keys (Wang et
-        al. 2022, arXiv:2203.00555), embeddings of standard deviation d^(-1/2) (McLeish et al. 2024); ``"normal"``,
-        standard deviation 0.02.
+        Initial weights. ``"deepnorm"`` is Xavier normal with gain ``(8 layers R)^(-1/4)``, for queries and keys with
+        gain 1 (Wang et al. 2022, arXiv:2203.00555). Its embeddings have standard deviation ``d^(-1/2)`` (McLeish et al.
+        2024). ``"normal"`` has standard deviation 0.02.
     """
 
     vocabulary: Count
@@ -123,10 +123,10 @@ class Configuration:
         return self.layers * layer + self.vocabulary * d + abacus + norm + head
 
     def block_flop(self, length):
-        """FLOP of matrix products of one recurrence, forward, for each token of problems of a length.
+        """Compute the FLOP of matrix products of one recurrence, forward, for each token of problems of a length.
 
-        Two for each multiplication and addition, attention as a full square, of which a causal kernel may leave out
-        half.
+        A multiplication and an addition are two FLOP. Attention counts as a full square, of which a causal kernel may
+        leave out half.
         """
         return self.layers * (2 * (4 * self.d_model**2 + self._network) + 4 * length * self.d_model)
 
@@ -152,7 +152,7 @@ class Transformer(torch.nn.Module):
     ----------
     configuration : Configuration
     seed : int, optional
-        Of the initial weights, drawn on the CPU so that every device has the same; None keeps torch's.
+        Seed of the initial weights, drawn on the CPU so that every device has the same; None leaves those of torch.
 
     Examples
     --------
@@ -187,8 +187,8 @@ class Transformer(torch.nn.Module):
 
         Tokens are int64, of shape (problems, length). The block is applied the configuration's number of times, or
         `recurrences` times; fewer give intermediate logits. `draws` has everything random in training: the offset of
-        places, the noise of the initial state, the positions of FIRE and, if `recurrences` is not given, the
-        recurrences without and with gradient. Without draws nothing is random, and `offset` is that of Abacus
+        places, the noise of the initial state and the positions of FIRE. If `recurrences` is not given, it also sets
+        the recurrences without and with gradient. Without draws nothing is random, and `offset` is that of Abacus
         embeddings.
         """
         embedded = self._embedded(tokens, offset if draws is None else draws.offset)
@@ -314,8 +314,8 @@ def initialise(model, seed):
                 # Queries, keys and values are three square matrices in one.
                 fused = name.endswith("queries_keys_values")
                 for place, weight in enumerate(module.weight.chunk(3 if fused else 1)):
-                    own = 1.0 if fused and place < 2 else gain
-                    spread = own * math.sqrt(2 / sum(weight.shape)) if deepnorm else 0.02
+                    factor = 1.0 if fused and place < 2 else gain
+                    spread = factor * math.sqrt(2 / sum(weight.shape)) if deepnorm else 0.02
                     weight.normal_(0, spread, generator=generator)
                 if module.bias is not None:
                     module.bias.zero_()

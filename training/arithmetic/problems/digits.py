@@ -2,9 +2,9 @@
 
 Numbers have any length, and operands may have different columns.
 
-Carries are found all at once by look-ahead: a digit generates a carry or passes one on, pairs of neighbours compose
-into blocks that do the same, and log2(length) such steps give every carry (Kogge and Stone 1973,
-doi:10.1109/TC.1973.5009159). Masks multiply instead of selecting, which on a CPU takes a tenth of the time.
+Look-ahead (Kogge and Stone 1973, doi:10.1109/TC.1973.5009159) computes all carries at once. A digit generates a carry
+or passes one on, pairs of neighbours form blocks that do the same, and log2(length) such steps give every carry. Masks
+multiply instead of selecting, which on a CPU takes a tenth of the time.
 """
 
 import torch
@@ -13,18 +13,18 @@ import torch.nn.functional as F
 from ...engine.randomness import below, hashed, low_bits
 
 DTYPE = torch.int16
-# Digits taken from one word: each is uniform to one part in 10^8 / 2^59.
+# Digits taken from one word, each uniform to one part in 10^PER_WORD / 2^FRACTION.
 FRACTION, PER_WORD = 59, 8
 LIMB = 6
 BASE = 10**LIMB
-# Digits in a word that is compared: 10^18 < 2^63.
+# Digits in an int64 that is compared.
 COMPARED = 18
 # First words of hashes: of the digits after the first, and of the first.
 REST, FIRST = 0, 1
 
 
 def drawn(keys, lengths, columns):
-    """Draw numbers of given lengths, uniformly: the highest digit from 1 to 9, the others from 0 to 9.
+    """Draw numbers of given lengths uniformly, with a highest digit that is not 0.
 
     Each is a function of its key, int64, shape (...), and has as many digits as `lengths`, of that shape. The digits
     are int16, of shape (..., columns), and zero from the length on.
@@ -106,7 +106,7 @@ def packed(digits, count):
 
 
 def ranked(digits, present):
-    """Sort numbers from the smallest; equal ones keep their order. Return their indices, int64, (problems, numbers).
+    """Sort numbers from the smallest, equal ones in their order, and return indices, int64, (problems, numbers).
 
     Digits have shape (problems, numbers, columns). Numbers that are not `present`, bool, shape (problems, numbers), are
     last.
@@ -128,14 +128,14 @@ def _unpacked(limbs):
 
 
 def _carried(values, base):
-    """Digits of values up to 2 (base - 1), with no carry out of the last one."""
+    """Compute the digits of values up to 2 (base - 1), with no carry out of the last one."""
     carries = _carries(values >= base, values == base - 1)
     values = values + _moved(carries, 1).to(values.dtype)
     return values - base * (values >= base).to(values.dtype)
 
 
 def _carries(generated, passed):
-    """Carry out of each digit, given which generate one and which pass one on, bool, shape (numbers, columns)."""
+    """Compute the carry out of each digit from which generate one and which pass one on, bool, (numbers, columns)."""
     span = 1
     while span < generated.shape[1]:
         generated = generated | (passed & _moved(generated, span))

@@ -19,9 +19,9 @@ PLACE, SIDE, BEGIN = 5, 6, 7
 class Or(Task):
     """Bitwise OR of two vectors aligned at their beginnings, of cells by their lengths: ``000|01=010`` and the end.
 
-    The longer vector is zero and the shorter has a single one; if both have the same length, either has it at random
-    (McLeish et al. 2024, arXiv:2405.17399). Apart from that a cell (i, j) has only min(i, j) problems, and evaluation
-    takes each of them once.
+    The longer vector is zero and the shorter has a single one. If both have the same length, either has it at random,
+    as McLeish et al. (2024, arXiv:2405.17399) define it. Otherwise a cell (i, j) has only min(i, j) problems, and
+    evaluation takes each of them once.
     """
 
     name: ClassVar[str] = "or"

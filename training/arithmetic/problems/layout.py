@@ -31,14 +31,14 @@ class Part(NamedTuple):
     """Columns of a table: tokens, int16, (problems, columns), and which the problem holds, bool, of that shape."""
 
     tokens: torch.Tensor
-    kept: torch.Tensor
+    present: torch.Tensor
 
 
 def symbol(token, problems, device):
     """Make a part of one token that all problems hold."""
     shape = (problems, 1)
-    kept = torch.ones(shape, dtype=torch.bool, device=device)
-    return Part(torch.full(shape, token, dtype=DTYPE, device=device), kept)
+    present = torch.ones(shape, dtype=torch.bool, device=device)
+    return Part(torch.full(shape, token, dtype=DTYPE, device=device), present)
 
 
 def number(digits, lengths, *, reverse, hints=None):
@@ -49,14 +49,14 @@ def number(digits, lengths, *, reverse, hints=None):
     """
     columns = digits.shape[-1]
     place = torch.arange(columns, device=digits.device)
-    kept = place < lengths[..., None]
+    present = place < lengths[..., None]
     if not reverse:
         digits = digits.gather(-1, (lengths[..., None].long() - 1 - place).clamp(min=0))
     tokens = digits + DIGIT0
     if hints is None:
-        return Part(tokens, kept)
+        return Part(tokens, present)
     tokens = torch.stack([hints.expand(tokens.shape), tokens], -1).flatten(-2)
-    return Part(tokens, kept.repeat_interleave(2, -1))
+    return Part(tokens, present.repeat_interleave(2, -1))
 
 
 def labels(start, columns, pool):
@@ -71,17 +71,17 @@ def written(parts, width, keys=None, rate=0.0):
     """Write problems of some parts, in order, of which the last is the end of the problem, as a `Batch` of a width.
 
     The width is at least that of the longest problem. Random padding is a function of the keys, int64, shape
-    (problems,): with probability `rate` it comes before a token other than the end, a second one with rate / 10 given
-    the first, a third with rate / 100 given the second. Padding that does not fit into the width is left out.
+    (problems,). It comes before a token other than the end with probability `rate`. Given one padding, a second has
+    probability rate / 10, and given two, a third has rate / 100. Padding that does not fit into the width is left out.
     """
-    tokens, kept = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
-    position = kept.cumsum(1)
+    tokens, present = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
+    position = present.cumsum(1)
     if rate:
-        inserted = _inserted(keys, kept, rate).cumsum(1)
+        inserted = _inserted(keys, present, rate).cumsum(1)
         position = position + torch.minimum(inserted, width - position[:, -1:])
     # Column 0 collects the tokens that a problem does not hold.
     wide = torch.full((len(tokens), width + 1), PAD, dtype=DTYPE, device=tokens.device)
-    tokens = wide.scatter_(1, position * kept, tokens)[:, 1:].long()
+    tokens = wide.scatter_(1, position * present, tokens)[:, 1:].long()
     return Batch(tokens, answers(tokens))
 
 
@@ -100,15 +100,15 @@ def room(width, rate):
     return math.ceil(width * mean + 6 * math.sqrt(width * (square - mean**2)))
 
 
-def _inserted(keys, kept, rate):
-    place = torch.arange(kept.shape[1], device=kept.device)
+def _inserted(keys, present, rate):
+    place = torch.arange(present.shape[1], device=present.device)
     word = top_bits(hashed(keys[:, None], PADDING, place), 32)
     counts = sum((word < round(chance * 2**32)).to(DTYPE) for chance in _chances(rate))
-    return counts * kept * (place < kept.shape[1] - 1)
+    return counts * present * (place < present.shape[1] - 1)
 
 
 def _chances(rate):
-    """Probabilities of at least 1, 2 and 3 paddings in one place."""
+    """Return the probabilities of at least 1, 2 and 3 paddings in one place."""
     chances = [rate]
     for place in range(1, RUN):
         chances.append(chances[-1] * rate / 10**place)

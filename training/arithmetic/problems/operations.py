@@ -64,7 +64,7 @@ class Operation(Task):
 class Addition(Operation):
     """Addition of two numbers.
 
-    A cell (i, j) has operands of i and j digits, the highest from 1 to 9 and the others from 0 to 9, uniformly.
+    A cell (i, j) has operands of i and j digits, uniform over the numbers of so many digits.
     """
 
     name = "addition"
@@ -115,7 +115,7 @@ class AdditionSubtraction(Operation):
         smaller = torch.nn.functional.pad(smaller, (0, 1))
         operation = symbol(PLUS, len(first), first.device)
         tokens = operation.tokens + (MINUS - PLUS) * chosen.to(operation.tokens.dtype)
-        return total * ~chosen + smaller * chosen, negative & difference, Part(tokens, operation.kept)
+        return total * ~chosen + smaller * chosen, negative & difference, Part(tokens, operation.present)
 
 
 class Multiplication(Operation):

@@ -2,10 +2,12 @@
 
 Cells are sorted by the length of their problems into classes. After s batches of B problems, the classes up to c,
 together a share q_c of the cells, have had floor(s B q_c) problems. A batch, sorted by class, is cut into buckets at
-the constants floor(B q_c). Since every batch has at least that many problems of the classes up to c, all problems
-before the cut are of these and fit the bucket; and since it has at most one more, hardly any problem is in a larger
-bucket than it needs. Within a class the cells come in cycles, each a new random order of all of them, so that over any
-whole number of cycles all cells are equally frequent.
+the constants floor(B q_c). Every batch has at least that many problems of the classes up to c, so all problems before
+the cut are of these and fit the bucket. It has at most one more, so almost no problem is in a larger bucket than it
+needs.
+
+Within a class the cells come in cycles, each a new random order of all of them. Over any whole number of cycles all
+cells are equally frequent.
 """
 
 import functools
@@ -92,7 +94,7 @@ def strata(cells, widths, most, count):
 
 
 def _cycled(seed, start, end, size, device):
-    """Give places `start` to `end` of an endless sequence of orders of 0..size - 1."""
+    """Return places `start` to `end` of an endless sequence of orders of 0..size - 1."""
     if end == start:
         return torch.zeros(0, dtype=torch.int64, device=device)
     cycles = torch.arange(start // size, (end - 1) // size + 1, device=device)
@@ -102,5 +104,5 @@ def _cycled(seed, start, end, size, device):
 
 
 @functools.lru_cache(maxsize=32)
-def _table(made, device):
-    return torch.tensor(made.cells, device=device)
+def _table(strata_, device):
+    return torch.tensor(strata_.cells, device=device)

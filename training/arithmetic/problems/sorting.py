@@ -22,7 +22,7 @@ class Sorting(Task):
     """Sorting of n numbers of up to j digits, of cells (n, j): ``A:rev(x1),B:rev(x2)=B,A`` and the end.
 
     Each number has 1 to j digits, uniformly, which are drawn like those of operands. Labels are consecutive ones of a
-    pool from a random place, the first following the last. Equal numbers keep their order.
+    pool from a random place, the first following the last. Equal numbers stay in their order.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Sorting(Task):
         here = present[..., None]
         question = Part(
             torch.cat([comma, named[..., None], colon, numbers.tokens], -1).flatten(1),
-            torch.cat([between[..., None], here, here, here & numbers.kept], -1).flatten(1),
+            torch.cat([between[..., None], here, here, here & numbers.present], -1).flatten(1),
         )
         answer = Part(
             torch.cat([comma, ascending[..., None]], -1).flatten(1), torch.stack([between, present], -1).flatten(1)

@@ -41,8 +41,8 @@ class Task:
         Most digits of an operand in training, up to 1000.
     hints : str
         Index hints: ``"none"``, or a token before every digit, the same for the k-th digit written of every number of a
-        problem. They are consecutive ones of a pool, from a random place in each problem: with ``"cyclic"`` any place,
-        the first following the last; with ``"plain"`` one from which the pool does not run out.
+        problem. They are consecutive ones of a pool, from a random place in each problem. With ``"cyclic"`` it is any
+        place, and the first hint follows the last. With ``"plain"`` it is a place from which the pool does not run out.
     labels : int
         Size of the pool of hints, and of the labels of numbers to sort.
     padding : bool
@@ -125,8 +125,8 @@ class Task:
     def batches(self, seed, step, count, device):
         """Generate problems to train on, in buckets of similar length, so that little of them is padding.
 
-        The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together: how many are
-        in a bucket and its width are the same at every step, and still all cells are equally frequent (see `sampling`).
+        The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together. A bucket has
+        the same number of problems and the same width at every step. All cells are equally frequent (see `sampling`).
         """
         return self._batches(seed, range(step, step + 1), count, device, self.buckets)[0]
 
@@ -160,14 +160,14 @@ class Task:
         """Generate problems of many cells, for evaluation, without random padding: a `Batch` (problems, width).
 
         The cells have lengths `first` and `second`, and each problem is a function of its key, all int64, of shape
-        (problems,). `orders`, of that shape too, are their places in their cells, which decide what has few values: the
-        operation in a mix, the place of the one in a vector; by default these are drawn at random. The width is by
+        (problems,). `orders`, of that shape too, are their places in their cells. They set what has few values: the
+        operation in a mix, or the place of the one in a vector. By default these are drawn at random. The width is by
         default that of the longest problem of the cells. With it and `bounds`, the largest first and second length,
         cells are not checked, and the host does not wait for the device. `InputError` is raised if there is no such
         cell, or the width is below the longest problem's.
         """
         if not len(first):
-            raise InputError("problems: none are asked for; give at least one cell")
+            raise InputError("problems: there are no cells; give at least one")
         if width is None or bounds is None:
             pairs = torch.unique(torch.stack([first, second], 1), dim=0).tolist()
             for pair in pairs:
@@ -204,7 +204,7 @@ class Task:
         raise NotImplementedError
 
     def _cells(self):
-        """Give the cells of training, each with a variant."""
+        """Return the cells of training, each with a variant."""
         firsts, seconds = self.longest
         return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
 
@@ -213,25 +213,25 @@ class Task:
         return variants
 
     def _parts(self, first, second, variants, keys, bounds):
-        """Give the problems as parts of a wide table, `bounds` being the largest of the lengths."""
+        """Return the problems as parts of a wide table; `bounds` are the largest of the lengths."""
         raise NotImplementedError
 
     def _batches(self, seed, steps, count, device, buckets):
         check_whole("task: count", count, 1, 2**31)
         device = torch.device(device)
-        made = _strata(self, buckets, count)
-        cells = made.drawn(seed, steps, count, device)
+        classes = _strata(self, buckets, count)
+        cells = classes.drawn(seed, steps, count, device)
         places = torch.arange(steps.start, steps.stop, device=device)[:, None]
         keys = hashed(hashed(TRAINING, seed), places, torch.arange(count, device=device))
         batches, start = [], 0
-        for problems, width, bounds in zip(made.cuts(count), made.widths, _bounds(made), strict=True):
+        for problems, width, bounds in zip(classes.cuts(count), classes.widths, _bounds(classes), strict=True):
             part = slice(start, start + problems)
             first, second, variants = cells[:, part].flatten(0, 1).unbind(1)
-            own = keys[:, part].flatten()
-            variants = self._variants(first, second, variants, own, None)
-            whole = self._written(first, second, variants, own, bounds, self._roomy(width), self._rate)
-            each = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
-            batches.append([Batch(*parts) for parts in zip(*each, strict=True)])
+            part_keys = keys[:, part].flatten()
+            variants = self._variants(first, second, variants, part_keys, None)
+            whole = self._written(first, second, variants, part_keys, bounds, self._roomy(width), self._rate)
+            by_step = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
+            batches.append([Batch(*parts) for parts in zip(*by_step, strict=True)])
             start += problems
         return list(zip(*batches, strict=True))
 
@@ -267,6 +267,6 @@ def _strata(task, buckets, count):
 
 
 @functools.lru_cache(maxsize=64)
-def _bounds(made):
-    """Largest first and second length of the cells that a bucket can hold, tuple of (int, int)."""
-    return tuple(tuple(max(cell[side] for cell in made.cells[:end]) for side in (0, 1)) for end in made.ends)
+def _bounds(classes):
+    """Return the largest first and second length of the cells that a bucket can hold, tuple of (int, int)."""
+    return tuple(tuple(max(cell[side] for cell in classes.cells[:end]) for side in (0, 1)) for end in classes.ends)

@@ -57,5 +57,5 @@ def decode(tokens):
     >>> len(decode(batch.tokens[0])) == batch.tokens.shape[1]
     True
     """
-    found = tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
-    return "".join(SYMBOLS[token] if 0 <= token < len(SYMBOLS) else SYMBOLS[UNK] for token in found)
+    numbers = tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
+    return "".join(SYMBOLS[token] if 0 <= token < len(SYMBOLS) else SYMBOLS[UNK] for token in numbers)

@@ -28,10 +28,10 @@ class Corpus(Protocol):
         """Raise `InputError` if the corpus is shorter than a context."""
 
     def batch(self, seed: int, step: int, sequences: int, context: int, device: torch.device) -> torch.Tensor:
-        """Tokens to train on, int64, shape (sequences, context + 1), on the device."""
+        """Return tokens to train on, int64, shape (sequences, context + 1), on the device."""
 
     def held_out(self, sequences: int, context: int, device: torch.device) -> torch.Tensor:
-        """Tokens to evaluate on, int64, shape (at most sequences, context + 1), the same at every call."""
+        """Return tokens to evaluate on, int64, shape (at most sequences, context + 1), the same at every call."""
 
 
 def open_corpus(table, *, base, folder):
@@ -40,13 +40,13 @@ def open_corpus(table, *, base, folder):
     Parameters
     ----------
     table : mapping
-        ``kind`` and the options of that kind: ``"synthetic"`` (those of `Synthetic`), ``"text"`` (files, vocabulary,
-        held_out), ``"tokens"`` (training, evaluation, vocabulary, held_out), or ``"hugging-face"`` (name, column,
-        configuration, split, files, vocabulary, tokens, held_out, sample).
+        ``kind`` and the options of that kind. ``"synthetic"`` has those of `Synthetic`, ``"text"`` has files,
+        vocabulary and held_out, and ``"tokens"`` has training, evaluation, vocabulary and held_out. ``"hugging-face"``
+        has name, column, configuration, split, files, vocabulary, tokens, held_out and sample.
     base : path
         Folder that relative paths start from.
     folder : path
-        Where to keep tokens that are made from text.
+        Where to save tokens that are made from text.
 
     Returns
     -------
@@ -105,4 +105,4 @@ KINDS = {
         _hugging_face,
     ),
 }
-KIND = Key(Literal[tuple(KINDS)], "synthetic", "What is trained on, by which the other keys follow.")
+KIND = Key(Literal[tuple(KINDS)], "synthetic", "The kind of text, which decides the other keys.")

@@ -42,7 +42,7 @@ def open_documents(
     vocabulary : int
         Number of tokens of the model, and the most that the tokeniser has.
     folder : path
-        Where to keep the tokens, under a name made from all arguments except `documents`.
+        Where to save the tokens, under a name made from all arguments except `documents`.
     name : str
         Identifies the documents: those under one name are taken to be the same.
     tokens : int

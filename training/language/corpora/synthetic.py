@@ -4,11 +4,12 @@ The next token x after u, v has probability
 
     p(x | u, v) = l0 q(x) + l1 sum_k w_k [x = s1(v, k)] + l2 sum_k w_k [x = s2(u, v, k)]
 
-with q Zipf's law. The successors s1 and s2 are Zipf quantiles of hashed words, so that no table grows with the context
-and the frequencies of tokens stay near Zipf's: to a few percent at every rank, over languages. Probabilities are
-integers over 2^32, so that the law that is sampled is exactly the one whose logarithm is given. A document begins with
-a token drawn from q, before which the chain sees a start symbol: the probability of a token depends only on the
-document before it.
+with q Zipf's law. The successors s1 and s2 are Zipf quantiles of hashed words, so no table grows with the context. The
+frequencies of tokens stay near Zipf's: to a few percent at every rank, over languages. Probabilities are integers over
+2^32, so that the law that is sampled is exactly the one whose logarithm is returned.
+
+A document begins with a token drawn from q, before which the chain sees a start symbol. So the probability of a token
+depends only on the document before it.
 """
 
 import functools

@@ -19,8 +19,8 @@ def open_text(
 ):
     """Tokenise text files, once, and open the tokens as a corpus.
 
-    Each file is a document. The tokeniser is trained on all of them, and both it and the tokens are kept in `folder`
-    under a name made from the text, so that later calls find them.
+    Each file is a document. The tokeniser is trained on all of them. It and the tokens are saved in `folder`, under a
+    name made from the text, so that later calls find them.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def open_text(
     vocabulary : int
         Number of tokens of the model, and the most that the tokeniser has; a short text may give fewer.
     folder : path
-        Where to keep the tokens.
+        Where to save the tokens.
     held_out : float
         Share of the tokens, the last ones, that is held out.
 
@@ -72,13 +72,13 @@ def text_files(patterns):
 
     `InputError` is raised if a pattern matches nothing, or a file is neither .txt nor .txt.gz.
     """
-    found = set()
+    files = set()
     for pattern in patterns:
         matches = glob.glob(os.path.expanduser(pattern), recursive=True)
         if not matches:
             raise InputError(f"corpus: no file matches {quoted(pattern)}; check the path, which counts from the sweep")
-        found.update(matches)
-    for file in sorted(found):
+        files.update(matches)
+    for file in sorted(files):
         if not file.endswith(SUFFIXES):
             raise InputError(f"{printable(file)}: text is read from .txt and .txt.gz files; save it as one")
-    return sorted(found)
+    return sorted(files)

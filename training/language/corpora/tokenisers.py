@@ -53,8 +53,8 @@ def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, lim
 
     The files of the tokens and of the tokeniser are in the folder, named `stem` and their endings. `pieces` returns an
     iterable of str, on which the tokeniser is trained, and `documents` one of documents, as `write_tokens` takes it.
-    The vocabulary is that of the model, and the most that the tokeniser has; a share of the tokens, the last ones, is
-    held out; `limit` is the number of tokens after which to stop. `InputError` is raised if the vocabulary is out of
+    The vocabulary is that of the model, and the most that the tokeniser has. The last tokens, a share `held_out`, are
+    held out. `limit` is the number of tokens after which to stop. `InputError` is raised if the vocabulary is out of
     range, or a file cannot be written.
     """
     path = Path(folder) / f"{stem}.bin"
@@ -95,8 +95,8 @@ def pieces_of(path):
             while lines := file.readlines(PIECE):
                 yield "".join(lines)
     except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x}"
-        raise InputError(f"{printable(path)}: {found} is not UTF-8 text; save the text as UTF-8") from error
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise InputError(f"{printable(path)}: {byte} is not UTF-8 text; save the text as UTF-8") from error
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or shortened(str(error))
         raise InputError(f"{printable(path)}: cannot be read ({reason}); check the file") from error

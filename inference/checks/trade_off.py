@@ -1,0 +1,40 @@
+"""Whether a table tells the floor of a law of one variable from its exponent."""
+
+from ...datasets.deferred import stats as st
+from ...models.draws import DRAWS
+
+BARELY = 0.9  # rank correlation: of two such quantities, either alone has half the spread once the other is given
+
+
+def trade_off(fit):
+    """Return the rank correlation of E and the exponent in the posterior of a law of one variable, else None.
+
+    Parameters
+    ----------
+    fit : Fit
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs").nsmallest(8, "loss")
+    >>> fit = bs.fit("power-compute", runs, seed=1, draws=500, tune=500)
+    >>> trade_off(fit) > 0.5
+    True
+    """
+    law, posterior = fit.law, fit["posterior"]
+    if law.kind != "runs" or len(law.columns) != 1 or len(law.exponents) != 1:
+        return None
+    pair = [posterior[name] for name in ("E", *law.exponents) if name in posterior and posterior[name].dims == DRAWS]
+    return float(st.spearmanr(*(x.values.ravel() for x in pair)).statistic) if len(pair) == 2 else None
+
+
+def trade_off_sentence(fit):
+    """Return a sentence on E and the exponent where the rows can barely tell them apart, else ""."""
+    correlation = trade_off(fit)
+    if correlation is None or abs(correlation) < BARELY:
+        return ""
+    name = fit.law.exponents[0]
+    return (
+        f"these rows can barely tell E and {name} apart (rank correlation {correlation:.2f}): quote them together, or "
+        "add runs of other sizes"
+    )

@@ -1,0 +1,111 @@
+"""The figure of time horizons: the horizon of each model by date, with the trend and its doubling time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InputError
+from ..inference.horizons.quantities import doubling_days, minutes
+from ..inference.needs import of_kind
+from ..inference.words import HIGH, LOW, MIDDLE, durations, months
+from ..models.horizons.trend import log_horizon
+from .picture import Axis, Layer, Picture, drawn, frame
+from .shared import check_level, ends, in_words, percent
+from .style import BLUE, GREY, ORANGE, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+AHEAD = 0.5  # years of the trend after the latest model
+DATES = 60
+
+
+def plot_horizons(
+    fit: Fit,
+    *,
+    share: float = 0.5,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the time horizon of each model against its release date, with the trend.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``horizons``, with release dates.
+    share : float
+        Share of runs that succeed, between 0 and 1.
+    ax, backend, level
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, or has no trend.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> table = bs.load("weirdml")
+    >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
+    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> axes = bs.plot_horizons(fit)
+    >>> axes.finding[:21]
+    'Time horizons double '
+    """
+    level, draws = check_level(level), of_kind(fit, "horizons").draws
+    if draws.law.trend is None:
+        raise InputError(f"{fit.place} was fitted with trend=None; this figure needs dates and a trend")
+    horizons = minutes(fit, share).isel(share=0)
+    rows = fit.rows
+    solved = rows.groupby("model")["successes"].sum().reindex(horizons["model"].values) > 0
+    years = np.array(draws.reference["years"])
+    low, middle, high = ends(horizons, level)
+    dates = np.linspace(years.min(), years.max() + AHEAD, DATES)
+    # The margin of the share is the same for every model of a draw.
+    margin = np.log(horizons.isel(model=0)) - draws.named()["horizon"].isel(model=0)
+    values = {name: x.reshape(-1, 1) for name, x in draws.values.items()}
+    levels = log_horizon(values, draws.law.trend, dates, draws.reference["break_span"])
+    levels = np.exp(levels + margin.transpose("chain", "draw").values.reshape(-1, 1))
+    tail = (1 - level) / 2
+    below, centre, above = np.quantile(levels, [tail, 0.5, 1 - tail], axis=0)
+    best = int(np.where(solved, middle, 0).argmax())
+    days = doubling_days(fit).iloc[-1]
+    of_models = (("with successes", solved.to_numpy(), BLUE), ("without any, an upper bound", ~solved.to_numpy(), GREY))
+    look = {BLUE: Look(BLUE), GREY: Look(GREY, marker="diamond")}
+    picture = Picture(
+        title=f"Time horizons double every {months({end: float(days[end]) for end in (LOW, MIDDLE, HIGH)})} days; "
+        f"{horizons['model'].values[best]} has {in_words((low[best], middle[best], high[best]), durations)}",
+        caption=f"Human time of the typical task that a model does in {percent(share)} of its runs. Points are medians "
+        f"and bars {percent(level)} intervals; the line is the mean of models by date, without their scatter.",
+        x=Axis("Date of release", "year"),
+        y=Axis("Time that people need", "minutes", log=True),
+        layers=(
+            Layer("band", f"trend, {percent(level)} interval", frame(x=dates, low=below, high=above), Look(ORANGE)),
+            Layer("line", "trend, median", frame(x=dates, y=centre), Look(ORANGE)),
+            *(
+                layer
+                for name, chosen, colour in of_models
+                if chosen.any()
+                for layer in (
+                    Layer("upright", f"{percent(level)} interval", frame(x=years[chosen], low=low[chosen],
+                          high=high[chosen]), look[colour], False, 0.8, 0.3),
+                    Layer("points", name, frame(x=years[chosen], y=middle[chosen]), look[colour], True, 4.0),
+                )
+            ),
+        ),
+        height=4.6,
+    )  # fmt: skip
+    return drawn(picture, ax, backend)

@@ -1,0 +1,212 @@
+"""Figures of how far intervals can be trusted: simulated tables, and what the priors and the likelihood decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..datasets.wording import unknown
+from ..errors import InputError
+from ..inference.checks.calibration import Calibration, not_uniform
+from ..inference.checks.sensitivity import SENSITIVE, power_scalings
+from ..inference.checks.uniformity import PLACES, RANKS, shares_below
+from ..inference.checks.uniformity import band as uniform_band
+from ..inference.comparison.scoring import binomial_interval
+from ..inference.needs import of_kind
+from ..inference.words import symbols
+from .picture import Axis, Layer, Picture, drawn, frame
+from .shared import check_level, percent
+from .style import BLUE, GREY, ORANGE, OUTER, SERIES, Look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
+MOST_LEVELS, MOST_ROWS = 8, 20  # of quantities whose sensitivity is drawn
+SHOWS = ("ranks", "coverage")
+
+
+def plot_calibration(
+    result: Calibration,
+    *,
+    show: str | None = None,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.9,
+) -> Axes | Figure:
+    """Plot whether the intervals of fits to simulated tables cover at their nominal rate.
+
+    Parameters
+    ----------
+    result : Calibration
+        What `calibrate` returned.
+    show : {"ranks", "coverage"}, optional
+        The distribution of the ranks of truths minus the uniform, with a simultaneous band of 95%; or the coverage of
+        the intervals, one row a quantity. By default ranks, and coverage where all simulations have one truth, whose
+        ranks need not be uniform.
+    ax, backend
+        As for `plot_fit`.
+    level : float
+        Of the intervals whose coverage is drawn or stated.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the result is no calibration, or it has no such figure.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> law, runs = bs.laws.Chinchilla(noise="normal"), bs.load("chinchilla_runs")
+    >>> result = bs.calibrate(law, runs, simulations=3, seed=1, draws=200, tune=300, chains=2)
+    >>> axes = bs.plot_calibration(result)
+    >>> axes.get_title(loc="left")[:20]
+    'Intervals of 90% hol'
+    """
+    level = check_level(level)
+    if not isinstance(result, Calibration):
+        raise InputError(f"a {type(result).__name__} is no calibration; pass what calibrate() returned")
+    table = result.table((level,))
+    show = show or ("ranks" if "p_uniform" in table else "coverage")
+    if show not in SHOWS:
+        raise InputError(unknown("show", show, SHOWS))
+    if show == "ranks" and "p_uniform" not in table:
+        raise InputError("ranks of one truth need not be uniform; use show='coverage'")
+    coverage, simulations = table[f"coverage_{100 * level:g}"], table.attrs["simulations"]
+    finding = (
+        f"Intervals of {percent(level)} hold {coverage.min():.0%} to {coverage.max():.0%} of the truths, by quantity, "
+        f"in {simulations} simulated tables"
+    )
+    draw = _ranks if show == "ranks" else _coverage
+    return drawn(draw(result, table, coverage, finding, level), ax, backend)
+
+
+def _ranks(result, table, coverage, finding, level):
+    simulations, names = table.attrs["simulations"], list(table["p_uniform"].sort_values().index[:MOST_LINES])
+    low, high = uniform_band(simulations)
+    band = frame(x=PLACES, low=low - PLACES, high=high - PLACES)
+    places = PLACES[1::2]
+    looks = [*SERIES[:NAMED], *[Look(GREY)] * len(names)]
+    lines = [
+        Layer("line", symbols(name), frame(x=places, y=shares_below(ranks)[1::2] - places), look, number < NAMED,
+              2.0 if number < NAMED else 1.0, 1.0 if number < NAMED else 0.5)
+        for number, (name, look) in enumerate(zip(names, looks, strict=False))
+        for ranks in [result["rank"].sel(quantity=name).values]
+    ]  # fmt: skip
+    rejected = not_uniform(table)
+    off_band = f"ranks of {', '.join(map(symbols, rejected))} are not uniform"
+    return Picture(
+        title=f"{finding}; {off_band if rejected else 'their ranks agree with uniform ones'}",
+        caption="Lines are distributions of the rank of the truth among the draws, minus the uniform; grey lines are "
+        f"{max(0, len(names) - NAMED)} more uniform ones. If fits are right, 95% of lines stay in the band.",
+        x=Axis(f"Rank of the truth among {RANKS - 1} draws (share)", range=(0.0, 1.0)),
+        y=Axis("Share of ranks below, minus the uniform"),
+        layers=(Layer("band", "95% if right", band, Look(GREY), opacity=OUTER), *reversed(lines)),
+    )
+
+
+def _coverage(result, table, coverage, finding, level):
+    simulations, count = table.attrs["simulations"], len(coverage)
+    low, high = np.transpose([binomial_interval(round(share * simulations), simulations) for share in coverage])
+    rows = frame(x=coverage.to_numpy(), y=np.arange(count), low=low, high=high)
+    nominal = frame(x=level, y=[-0.5, count - 0.5])
+    return Picture(
+        title=finding,
+        caption="Points are shares of simulated tables whose interval holds the truth, with 95% intervals of the "
+        "share. The line is the nominal share.",
+        x=Axis(f"Coverage of intervals of {percent(level)}", "percent"),
+        y=Axis("", names=tuple(map(symbols, coverage.index))),
+        layers=(
+            Layer("line", percent(level), nominal, Look(GREY, "dash"), False, 1.2),
+            Layer("level", "coverage", rows, Look(BLUE), False, 6),
+        ),
+        height=1.7 + 0.3 * count,
+    )
+
+
+def plot_sensitivity(
+    fit: Fit,
+    quantities: Sequence[str] | None = None,
+    *,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+) -> Axes | Figure:
+    """Plot how much each quantity depends on the priors and on the likelihood.
+
+    Both are raised to powers near 1, and the posterior is compared with itself (Kallioinen et al. 2024).
+
+    Parameters
+    ----------
+    fit : Fit
+    quantities : sequence of str, optional
+        Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
+        drawn.
+    ax, backend
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If a quantity is not in the posterior, or its chains do not move.
+
+    References
+    ----------
+    Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
+    Statistics and Computing 34.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_sensitivity(fit, ["alpha", "beta"])
+    >>> axes.get_title(loc="left")
+    'No quantity depends on its prior by more than 0.05'
+    """
+    names = list(of_kind(fit)["posterior"].data_vars)
+    quantities = [quantities] if isinstance(quantities, str) else quantities
+    for name in quantities or ():
+        if name not in names:
+            raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", name, names))
+    entries = power_scalings(fit, quantities, None if quantities else MOST_LEVELS)
+    if not any(np.isfinite(entry["prior"]) for entry in entries.values()):
+        raise InputError(f"{fit.place} has chains that do not move; fit again with more warm-up (tune)")
+    order = sorted(entries, key=lambda name: -entries[name]["prior"])[:MOST_ROWS]
+    places = np.arange(len(order))
+    layers = [
+        Layer("points", side, frame(x=[entries[name][side] for name in order], y=places), look, width=6)
+        for side, look in (("likelihood", Look(BLUE)), ("prior", Look(ORANGE, marker="diamond")))
+    ]
+    threshold = frame(x=SENSITIVE, y=[-0.5, len(order) - 0.5])
+    sensitive = [symbols(name) for name in order if entries[name]["prior"] > SENSITIVE]
+    few = f"{', '.join(sensitive[:3])}{f' and {len(sensitive) - 3} others' if len(sensitive) > 3 else ''}"
+    if sensitive:
+        finding = f"The prior decides part of {few}: more than {SENSITIVE:g} for each doubling of its power"
+    else:
+        finding = f"No quantity depends on its prior by more than {SENSITIVE:g}"
+    picture = Picture(
+        title=finding,
+        caption="Points are distances of the posterior from itself for each doubling of the power of the prior or of "
+        f"the likelihood. Beyond the line, {SENSITIVE:g}, a quantity is sensitive.",
+        x=Axis("Change for each doubling of the power (cumulative Jensen-Shannon distance)"),
+        y=Axis("", names=tuple(map(symbols, order))),
+        layers=(Layer("line", "sensitive", threshold, Look(GREY, "dash"), False, 1.2), *layers),
+        height=1.7 + 0.28 * len(order),
+    )
+    return drawn(picture, ax, backend)

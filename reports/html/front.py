@@ -1,0 +1,85 @@
+"""The first screen of a report, whatever it is on: answers as cards, a budget field, figures, and what to quote."""
+
+from dataclasses import dataclass, field
+
+from ...inference.checks.check import percent
+from ...inference.estimands.strength import EXTRAPOLATION, SENSITIVITY, WIDTH
+
+LIMITS = {"width": WIDTH, "sensitivity": SENSITIVITY, "extrapolation": EXTRAPOLATION}
+FIXED = ("chains", "law")  # facts of an answer that do not depend on the budget
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure of plain SVG, which needs no script.
+
+    Attributes
+    ----------
+    title, caption, alternative : str
+        The finding, what to see, and what a reader who cannot see it must know.
+    wide, narrow : str
+        The drawing at two widths.
+    rows : list of list
+        Its numbers below their header.
+    """
+
+    title: str
+    caption: str
+    alternative: str
+    wide: str
+    narrow: str
+    rows: list
+
+
+@dataclass(frozen=True)
+class Front:
+    """The first screen.
+
+    Attributes
+    ----------
+    answers : list of dict
+        From `answers`: one card for each.
+    figures : list of Panel or plotly Figure
+    sized : dict or None
+        The answer whose strength follows the budget that a reader types, None where there is no budget field.
+    quotable, not_quotable : list of str
+    claims : list of dict
+        Rows of the table of published estimates.
+    note : str or None
+        How far the laws miss their rows, and what follows for the reader.
+    """
+
+    answers: list
+    figures: list = field(default_factory=list)
+    sized: dict | None = None
+    quotable: list = field(default_factory=list)
+    not_quotable: list = field(default_factory=list)
+    claims: list = field(default_factory=list)
+    note: str | None = None
+
+    @property
+    def grading(self):
+        """Return what a page needs to grade a size at any budget: the grades of what is fixed, and the limits."""
+        grades = {name: grade for name, grade in self.sized["grades"].items() if name in FIXED}
+        return {"fixed": grades, "limits": LIMITS}
+
+
+def misfit_note(entries):
+    """Return a sentence on how far laws miss their rows, None where no size of a misfit is known.
+
+    Parameters
+    ----------
+    entries : list of dict
+        Of laws, from results.json.
+
+    Examples
+    --------
+    >>> misfit_note([{"verdict": {"size": 0.002, "share_of": "the loss"}}])
+    'The misfit of the best is 0.2% of the loss; intervals allow for it.'
+    """
+    checks = [entry["verdict"] for entry in entries if entry["verdict"].get("size") is not None]
+    if not checks:
+        return None
+    sizes = sorted({percent(check["size"]): check["size"] for check in checks}.items(), key=lambda pair: pair[1])
+    ends = dict.fromkeys((sizes[0][0], sizes[-1][0]))
+    return f"The misfit of the best is {' to '.join(ends)} of {checks[0]['share_of']}; intervals allow for it."
