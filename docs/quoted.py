@@ -32,7 +32,7 @@ PAPERS = {
 }
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
-NAMESPACES = ("laws", "progress", "scores", "lengths", "points", "errors")
+NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 

@@ -13,7 +13,7 @@ from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from ..models.horizons.trend import log_horizon
 from .picture import Axis, Layer, Picture, drawn, frame
 from .shared import check_level, ends, in_words, percent
-from .style import BLUE, GREY, ORANGE, Look
+from .style import BLUE, GREY, ORANGE, OUTER, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,8 @@ def plot_horizons(
         x=Axis("Date of release", "year"),
         y=Axis("Time that people need", "minutes", log=True),
         layers=(
-            Layer("band", f"trend, {percent(level)} interval", frame(x=dates, low=below, high=above), Look(ORANGE)),
+            Layer("band", f"trend, {percent(level)} interval", frame(x=dates, low=below, high=above), Look(ORANGE),
+                  opacity=OUTER),
             Layer("line", "trend, median", frame(x=dates, y=centre), Look(ORANGE)),
             *(
                 layer

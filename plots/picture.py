@@ -23,6 +23,7 @@ BACKENDS = ("matplotlib", "plotly")
 Backend = Literal["matplotlib", "plotly"]
 COLUMNS = ("x", "y", "low", "high")
 NARROW, FEW_DECADES, MANY_DECADES = 0.65, 2.2, 8.0  # decades of a logarithmic axis, by which its ticks are chosen
+MINUTES = (1 / 60, 1 / 12, 1 / 3, 1.0, 4.0, 15.0, 60.0, 240.0, 960.0, 3600.0, 14_400.0, 60_000.0)  # ticks of times
 INTERVAL = re.compile(r"\S+ \[[^\]]*\]")
 
 
@@ -52,6 +53,9 @@ class Axis:
         """Return places and texts of the ticks of a logarithmic axis between two ends, or of the names of rows."""
         if self.names:
             return list(range(len(self.names))), list(self.names)
+        if self.form == "minutes":
+            inside = [x for x in MINUTES if low <= x <= high]
+            return inside, [self.text(x) for x in inside]
         decades = math.log10(high / low)
         if decades < NARROW:
             step = _round_step((high - low) / 8)

@@ -11,8 +11,10 @@ from ...datasets.deferred import special
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.horizons.trend import log_horizon
-from ..intervals import named, quantiles
+from ..intervals import finite, named, quantiles
 from ..needs import of_kind
+from ..printed import PrintedTable, Text
+from ..words import HIGH, LOW, MIDDLE, dates, durations, months, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +109,41 @@ def _margin(share, effects, slopes, weights):
     return (low + high) / 2
 
 
-def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical") -> pd.DataFrame:
+class HorizonTable(PrintedTable):
+    """A DataFrame of quantiles by label, which prints medians and intervals in the units of a reader."""
+
+    def text(self):
+        """Return what is printed; None of a part of the table."""
+        if "heading" not in self.attrs or not {LOW, MIDDLE, HIGH} <= set(self):
+            return None
+        form = FORMS[self.attrs["heading"]]
+        rows = {}
+        for label, row in self.iterrows():
+            name = f"{label[0]}, {label[1]:.0%} of runs" if isinstance(label, tuple) else str(label)
+            rows[name] = {self.attrs["heading"]: form({end: finite(row[end]) for end in (LOW, MIDDLE, HIGH)})}
+            rows[name] |= {text: _share(row[column], column) for column, text in CHANCES.items() if column in row}
+        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (self.attrs["note"],))
+
+
+FORMS = {"human time": durations, "days": months, "date": dates}
+CHANCES = {
+    "solved": "runs with any success",
+    "p_growth": "P(growth)",
+    "p_faster": "P(faster than the first)",
+    "p_not_until": "P(not by then)",
+}
+
+
+def _share(x, column):
+    return "" if np.isnan(x) else f"{x:.0%}" if column == "solved" else probability(x)
+
+
+def _printed(table, heading, title, note):
+    table.attrs = {"heading": heading, "title": title, "note": note}
+    return HorizonTable.of(table)
+
+
+def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical") -> HorizonTable:
     """Summarise horizons of models, those of the latest first.
 
     Parameters
@@ -119,9 +155,11 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
 
     Returns
     -------
-    DataFrame
-        By model and share: quantiles ``q2.5``, ``q50``, ``q97.5`` in minutes; ``solved``, the share of the model's runs
-        that reached anything. A model that solved nothing has no horizon, only an upper bound.
+    HorizonTable
+        A DataFrame, which prints a short table. By model and share: quantiles ``q2.5``, ``q50``, ``q97.5`` in
+        minutes; ``solved``, the share of the model's runs that reached anything. A model that solved nothing
+        has no horizon, only an upper bound.
+
 
     Raises
     ------
@@ -155,10 +193,11 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     }
     table = pd.DataFrame.from_dict(records, orient="index")
     table.index = pd.MultiIndex.from_tuples(table.index, names=["model", "share"])
-    return table
+    note = "Medians and 95% intervals. A model without any success has no horizon, only an upper bound."
+    return _printed(table, "human time", f"Human time of the {tasks} task that a model does in a share of runs", note)
 
 
-def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> pd.DataFrame:
+def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> HorizonTable:
     """Summarise the days in which horizons double.
 
     Parameters
@@ -171,10 +210,12 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> pd.DataFram
 
     Returns
     -------
-    DataFrame
-        By period: quantiles ``q2.5``, ``q50``, ``q97.5`` of the doubling time in days, infinite where horizons do not
-        grow. ``p_growth`` is the probability that they grow. With two periods or dates, ``p_faster`` is the
-        probability that the rate of the period exceeds that of the first.
+    HorizonTable
+        A DataFrame, which prints a short table. By period: quantiles ``q2.5``, ``q50``, ``q97.5`` of the
+        doubling time in days, infinite where horizons do not grow. ``p_growth`` is the probability that they
+        grow. With two periods or dates, ``p_faster`` is the probability that the rate of the period exceeds
+        that of the first.
+
 
     Raises
     ------
@@ -199,7 +240,9 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> pd.DataFram
         records[period]["p_growth"] = float((rate > 0).mean())
         if gains.sizes["period"] > 1:
             records[period]["p_faster"] = float((rate > first).mean()) if i else np.nan
-    return pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
+    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
+    note = "Medians and 95% intervals; never: no growth."
+    return _printed(table, "days", f"Days in which time horizons double, trend {fit.law.trend}", note)
 
 
 def dates_reached(
@@ -209,7 +252,7 @@ def dates_reached(
     share: float = 0.5,
     tasks: str = "typical",
     until: float = 2035.0,
-) -> pd.DataFrame:
+) -> HorizonTable:
     """Summarise the dates at which the mean horizon reaches a human time.
 
     Parameters
@@ -225,11 +268,12 @@ def dates_reached(
 
     Returns
     -------
-    DataFrame
-        By name: ``minutes``; quantiles ``q2.5``, ``q50``, ``q97.5`` of the date, years with decimals. They are
-        infinite where the trend does not reach it within 100 years. ``p_not_until`` is the probability that it is
-        reached after `until` or never. The dates carry the uncertainty of the trend's numbers, not of its form:
-        compare trends.
+    HorizonTable
+        A DataFrame, which prints a short table. By name: ``minutes``; quantiles ``q2.5``, ``q50``, ``q97.5`` of
+        the date, years with decimals. They are infinite where the trend does not reach it within 100 years.
+        ``p_not_until`` is the probability that it is reached after `until` or never. The dates carry the
+        uncertainty of the trend's numbers, not of its form: compare trends.
+
 
     Raises
     ------
@@ -251,21 +295,24 @@ def dates_reached(
     if tasks not in TASKS:
         raise InputError(unknown("tasks", tasks, TASKS))
     first = min(draws.reference["years"])
-    dates = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
+    years = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
     values = {name: x.reshape(-1, 1) for name, x in draws.values.items()}
-    levels = log_horizon(values, draws.law.trend, dates, draws.reference["break_span"])
+    levels = log_horizon(values, draws.law.trend, years, draws.reference["break_span"])
     levels = levels - _margins(draws, np.array([share]), tasks).reshape(-1, 1)
     records = {}
     for name, time in times.items():
         if not (np.isfinite(time) and time > 0):
             raise InputError(f"times: {name!r} is {time!r}; give minutes above 0")
-        reached = _first_crossing(dates, levels, np.log(time))
+        reached = _first_crossing(years, levels, np.log(time))
         records[name] = {"minutes": float(time)} | named(quantiles(reached, PROBABILITIES), PROBABILITIES)
         records[name]["p_not_until"] = float((reached > until).mean())
-    return pd.DataFrame.from_dict(records, orient="index").rename_axis("time")
+    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("time")
+    title = f"When the mean horizon, of {share:.0%} of the runs of a {tasks} task, reaches a human time"
+    note = f"Medians and 95% intervals under the trend {draws.law.trend}; then: {until:g}."
+    return _printed(table, "date", title, note)
 
 
-def _first_crossing(dates, levels, level):
+def _first_crossing(years, levels, level):
     """Return the first date at which each draw's levels, (draw, date), reach a level; infinite where none does."""
     above = levels >= level
     place = above.argmax(1)
@@ -273,8 +320,8 @@ def _first_crossing(dates, levels, level):
     before = np.maximum(place - 1, 0)
     rise = levels[draws, place] - levels[draws, before]
     share = np.divide(level - levels[draws, before], rise, out=np.ones(len(levels)), where=rise > 0)
-    crossing = dates[before] + share * (dates[place] - dates[before])
-    return np.where(above.any(1), np.where(place > 0, crossing, dates[0]), np.inf)
+    crossing = years[before] + share * (years[place] - years[before])
+    return np.where(above.any(1), np.where(place > 0, crossing, years[0]), np.inf)
 
 
 def _with_trend(fit):
