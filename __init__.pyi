@@ -18,7 +18,7 @@ from .inference import (
     rollout as rollout,
     scores as scores,
 )
-from .models import LossLaw as LossLaw, law as law, laws as laws
+from .models import law as law, laws as laws
 from .plots import (
     plot_allocation as plot_allocation,
     plot_calibration as plot_calibration,

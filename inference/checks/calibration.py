@@ -388,11 +388,9 @@ def not_uniform(table):
 def sentence(table):
     """Return in a sentence or two what `Calibration.table` shows, with the fits that failed a diagnostic."""
     names, simulations = not_uniform(table), table.attrs["simulations"]
-    text = (
-        f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
-        if names
-        else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, tested together"
-    )
+    text = f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, tested together"
+    if names:
+        text = f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
     failed = table.attrs["not_converged"]
     return text + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
 

@@ -160,7 +160,6 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
         minutes; ``solved``, the share of the model's runs that reached anything. A model that solved nothing
         has no horizon, only an upper bound.
 
-
     Raises
     ------
     InputError
@@ -215,7 +214,6 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> HorizonTabl
         doubling time in days, infinite where horizons do not grow. ``p_growth`` is the probability that they
         grow. With two periods or dates, ``p_faster`` is the probability that the rate of the period exceeds
         that of the first.
-
 
     Raises
     ------
@@ -273,7 +271,6 @@ def dates_reached(
         the date, years with decimals. They are infinite where the trend does not reach it within 100 years.
         ``p_not_until`` is the probability that it is reached after `until` or never. The dates carry the
         uncertainty of the trend's numbers, not of its form: compare trends.
-
 
     Raises
     ------

@@ -6,7 +6,7 @@ import pytest
 from bayescaling.models.arrays import exp, log
 
 
-class Tokens(bs.LossLaw):
+class Tokens(bs.laws.LossLaw):
     """A power law with a floor in tokens."""
 
     name = "tokens"
