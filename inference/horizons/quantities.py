@@ -229,7 +229,8 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> HorizonTabl
     >>> bs.horizons.doubling_days(fit).index.tolist()
     ['all']
     """
-    gains = _with_trend(fit).gain(years)
+    draws = _with_trend(fit)
+    gains = draws.gain(years)
     first, records = gains.isel(period=0).values.ravel(), {}
     for i, period in enumerate(gains["period"].values.tolist()):
         rate = gains.isel(period=i).values.ravel()
@@ -240,7 +241,7 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None) -> HorizonTabl
             records[period]["p_faster"] = float((rate > first).mean()) if i else np.nan
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
     note = "Medians and 95% intervals; never: no growth."
-    return _printed(table, "days", f"Days in which time horizons double, trend {fit.law.trend}", note)
+    return _printed(table, "days", f"Days in which time horizons double, trend {draws.law.trend}", note)
 
 
 def dates_reached(
