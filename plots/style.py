@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 # After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
 BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#c8460a", "#009e73", "#e69f00", "#6b7280"
-PURPLE, BLACK, SKY, BROWN = "#cc79a7", "#111827", "#56b4e9", "#7c4a21"
+PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
 OUTER, INNER = 0.16, 0.42  # opacity of a band: of the whole interval, and of the central half
 GRID, INK, SOFT = "#eef0f3", "#1f2937", "#4b5563"
 FONTS = "Inter, Helvetica, Arial, sans-serif"
@@ -28,7 +28,7 @@ PUBLISHED = {
     "Hoffmann et al. 2022": Look(RED, "dash", "square"),
     "Besiroglu et al. 2024": Look(BLACK, "dot", "diamond"),
     "Ho et al. 2024": Look(ORANGE, "dashdot", "triangle-up"),
-    "Kaplan et al. 2020": Look(BROWN, "longdash", "x"),
+    "Kaplan et al. 2020": Look(SKY, "longdash", "x"),
 }
 OTHER = Look(GREEN, "dashdot", "cross")  # a source that has no entry in PUBLISHED
 RUNS = Look(GREY)

@@ -45,14 +45,23 @@ def write(out, document, posteriors, title, parts, warned, front=None, *, writte
     ----------
     out : Path
     document : dict
-        The content of results.json, after `judge_chains`.
+        The content of results.json, after `judge_chains`; ``findings`` are added, what figures state above them.
     posteriors : dict of str to Fit
     title, parts, warned, front
         As for `render`.
     """
+    document["findings"] = findings(parts, front)
     html = render(title, parts, document, warned, front)
     write_posteriors(out, {name: fitted for name, fitted in posteriors.items() if name not in written})
     write_pages(out, results.to_json(document), html)
+
+
+def findings(parts, front=None):
+    """List what the figures of a page state above them, in order."""
+    blocks = [*(front.figures if front else ())]
+    blocks += [block for part in parts for section in part["sections"] for block in section["blocks"]]
+    metas = [getattr(getattr(block, "layout", None), "meta", None) or {} for block in blocks]
+    return [meta["finding"] for meta in metas if meta.get("finding")]
 
 
 def write_posteriors(out, posteriors):

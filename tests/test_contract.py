@@ -89,6 +89,9 @@ def table_for(name):
         scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
         scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
         return scores[scores["model"].isin(scores["model"].value_counts().index[:24])].reset_index(drop=True)
+    if name == "power-parameters":
+        runs = bs.load("chinchilla_runs")
+        return runs.loc[runs.groupby("parameters")["loss"].idxmin()].reset_index(drop=True)
     if name.startswith("horizons"):
         successes = bs.load("weirdml")
         models = successes["model"].unique()[::5]
@@ -364,7 +367,7 @@ def test_calibration_simulates_and_fits_again(studied):
 def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     fitter, fit = studied
     law = fitter.law
-    if law.kind != "runs" or law.name == "configurations":
+    if law.kind != "runs" or law.name in ("configurations", "power-parameters"):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return

@@ -56,7 +56,6 @@ def test_a_column_cannot_be_chosen_twice(table):
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("benchmark", "c4"),
         ("publication_date", "soon"),
         ("publication_date", "2019-02-14T10:00:00+05:30"),
         ("publication_date", "2019-02-14T10:00Z"),

@@ -26,7 +26,9 @@
   let here = null;
   const follow = () => {
     const passed = places.filter(place => place.getBoundingClientRect().top < 120);
-    const next = links.get((passed.length ? passed[passed.length - 1] : places[0]).id);
+    const bottom = innerHeight + scrollY >= root.scrollHeight - 2; // a short last part never comes to the top
+    const read = bottom ? places[places.length - 1] : passed.length ? passed[passed.length - 1] : places[0];
+    const next = links.get(read.id);
     if (next === here) return;
     here = next;
     for (const link of links.values()) {

@@ -70,7 +70,9 @@ def first_screen(well_made, card_counts):
         text = (out / "index.html").read_text(encoding="utf-8")
         page = well_made(text)
         assert len(page.of("li", class_="card")) == len(document["answers"]) > 0
-        assert all(card_counts(answer)[0] <= 35 and card_counts(answer)[1] <= 6 for answer in document["answers"])
+        for answer in document["answers"]:
+            words, numbers = card_counts(answer)
+            assert words <= 35 and numbers <= 6, answer
         front = text[text.index('<div class="front">') : text.index('<section class="part"')]
         assert front.count('class="plot"') == figures and front.count('class="finding"') == figures
         assert bool(page.of("form", class_="budget")) == budget == (document["optimum"] is not None)
@@ -291,7 +293,7 @@ def test_names_of_groups_are_shown_and_not_run(grouped):
 
 def test_a_fit_of_groups_is_reported_and_has_no_backdrop(grouped, tmp_path, quiet):
     _, document, fit = grouped
-    with pytest.raises(bs.InputError, match="to set beside its groups; leave it out"):
+    with pytest.raises(bs.InputError, match="to compare with its groups; leave it out"):
         bs.report(tmp_path / "no", {"mine": fit}, backdrop=True)
     assert not (tmp_path / "no").exists()
     again = bs.report(tmp_path / "again", {"mine": fit})

@@ -49,7 +49,8 @@ def entries(fits):
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = fit.allocate(budgets, near_optimal=NEAR, **planned).entries(name)
+                near = {"near_optimal": NEAR} if _has_sizes(fit) else {}
+                at = fit.allocate(budgets, **near, **planned).entries(name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break
@@ -60,6 +61,11 @@ def entries(fits):
     except InputError as error:
         points = {name: {"refused": str(error)} for name in ESTIMATORS}
     return entries | {"point_estimates": points}
+
+
+def _has_sizes(fit):
+    """Return whether a law has a best size at a budget, not the best loss alone."""
+    return "tokens" in fit.law.columns
 
 
 def first_screen(stage, fits, document, comparison):

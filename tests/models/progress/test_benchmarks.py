@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.engine import compile_density, flat, in_use
+from bayescaling.inference.points.penalised import penalised_fit
 from bayescaling.models.progress import family
 
 NAMES = ("wt103", "wt2", "ptb", "lm1b", "enwik8")
@@ -39,7 +40,7 @@ def test_a_table_of_other_benchmarks_is_refused_with_the_option(five):
     with pytest.raises(bs.InputError, match="no row of 'other'"):
         bs.laws.Progress(7, benchmarks=(*NAMES, "other")).rows(five)
     with pytest.raises(bs.InputError, match="the paper's estimator is of"):
-        bs.points.penalised_fit(7, five)
+        penalised_fit(7, five)
 
 
 @pytest.mark.parametrize("names", ["ptb", ["ptb", "ptb"], [1, 2], {}, ["", "a"]])

@@ -385,7 +385,7 @@ def test_or_has_every_place_once():
             lambda: Addition(3, hints="cyclic").cell(102, 1, 9, 0, CPU),
             "103 digits need 103 index hints and labels is 102",
         ),
-        (lambda: Addition(3).problems(*[torch.tensor([], dtype=torch.int64)] * 3), "give at least one cell"),
+        (lambda: Addition(3).problems(*[torch.tensor([], dtype=torch.int64)] * 3), "no cells; give at least one"),
         (lambda: Addition(3).problems(*[torch.tensor([4])] * 3, width=10), "width is 10 and the longest needs 16"),
         (lambda: Addition(3).problems(*[torch.tensor([4]), torch.tensor([-1])] * 2), r"cell \(4, -1\)"),
         (lambda: Addition(3).parse("1+2"), 'problem: "1\\+2" is not of the form question=answer'),
