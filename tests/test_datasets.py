@@ -25,6 +25,9 @@ ROWS = {
     "rosetta_scores": 1324,
     "rosetta_models": 179,
     "published": 269,
+    "weirdml": 7395,
+    "weirdml_models": 87,
+    "weirdml_times": 85,
 }
 
 
