@@ -1,35 +1,15 @@
-"""Studies of time horizons: the built-in table by trend, next to published figures, and recovery of known truths.
-
-The human times of ``weirdml`` are estimates of language models, and of three tasks those of one person too. Its authors
-publish horizons from the estimates alone, and calibrated on the person.
-"""
+"""A study of time horizons: do intervals hold the truths of simulated tables, under a wrong noise and trend too?"""
 
 from functools import partial
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference import intervals
 from bayescaling.models.draws import DRAWS
 from study import Study
 
 TABLE = "weirdml"
 TRENDS = ("linear", "break", "acceleration", "logistic")
-COMPARED = 2025.5  # date at which rates are compared
-# htihle/weirdml-time-horizons at 965c7f1: hours of half of the runs, from estimates alone and calibrated.
-PUBLISHED = {
-    "gpt-4-0613": (0.392, 0.149),
-    "claude-3-opus": (1.134, 0.385),
-    "claude-3.5-sonnet": (1.943, 0.629),
-    "o1-preview": (6.243, 1.645),
-    "o4-mini (high)": (8.370, 2.077),
-    "o3-pro (high)": (11.823, 2.759),
-    "gpt-5 (high)": (14.465, 3.246),
-    "gemini-3-pro-preview (high)": (22.261, 4.654),
-    "gpt-5.2 (xhigh)": (30.635, 6.133),
-    "claude-opus-4.6 (adaptive)": (37.691, 7.329),
-}
-BRIEF = {"draws": 300, "tune": 500}
 TRUTH = {
     "horizon_centre": 3.0,
     "horizon_sd": 0.5,
@@ -46,44 +26,6 @@ CASES = {
     "noise too small": ("binomial", "linear"),
     "trend too stiff": ("beta_binomial", "break"),
 }
-
-
-def weirdml(parts, *, seed, **settings):
-    """Fit the built-in table by each trend, calibrated on timed tasks, and by a line to the estimates alone."""
-    laws = {trend: bs.laws.Horizons(trend=trend, estimates=True, family_effects=True) for trend in TRENDS}
-    table, fits = bs.load(TABLE), {}
-    for trend, law in laws.items():
-        fits[trend] = parts.fit(trend, lambda law=law: bs.fit(law, table, seed=seed, **settings))
-    estimated = table[table["estimated_minutes"].notna()].assign(minutes=lambda rows: rows["estimated_minutes"])
-    alone = bs.laws.Horizons(family_effects=True)
-    fits["estimates alone"] = parts.fit("alone", lambda: bs.fit(alone, estimated, seed=seed, **settings))
-    result = {name: parts.entry(f"entry {name}", lambda fit=fit: entry(fit)) for name, fit in fits.items()}
-    return {"fits": result, "published_hours": PUBLISHED}
-
-
-def entry(fit):
-    """Return doubling times, dates ahead and horizons of the models with published ones."""
-    hours = {tasks: bs.horizons.minutes(fit, tasks=tasks) / 60 for tasks in ("typical", "random")}
-    bias = fit["posterior"].get("estimate_bias")
-    return {
-        "diagnostics": fit.diagnostics,
-        "doubling_days": _records(bs.horizons.doubling_days(fit)),
-        "doubling_days_at": _records(bs.horizons.doubling_days(fit, [2024.0, COMPARED])),
-        "dates_reached": _records(bs.horizons.dates_reached(fit)),
-        "hours": {
-            model: {
-                f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)
-                for tasks in hours
-                for share in (0.5, 0.8)
-            }
-            for model in PUBLISHED
-        },
-        "estimate_factor": None if bias is None else intervals.summary(np.exp(bias), ratio=True),
-    }
-
-
-def _records(table):
-    return {str(name): {column: intervals.finite(x) for column, x in row.items()} for name, row in table.iterrows()}
 
 
 def recovery(parts, *, seed, simulations, **settings):
@@ -132,7 +74,6 @@ def _laws():
 
 
 STUDIES = {
-    "horizons_weirdml": Study("time horizons by trend, next to published ones", weirdml, _laws, {"seed": 1, **BRIEF}),
     "horizons_recovery": Study(
         "known horizons and doubling times in simulated tables",
         recovery,
