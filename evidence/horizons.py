@@ -1,4 +1,4 @@
-"""A study of time horizons: do intervals hold the truths of simulated tables, under a wrong noise and trend too?"""
+"""A study of time horizons: how often intervals hold the truths, under a wrong noise and trend too."""
 
 from functools import partial
 
