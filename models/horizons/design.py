@@ -74,7 +74,8 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model, ``task_...`` by task, ``family_one`` and ``anchor_log_ratio`` where there are any.
+        ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, and ``family_one`` and
+        ``anchor_log_ratio`` where there are any.
         ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...right_row`` and
         ``...wrong_row`` are the places of their counts above 0, and ``total_...`` goes by the number of runs at risk.
     """
@@ -82,7 +83,8 @@ def arrays(law, rows, reference):
     if law.trend == "break":
         ends = zip(("low", "high"), reference["break_span"], strict=True)
         data |= {f"model_break_{end}": np.full(len(reference["models"]), date) for end, date in ends}
-    data["task_one"] = np.ones(len(reference["tasks"]))
+    data |= {name: np.zeros(len(reference[f"{name.split('_')[0]}s"]), int) for name in ("model_whole", "task_whole")}
+    data |= {"task_one": np.ones(len(reference["tasks"])), "whole_tasks": np.array([float(len(reference["tasks"]))])}
     if law.family_effects:
         data |= {"task_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
     if law.estimates:

@@ -5,20 +5,18 @@ from functools import cached_property
 import numpy as np
 
 from ...datasets.deferred import special, xr
-from ..coordinates import Coordinates
-from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between, cumulative, draw_counts, spread
+from ..member_draws import MemberDraws
 from . import design
 from .outcomes import log_density
 from .trend import break_date, yearly_gain
 
-COORDINATE = "coordinate"
 BEFORE, AFTER, ALL = "before", "after", "all"
 NODES, WIDTH = 25, 5.0  # of a model's horizon, where it is integrated over, in sds of its draws on either side
 PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
 
 
-class HorizonsDraws(Draws):
+class HorizonsDraws(MemberDraws):
     """Draws of the coordinates z of a law of horizons.
 
     Parameters
@@ -32,8 +30,9 @@ class HorizonsDraws(Draws):
     ----------
     values : dict of str to ndarray, shape (chain, draw)
         Free parameters.
-    units : dict of str to ndarray
-        Coordinates of models (chain, draw, model, 1), tasks (chain, draw, task, part) and families.
+    units : list of ndarray
+        Coordinates of models (chain, draw, model, 1), tasks (chain, draw, task, part) and families; ``named_units``
+        has them by name.
     horizon : ndarray, shape (chain, draw, model)
         Log minutes.
     tasks : pair of ndarray, shape (chain, draw, task)
@@ -41,43 +40,29 @@ class HorizonsDraws(Draws):
     """
 
     def __init__(self, law, reference, rows, z):
-        super().__init__(law, reference, rows)
-        self.z = z
-        at, self.by_name = len(Coordinates(law.prior_of)), {}
-        for name, (_, start, _) in law.units(reference).items():
-            self.by_name[name] = z[..., at : at + start.size].reshape(*z.shape[:2], *start.shape)
-            at += start.size
-        lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
-        self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
-        self.design = law.design_arrays(rows, reference)
-        self.horizon = law.scale_of_horizons * self.by_name["horizon_units"][..., 0]
-        self.tasks = law.tasks_of(self.values | self.by_name, self.design)
-
-    @property
-    def units(self):
-        """Return the blocks of coordinates after the free parameters, a list."""
-        return list(self.by_name.values())
-
-    @classmethod
-    def of(cls, law, reference, rows, values, units):
-        """Return draws from free parameters, by name, and coordinates of models, tasks and families."""
-        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
-        blocks = [x.reshape(*x.shape[:2], -1) for x in units]
-        return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
+        super().__init__(law, reference, rows, z)
+        self.named_units = dict(zip(law.blocks(reference), self.units, strict=True))
+        self.tasks = law.tasks_of(self.values | self.named_units, self.design)
+        self.horizon = law.horizons_of(self.units[0], self.tasks, self.design)
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
         """Return draws from free parameters, by name; draw models, tasks and families given them."""
         lead = next(iter(values.values())).shape
-        units = [rng.standard_normal((*lead, *start.shape)) for _, start, _ in law.units(reference).values()]
-        units[0] = cls._horizons_at(law, reference, rows, values, units[0])
-        return cls.of(law, reference, rows, values, units)
+        units = [rng.standard_normal((*lead, *start.shape)) for start in law.units(reference)]
+        named = values | dict(zip(law.blocks(reference), units, strict=True))
+        mean, variance = law.expected_effects(named, law.design_arrays(rows, reference))
+        units[1][..., 0] = mean + np.sqrt(variance) * units[1][..., 0]
+        return cls._placed(law, reference, rows, values, units)
 
-    @staticmethod
-    def _horizons_at(law, reference, rows, values, standard):
-        """Return coordinates of models from standardised deviations from the trend."""
-        mean = law.expected(values, law.design_arrays(rows, reference))
-        return (mean + values["horizon_sd"][..., None] * standard[..., 0])[..., None] / law.scale_of_horizons
+    @classmethod
+    def _placed(cls, law, reference, rows, values, units):
+        """Return draws whose models deviate from the trend by the first of the units, standardised."""
+        data = law.design_arrays(rows, reference)
+        horizon = law.expected(values, data) + values["horizon_sd"][..., None] * units[0][..., 0]
+        tasks = law.tasks_of(values | dict(zip(law.blocks(reference), units, strict=True)), data)
+        units[0] = law.coordinates_of(horizon, tasks, data)
+        return cls.of(law, reference, rows, values, units)
 
     def of_unseen(self, rows, rng):
         """Return draws of unfitted models on the same tasks: horizons by date."""
@@ -85,15 +70,7 @@ class HorizonsDraws(Draws):
         same = ("tasks", "families", "family_of", "estimated", "anchors", "break_span", "middle")
         reference = law.reference(rows) | {name: self.reference[name] for name in same if name in self.reference}
         standard = rng.standard_normal((*lead, len(reference["models"]), 1))
-        units = [self._horizons_at(law, reference, rows, self.values, standard), *self.units[1:]]
-        return HorizonsDraws.of(law, reference, rows, self.values, units)
-
-    def _at(self, rows):
-        return self if rows is None else HorizonsDraws(self.law, self.reference, rows, self.z)
-
-    def _array(self, values, *dims, **coords):
-        coords = draw_coordinates(*self.z.shape[:2]) | coords
-        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
+        return self._placed(law, reference, rows, self.values, [standard, *self.units[1:]])
 
     def named(self):
         """Return the free parameters; ``horizon`` by model, log minutes; ``effect`` and ``slope`` by task.
@@ -151,18 +128,11 @@ class HorizonsDraws(Draws):
         reach, _ = self._shares(of_rows, nested=0.0)
         return self._array(np.exp(reach) * rows["runs"].to_numpy(float), "row")
 
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return the log probability of each row given the runs at risk: dims (chain, draw, row)."""
-        _, of_rows = self._rows(rows)
+    def rowwise(self):
+        """Return the log probability of each row given the runs at risk, an ndarray (chain, draw, row)."""
+        _, of_rows = self._rows(None)
         counts = (of_rows[name] for name in ("right", "wrong", "log_choose"))
-        densities = log_density(*self._shares(of_rows), self._precision(), *counts)
-        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
-
-    def blocks(self, rows=None):
-        """Cut rows into those whose log densities are held at a time."""
-        count = len(self.rows if rows is None else rows)
-        most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
-        return np.array_split(np.arange(count), max(1, -(-count // most)))
+        return log_density(*self._shares(of_rows), self._precision(), *counts)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it, given the runs at risk.
@@ -195,40 +165,17 @@ class HorizonsDraws(Draws):
 
     # Densities -------------------------------------------------------------------------------------------------------
 
-    def log_prior(self):
-        """Return the log prior density of the free parameters; models and tasks have the law's, not a prior's."""
-        priors = self.law.prior_of
-        return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
+    def terms(self):
+        """Return the log densities of models, tasks, families, estimates and rows, by name."""
+        return self.law.parts(self.values | self.named_units, self.design)
 
-    def log_density(self):
-        """Return the log joint density of the coordinates and the successes: dims (chain, draw)."""
-        total = 0.0
-        for i, prior in enumerate(self.law.prior_of.values()):
-            x, log_slope = prior.from_unconstrained(self.z[..., i])
-            total = total + prior.frozen.logpdf(x) + log_slope
-        for term in self.law.parts(self.values | self.by_name, self.design).values():
-            total = total + term.sum(-1)
-        return self._array(total)
-
-    @cached_property
-    def _coordinates(self):
+    def coordinate_names(self):
+        """List the coordinates: free parameters, models, tasks, families."""
         names = [*self.law.prior_of, *(f"horizon[{model}]" for model in self.reference["models"])]
         names += [f"{part}[{task}]" for task in self.reference["tasks"] for part in self.law.task_parts]
         return names + [f"family[{family}]" for family in self.reference.get("families", [])]
 
-    def real_line(self):
-        """Return coordinates on the real line: free parameters, models, tasks, families."""
-        return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        return HorizonsDraws(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
-
     # Leaving out -----------------------------------------------------------------------------------------------------
-
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
 
     @cached_property
     def nodes(self):
@@ -241,7 +188,7 @@ class HorizonsDraws(Draws):
         centre, sd = self.horizon.mean((0, 1)), self.horizon.std((0, 1))
         return centre[:, None] + sd[:, None] * places, np.log(sd * (places[1] - places[0]))
 
-    def _of_models(self, draws):
+    def integrated(self, draws):
         """Return the log density of each model's rows under draws, its horizon integrated out, by name."""
         (nodes, log_step), law = self.nodes, self.law
         mean, sd = law.expected(draws.values, draws.design), draws.values["horizon_sd"][..., None]
@@ -260,34 +207,6 @@ class HorizonsDraws(Draws):
                 density = density + one["log_choose"]
             densities[name] = special.logsumexp(density, axis=-1) + log_step[self.reference["models"].index(name)]
         return densities
-
-    def by_group(self, by=None):
-        """Return log densities of rows by a column's values; for models with their horizons integrated out.
-
-        The horizon of an unseen model follows from its date, not from the draws of its horizon.
-        """
-        by = self.law.grouping.group if by is None else by
-        densities = super().by_group(by)
-        if not self._are_of_models(by):
-            return densities
-        labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
-        groups, values = densities["group"].values.tolist(), np.zeros(densities.shape)
-        for model, density in self._of_models(self).items():
-            values[..., groups.index(model if labels is None else labels[model])] += density
-        return densities.copy(data=values)
-
-    def exchangeable(self):
-        """Return each model's log density, its horizon integrated out: dims (chain, draw, model)."""
-        return self.by_group("model").rename(group="model")
-
-    def left_out_group(self, fitted, rows, by=None):
-        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
-        if not self._are_of_models(self.law.grouping.group if by is None else by):
-            return super().left_out_group(fitted, rows, by)
-        return fitted._array(sum(self._of_models(fitted._at(rows)).values()))
-
-    def _are_of_models(self, by):
-        return by == "model" or bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())
 
 
 def _previous(rows):

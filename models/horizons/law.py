@@ -9,7 +9,7 @@ import numpy as np
 from ...datasets import filled, require
 from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
-from ..arrays import exp, log, pick
+from ..arrays import exp, log, pick, sum_by
 from ..coordinates import Coordinates, Units
 from ..density import POTENTIAL, Density
 from ..law import Effort, Law
@@ -103,7 +103,6 @@ class Horizons(Law):
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "successes"
     scale: ClassVar[str] = "successes"  # type: ignore[misc]
-    scale_of_horizons: ClassVar[float] = SCALE
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     tests = HorizonsTests()
     grouping = HorizonsGrouping()
@@ -180,7 +179,11 @@ class Horizons(Law):
         return ("effect", "slope") if self.task_slopes else ("effect",)
 
     def units(self, reference):
-        """Return the blocks of coordinates after the first where chains start, by name: (dims, start, axis)."""
+        """Return the blocks of coordinates after the first where chains start."""
+        return [start for _, start, _ in self.blocks(reference).values()]
+
+    def blocks(self, reference):
+        """Return the same with dims and axis, by name: (dims, start, axis)."""
         models, tasks = len(reference["models"]), len(reference["tasks"])
         blocks = {
             HORIZON: (("model",), np.full((models, 1), reference["middle"] / SCALE), "model"),
@@ -193,7 +196,7 @@ class Horizons(Law):
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
         arrays = self.design_arrays(rows, reference)
-        units = (Units(name, *block) for name, block in self.units(reference).items())
+        units = (Units(name, *block) for name, block in self.blocks(reference).items())
         axes = {name: name.split("_")[0] for name in arrays}
         return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
@@ -211,15 +214,19 @@ class Horizons(Law):
             (..., family, 1).
         data : mapping of str to array_like
         """
-        densities = {HORIZON: self.density_of_models(values, values[HORIZON][..., 0], data)}
-        densities[TASK] = sum(_standard(values[TASK][..., i]) for i in range(len(self.task_parts)))
+        tasks = self.tasks_of(values, data)
+        horizon = self.horizons_of(values[HORIZON], tasks, data)
+        densities = {HORIZON: self.density_of_models(values, horizon, data)}
+        mean, variance = self.expected_effects(values, data)
+        densities[TASK] = _standard((tasks[0] - mean) / variance**0.5) - 0.5 * log(variance)
+        if self.task_slopes:
+            densities[TASK] = densities[TASK] + _standard(values[TASK][..., 1])
         if self.family_effects:
             densities[FAMILY] = _standard(values[FAMILY][..., 0])
         if self.estimates:
             sd = values["estimate_sd"][..., None]
             away = (data["anchor_log_ratio"] - values["estimate_bias"][..., None]) / sd
             densities[POTENTIAL] = _standard(away) - log(sd)
-        horizon, tasks = SCALE * values[HORIZON][..., 0], self.tasks_of(values, data)
         precision = self.precision(values)
         densities["total"] = data["total_choose"]
         if precision is not None:
@@ -236,10 +243,26 @@ class Horizons(Law):
         """Return the precision of the beta-binomial, (..., 1), or None for a binomial."""
         return exp(values["log_precision"][..., None]) if self.noise == "beta_binomial" else None
 
-    def density_of_models(self, values, coordinate, data):
-        """Return the log density of models' coordinates about the trend, (..., model)."""
+    def horizons_of(self, units, tasks, data):
+        """Return log horizons, (..., model), from the coordinates of models.
+
+        These are relative to the mean effect of the tasks: if all tasks are harder than thought, all horizons are
+        longer, which the successes barely tell apart.
+        """
+        return SCALE * units[..., 0] + self._mean_effect(tasks, data)
+
+    def coordinates_of(self, horizon, tasks, data):
+        """Return the coordinates of models, (..., model, 1), the inverse of `horizons_of`."""
+        return (horizon - self._mean_effect(tasks, data))[..., None] / SCALE
+
+    def _mean_effect(self, tasks, data):
+        mean = sum_by(tasks[0], data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
+        return pick(mean, data["model_whole"])
+
+    def density_of_models(self, values, horizon, data):
+        """Return the log density of models' horizons about the trend, (..., model)."""
         sd = values["horizon_sd"][..., None]
-        return _standard((SCALE * coordinate - self.expected(values, data)) / sd) - log(sd)
+        return _standard((horizon - self.expected(values, data)) / sd) - log(sd)
 
     def expected(self, values, data):
         """Return the mean log horizon of models given their dates, log minutes, (..., model)."""
@@ -247,20 +270,22 @@ class Horizons(Law):
         span = (data["model_break_low"], data["model_break_high"]) if self.trend == "break" else None
         return log_horizon(values, self.trend, data["model_year"], span)
 
-    def tasks_of(self, values, data):
-        """Return the effect of each task in log minutes, and its slope, a pair of (..., task)."""
-        variance = values["task_sd"][..., None] ** 2 * data["task_one"]
-        bias = 0.0
+    def expected_effects(self, values, data):
+        """Return the mean and variance of the effects of tasks, (..., task), given those of families."""
+        mean, variance = 0.0 * data["task_one"], values["task_sd"][..., None] ** 2 * data["task_one"]
         if self.estimates:
             variance = variance + data["task_estimated"] * values["estimate_sd"][..., None] ** 2
-            bias = -values["estimate_bias"][..., None] * data["task_estimated"]
-        effect = bias + variance**0.5 * values[TASK][..., 0]
+            mean = mean - values["estimate_bias"][..., None] * data["task_estimated"]
         if self.family_effects:
-            effect = effect + values["family_sd"][..., None] * pick(values[FAMILY][..., 0], data["task_family"])
+            mean = mean + values["family_sd"][..., None] * pick(values[FAMILY][..., 0], data["task_family"])
+        return mean, variance
+
+    def tasks_of(self, values, data):
+        """Return the effect of each task in log minutes, and its slope, a pair of (..., task)."""
         log_slope = values["log_slope"][..., None] * data["task_one"]
         if self.task_slopes:
             log_slope = log_slope + values["log_slope_sd"][..., None] * values[TASK][..., 1]
-        return effect, exp(log_slope)
+        return values[TASK][..., 0], exp(log_slope)
 
     def shares(self, horizon, tasks, of_rows, nested):
         """Return logs of the probabilities that a run at risk reaches the threshold of a row, and that it does not.
@@ -287,7 +312,9 @@ class Horizons(Law):
         if "z" in sampled:
             return HorizonsDraws(self, reference, rows, sampled["z"].values)
         values = {name: sampled[name].values for name in self.prior_of}
-        return HorizonsDraws.of(self, reference, rows, values, [sampled[name].values for name in self.units(reference)])
+        return HorizonsDraws.of(
+            self, reference, rows, values, [sampled[name].values for name in self.blocks(reference)]
+        )
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Return the draws of the prior, dims (chain, draw) with one chain."""

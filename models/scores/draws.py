@@ -6,22 +6,20 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special, xr
-from ..coordinates import Coordinates
-from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between
+from ..member_draws import MemberDraws
 from . import design
 from .integrals import Nodes
 from .item import DIFFICULTY, centres, coordinates_of, expected, items, logits
 from .noise import END, NOISES
 from .scatter import SCATTERS
 
-COORDINATE = "coordinate"
 BEFORE, AFTER, ALL = "before", "after", "all"
 EARLIER, LATER = 2023.5, 2025.5  # dates of the gains before and after, where the gain changes at no one date
 BREAKS = ("break", "sampled_break")
 
 
-class ScoresDraws(Draws):
+class ScoresDraws(MemberDraws):
     """Draws of the coordinates z of a law of scores.
 
     Parameters
@@ -47,15 +45,7 @@ class ScoresDraws(Draws):
     """
 
     def __init__(self, law, reference, rows, z):
-        super().__init__(law, reference, rows)
-        self.z = z
-        at, self.units = len(Coordinates(law.prior_of)), []
-        for block in law.units(reference):
-            self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
-            at += block.size
-        lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
-        self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
-        self.design = law.design_arrays(rows, reference)
+        super().__init__(law, reference, rows, z)
         self.items = items(self.values, self.units[0], self.design)
         self.capability = self.units[1][..., 0]
         effects = law.effects(self.units)
@@ -63,13 +53,6 @@ class ScoresDraws(Draws):
         self.steps = law.steps(self.units)
         if law.version_effects:
             self.versions = self.values["version_sd"][..., None] * effects["version_units"]
-
-    @classmethod
-    def of(cls, law, reference, rows, values, units):
-        """Return draws from free parameters, by name, and coordinates of benchmarks, models, families and versions."""
-        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
-        blocks = [x.reshape(*x.shape[:2], -1) for x in units]
-        return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
@@ -113,13 +96,6 @@ class ScoresDraws(Draws):
             units.append(self.units[-1])
         self._place(law, reference, rows, self.values, units)
         return ScoresDraws.of(law, reference, rows, self.values, units)
-
-    def _at(self, rows):
-        return self if rows is None else ScoresDraws(self.law, self.reference, rows, self.z)
-
-    def _array(self, values, *dims, **coords):
-        coords = draw_coordinates(*self.z.shape[:2]) | coords
-        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
 
     def named(self):
         """Return the free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
@@ -221,21 +197,10 @@ class ScoresDraws(Draws):
         densities = np.empty((*self.z.shape[:2], len(self.rows)))
         score = self.rows["score"].to_numpy(float)
         low, high = design.at_low(score), design.at_high(score)
-        parts = self.law.parts(self.values, self.units, self.design)
+        parts = self.terms()
         for name, selected in zip(design.WHERE, (~low & ~high, low, high), strict=True):
             densities[..., selected] = parts[name]
         return densities
-
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return the log density of each score given its model's capability: dims (chain, draw, row)."""
-        densities = self._at(rows).rowwise()
-        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
-
-    def blocks(self, rows=None):
-        """Cut rows into those whose log densities are held at a time."""
-        count = len(self.rows if rows is None else rows)
-        most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
-        return np.array_split(np.arange(count), max(1, -(-count // most)))
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observed score; one at an end is uniform in its interval."""
@@ -258,23 +223,12 @@ class ScoresDraws(Draws):
 
     # Densities -------------------------------------------------------------------------------------------------------
 
-    def log_prior(self):
-        """Return the log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
-        priors = self.law.prior_of
-        return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
+    def terms(self):
+        """Return the log densities of benchmarks, models, families, versions and scores, by name."""
+        return self.law.parts(self.values, self.units, self.design)
 
-    def log_density(self):
-        """Return the log joint density of the coordinates and the scores: dims (chain, draw)."""
-        total = 0.0
-        for i, prior in enumerate(self.law.prior_of.values()):
-            x, log_slope = prior.from_unconstrained(self.z[..., i])
-            total = total + prior.frozen.logpdf(x) + log_slope
-        for term in self.law.parts(self.values, self.units, self.design).values():
-            total = total + term.sum(-1)
-        return self._array(total)
-
-    @cached_property
-    def _coordinates(self):
+    def coordinate_names(self):
+        """List the coordinates: free parameters, benchmarks, capabilities, families, versions, steps."""
         names = list(self.law.prior_of)
         parts = ["logit_at_origin" if part == DIFFICULTY else part for part in centres(self.values)]
         names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in parts]
@@ -283,14 +237,6 @@ class ScoresDraws(Draws):
         names += [f"version[{version}]" for version in self.reference.get("versions", [])]
         return names + [f"gain_step[{start:g}]" for start in self.reference.get("half_years", [])]
 
-    def real_line(self):
-        """Return coordinates on the real line: free parameters, benchmarks, capabilities, families, versions."""
-        return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        return ScoresDraws(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
-
     # Leaving out -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -298,34 +244,6 @@ class ScoresDraws(Draws):
         """Return where each model's capability is integrated over; see `integrals.Nodes`."""
         return Nodes(self)
 
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
-
-    def by_group(self, by=None):
-        """Return log densities of rows by a column's values; for models with their capabilities integrated out.
-
-        The capability of an unseen model follows from its compute and date, not from the draws of its capability.
-        """
-        by = self.law.grouping.group if by is None else by
-        densities = super().by_group(by)
-        if not self._of_models(by):
-            return densities
-        labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
-        values = np.zeros(densities.shape)
-        for model, density in self.nodes.log_densities(self).items():
-            values[..., densities["group"].values.tolist().index(model if labels is None else labels[model])] += density
-        return densities.copy(data=values)
-
-    def exchangeable(self):
-        """Return each model's log density, its capability integrated out: dims (chain, draw, model)."""
-        return self.by_group("model").rename(group="model")
-
-    def left_out_group(self, fitted, rows, by=None):
-        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
-        if not self._of_models(self.law.grouping.group if by is None else by):
-            return super().left_out_group(fitted, rows, by)
-        return fitted._array(sum(self.nodes.log_densities(fitted._at(rows)).values()))
-
-    def _of_models(self, by):
-        return by == "model" or bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())
+    def integrated(self, draws):
+        """Return the log density of each model's scores under draws, its capability integrated out, by name."""
+        return self.nodes.log_densities(draws)

@@ -113,7 +113,7 @@ def test_the_compiled_density_is_that_of_the_rows_and_the_priors(law):
     difference = float((other.log_density() - draws.log_density()).values[0, 0])
     assert shifted - value == pytest.approx(difference, rel=1e-9)
     rowwise = draws.log_likelihood().values.sum()
-    parts = law.parts(draws.values | draws.by_name, draws.design)
+    parts = law.parts(draws.values | draws.named_units, draws.design)
     together = sum(x.sum() for name, x in parts.items() if not name.endswith("units"))
     assert rowwise == pytest.approx(together)
 
@@ -148,8 +148,9 @@ def test_a_model_left_out_has_its_horizon_integrated_out():
     mean = law.expected(posterior.values, posterior.design)[0, 0, 2]
     sd = posterior.values["horizon_sd"][0, 0]
     horizons = np.linspace(mean - 12 * sd - 12, mean + 12 * sd + 12, 4001)
+    shift = posterior.tasks[0][0, 0].mean()  # coordinates are relative to it, by two log minutes
     z = np.repeat(near.values[0, :1], len(horizons), 0)
-    z[:, list(near["coordinate"].values).index("horizon[m2]")] = horizons / law.scale_of_horizons
+    z[:, list(near["coordinate"].values).index("horizon[m2]")] = (horizons - shift) / 2.0
     at = draws.from_real_line(near.isel(draw=np.zeros(len(horizons), int)).copy(data=z[None]))
     logs = at.log_likelihood(one).sum("row").values[0] + stats.norm(mean, sd).logpdf(horizons)
     brute = special.logsumexp(logs) + np.log(horizons[1] - horizons[0])
@@ -168,8 +169,8 @@ def test_estimates_are_corrected_by_tasks_that_were_timed_too():
     reference = law.reference(rows)
     np.testing.assert_allclose(reference["anchors"], np.log(4.0))
     values = {name: np.full((1, 1), x) for name, x in (TRUTH | {"estimate_bias": 0.7, "estimate_sd": 0.4}).items()}
-    units = {name: np.zeros((1, 1, *start.shape)) for name, (_, start, _) in law.units(reference).items()}
-    effect, _ = law.tasks_of(values | units, law.design_arrays(rows, reference))
+    units = {name: np.zeros((1, 1, *start.shape)) for name, (_, start, _) in law.blocks(reference).items()}
+    effect, _ = law.expected_effects(values | units, law.design_arrays(rows, reference))
     estimated = np.array(reference["estimated"])
     np.testing.assert_allclose(effect[0, 0], np.where(estimated, -0.7, 0.0))
 

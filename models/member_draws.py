@@ -1,0 +1,141 @@
+"""Draws of laws of models that have several rows each: free parameters, and blocks of coordinates of their members."""
+
+import numpy as np
+
+from ..datasets.deferred import xr
+from .coordinates import Coordinates
+from .draws import BLOCK, DRAWS, Draws, draw_coordinates
+
+COORDINATE = "coordinate"
+
+
+class MemberDraws(Draws):
+    """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
+
+    A subclass gives `terms`, `rowwise`, `integrated` and `coordinate_names`.
+
+    Parameters
+    ----------
+    law : Law
+        Its ``units(reference)`` are blocks of coordinates where chains start.
+    reference : dict
+    rows : DataFrame
+    z : ndarray, shape (chain, draw, coordinate)
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (chain, draw)
+        Free parameters.
+    units : list of ndarray
+        Blocks of coordinates, (chain, draw, ...).
+    design : dict of str to ndarray
+    """
+
+    def __init__(self, law, reference, rows, z):
+        super().__init__(law, reference, rows)
+        self.z = z
+        at, self.units = len(Coordinates(law.prior_of)), []
+        for block in law.units(reference):
+            self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
+            at += block.size
+        lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
+        self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
+        self.design = law.design_arrays(rows, reference)
+
+    @classmethod
+    def of(cls, law, reference, rows, values, units):
+        """Return draws from free parameters, by name, and blocks of coordinates."""
+        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
+        blocks = [x.reshape(*x.shape[:2], -1) for x in units]
+        return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
+
+    def terms(self):
+        """Return the log densities of units and of rows, by name, (chain, draw, ...)."""
+        raise NotImplementedError
+
+    def rowwise(self):
+        """Return the log density of each row given its model, an ndarray (chain, draw, row)."""
+        raise NotImplementedError
+
+    def integrated(self, draws):
+        """Return the log density of each model's rows under draws, its quantity integrated out: by name, (chain, draw).
+
+        The quantity of an unseen model follows from what the law knows of it, not from the draws of the quantity.
+        """
+        raise NotImplementedError
+
+    def coordinate_names(self):
+        """List the names of the coordinates."""
+        raise NotImplementedError
+
+    def _at(self, rows):
+        return self if rows is None else type(self)(self.law, self.reference, rows, self.z)
+
+    def _array(self, values, *dims, **coords):
+        coords = draw_coordinates(*self.z.shape[:2]) | coords
+        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Return the log density of each row given its model: dims (chain, draw, row)."""
+        densities = self._at(rows).rowwise()
+        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
+
+    def blocks(self, rows=None):
+        """Cut rows into those whose log densities are held at a time."""
+        count = len(self.rows if rows is None else rows)
+        most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
+        return np.array_split(np.arange(count), max(1, -(-count // most)))
+
+    def log_prior(self):
+        """Return the log prior density of the free parameters; members have the law's density, not a prior's."""
+        priors = self.law.prior_of
+        return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
+
+    def log_density(self):
+        """Return the log joint density of the coordinates and the rows: dims (chain, draw)."""
+        total = 0.0
+        for i, prior in enumerate(self.law.prior_of.values()):
+            x, log_slope = prior.from_unconstrained(self.z[..., i])
+            total = total + prior.frozen.logpdf(x) + log_slope
+        for term in self.terms().values():
+            total = total + term.sum(-1)
+        return self._array(total)
+
+    def real_line(self):
+        """Return coordinates on the real line: free parameters, then the blocks."""
+        return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        return type(self)(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
+
+    # Leaving out -----------------------------------------------------------------------------------------------------
+
+    def left_out_density(self, fitted, i, *, seed=0):
+        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
+
+    def by_group(self, by=None):
+        """Return log densities of rows by a column's values; for models with their quantities integrated out."""
+        by = self.law.grouping.group if by is None else by
+        densities = super().by_group(by)
+        if not self._of_models(by):
+            return densities
+        labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
+        groups, values = densities["group"].values.tolist(), np.zeros(densities.shape)
+        for model, density in self.integrated(self).items():
+            values[..., groups.index(model if labels is None else labels[model])] += density
+        return densities.copy(data=values)
+
+    def exchangeable(self):
+        """Return each model's log density, its quantity integrated out: dims (chain, draw, model)."""
+        return self.by_group("model").rename(group="model")
+
+    def left_out_group(self, fitted, rows, by=None):
+        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
+        if not self._of_models(self.law.grouping.group if by is None else by):
+            return super().left_out_group(fitted, rows, by)
+        return fitted._array(sum(self.integrated(fitted._at(rows)).values()))
+
+    def _of_models(self, by):
+        return by == "model" or bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())
