@@ -18,6 +18,6 @@ def gpu_check(
     """
     from ..training.check.runner import check
 
-    result = check(out, minutes=minutes, device=device, told=lambda line: print(line, flush=True))
+    result = check(out, minutes=minutes, device=device, announce=lambda line: print(line, flush=True))
     if not all(entry.get("ok", True) for group in ("agreement", "speed") for entry in result[group].values()):
         raise Exit(1)

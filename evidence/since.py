@@ -5,7 +5,7 @@ import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.comparison.differences import differences
-from bayescaling.inference.comparison.groups import unmended
+from bayescaling.inference.comparison.groups import unresolved
 from bayescaling.reports.pages.since.analysis import LAWS
 from bayescaling.reports.pages.since.periods import LINEAR
 from bayescaling.reports.results import calibration_entry
@@ -35,7 +35,7 @@ def left_out(parts, *, seed, **refits):
     def table(pace, fit):
         result = fit.loo("model", seed=seed, **refits)
         return {name: [intervals.finite(x) for x in result[name]] for name in ("elpd", "pareto_k")} | {
-            "refits_that_failed": int(unmended(result).sum())
+            "refits_that_failed": int(unresolved(result).sum())
         }
 
     tables = {

@@ -90,7 +90,7 @@ class Grouping(Part):
         table.attrs = dict(rows.attrs)
         return table
 
-    def foretold(self, past, rows):
+    def informed(self, past, rows):
         """Return whether rows `past` inform each of other rows, (row,) of bool: here every one."""
         return np.ones(len(rows), bool)
 

@@ -174,8 +174,8 @@ def shown(text):
 
 
 @functools.lru_cache(maxsize=1024)
-def _parsed(text, told):
-    form = f"prior {told} cannot be read; write for example LogNormal(-1, 0.5)"
+def _parsed(text, written):
+    form = f"prior {written} cannot be read; write for example LogNormal(-1, 0.5)"
     call = CALL.fullmatch(text.strip())
     if not call:
         raise InputError(form)
@@ -189,26 +189,26 @@ def _parsed(text, told):
         else:
             values.append(float(number))
     if name not in DISTRIBUTIONS:
-        raise InputError(f"prior {told}: {unknown('distribution', name, DISTRIBUTIONS)}")
+        raise InputError(f"prior {written}: {unknown('distribution', name, DISTRIBUTIONS)}")
     names, _ = DISTRIBUTIONS[name]
     arguments = dict(zip(names, values, strict=False)) | named
     if len(values) + len(named) != len(names) or set(arguments) != set(names):
-        raise InputError(f"prior {told}: {name} takes {len(names)} parameters: {', '.join(names)}")
+        raise InputError(f"prior {written}: {name} takes {len(names)} parameters: {', '.join(names)}")
     prior = Prior(name, {k: arguments[k] for k in names})
-    _check_distribution(prior, told)
+    _check_distribution(prior, written)
     return prior
 
 
-def _check_distribution(prior, told):
+def _check_distribution(prior, written):
     with np.errstate(all="ignore"):
         quantiles = _quantiles(prior)
         if np.isnan(quantiles).any():
-            raise InputError(f"prior {told} is no distribution: check the signs and the order of its parameters")
+            raise InputError(f"prior {written} is no distribution: check the signs and the order of its parameters")
         spread = (quantiles[-1] - quantiles[0]) ** 2
         usable = np.isfinite(quantiles).all() and (np.diff(quantiles) > 0).all() and 0 < 1 / spread < np.inf
     if not usable:
         raise InputError(
-            f"prior {told} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are "
+            f"prior {written} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are "
             "too large, too small or too close together for double precision; change its parameters"
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..datasets.wording import quoted
 from ..errors import InputError
-from ..inference.comparison.differences import TOLD_APART
+from ..inference.comparison.differences import DISTINGUISHED
 from ..inference.comparison.rollout import LEVELS
 from ..inference.words import flop
 from .checks import in_and_out
@@ -154,14 +154,16 @@ def plot_compare(
         raise InputError(text)
     difference, error = (table[name].to_numpy(float) for name in needed)
     places = np.arange(len(table))
-    data = frame(x=difference, y=places, low=difference - TOLD_APART * error, high=difference + TOLD_APART * error)
+    data = frame(
+        x=difference, y=places, low=difference - DISTINGUISHED * error, high=difference + DISTINGUISHED * error
+    )
     best = frame(x=0.0, y=[-0.5, len(table) - 0.5])
     finding, _, rest = table.attrs["sentence"].rstrip(".").partition("; ")
     rest = rest or "a bar that reaches the line does not tell two fits apart"
     picture = Picture(
         title=finding,
         caption="Points are differences of expected log predictive density from the best fit, with bars of "
-        f"{TOLD_APART:g} standard errors either way. {rest[:1].upper()}{rest[1:]}.",
+        f"{DISTINGUISHED:g} standard errors either way. {rest[:1].upper()}{rest[1:]}.",
         x=Axis("Difference of elpd from the best fit (nats)"),
         y=Axis("", names=tuple(map(str, table.index))),
         layers=(

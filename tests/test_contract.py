@@ -203,8 +203,8 @@ def test_fit_has_the_groups_of_arviz(studied):
 def test_posterior_predictive_is_near_what_was_observed(studied):
     fitter, fit = studied
     law = fitter.law
-    foretold = fit["posterior_predictive"][law.scale].median(("chain", "draw")).values
-    assert np.corrcoef(foretold, fit["observed_data"][law.scale].values)[0, 1] > 0.6
+    predicted = fit["posterior_predictive"][law.scale].median(("chain", "draw")).values
+    assert np.corrcoef(predicted, fit["observed_data"][law.scale].values)[0, 1] > 0.6
 
 
 def test_the_table_and_the_draws_come_back_from_a_file(studied, tmp_path):
@@ -304,9 +304,9 @@ def test_moment_matching_leaves_what_importance_sampling_had_right(studied):
     limit = result.pareto_k.values[result.pareto_k.values < PARETO_K_LIMIT].max()
     result.pareto_k.values[:] = np.minimum(result.pareto_k.values, limit)
     result.pareto_k.values[safest] = 2.0
-    mended = moment_match(fit, result)
-    assert float(mended.pareto_k[safest]) < 2
-    assert float(mended.elpd_i[safest]) == pytest.approx(float(result.elpd_i[safest]), abs=0.1)
+    resolved = moment_match(fit, result)
+    assert float(resolved.pareto_k[safest]) < 2
+    assert float(resolved.elpd_i[safest]) == pytest.approx(float(result.elpd_i[safest]), abs=0.1)
 
 
 @quiet

@@ -68,10 +68,10 @@ LONG = ("progress.compare.compare", "calibrate")
 )
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_example_gives_what_it_says(name):
-    told = []
+    output = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
-    runner.run(EXAMPLES[name], out=told.append)
-    assert not runner.failures, "".join(told)
+    runner.run(EXAMPLES[name], out=output.append)
+    assert not runner.failures, "".join(output)
 
 
 @pytest.mark.parametrize("name", bs.__all__)

@@ -361,9 +361,9 @@ class Calibration(Printed, xr.Dataset):
         covers = {f"{level:.0%} covers": table[f"coverage_{100 * level:g}"].map("{:.0%}".format) for level in LEVELS}
         error = [f"{row['error']:+.2f} ± {row['error_se']:.2f}" for _, row in table.iterrows()]
         shown = pd.DataFrame({"error in sd": pd.Series(error, table.index)} | covers)
-        told = (sentence(table),) if "p_uniform" in table else ()
+        sentences = (sentence(table),) if "p_uniform" in table else ()
         return Text(
-            f"{self.record['law']['name']} fitted to {table.attrs['simulations']} simulated tables", shown, told
+            f"{self.record['law']['name']} fitted to {table.attrs['simulations']} simulated tables", shown, sentences
         )
 
 

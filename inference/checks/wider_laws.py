@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import DiagnosticWarning, InputError
-from ..comparison.groups import loo_by_group, unmended
+from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.weights import sum_error
 from ..intervals import named
 from ..printed import Printed, Text
@@ -153,7 +153,7 @@ def _compared(base, other):
     if base is None or other is None:
         return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
     apart = (other["elpd"] - base["elpd"]).to_numpy()
-    left = pd.Series(unmended(base) | unmended(other))
+    left = pd.Series(unresolved(base) | unresolved(other))
     return {
         "elpd_diff_by_size": float(apart.sum()),
         "dse_by_size": float(sum_error(apart)),

@@ -20,7 +20,7 @@ MEANING = {
     CLOSE: "too small a difference to tell two fits apart",
     HIGH_K: "the elpd of this fit or of the best may be wrong",
 }
-TOLD_APART = 2.0  # standard errors, our choice
+DISTINGUISHED = 2.0  # standard errors, our choice
 LEAST_P = 1e-6  # the normal approximation is not valid so far into the tail
 
 
@@ -61,7 +61,7 @@ def is_apart(difference, error):
     error : array_like
         Standard error of the difference.
     """
-    return difference < -TOLD_APART * error
+    return difference < -DISTINGUISHED * error
 
 
 def differences(pointwise, high_k=None):

@@ -107,14 +107,14 @@ def _importance_sampling(fit, joint):
     return pd.DataFrame(columns, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
 
 
-def unmended(table):
+def unresolved(table):
     """Return whether the elpd of each group of `loo_by_group` is unreliable: Pareto k above 0.7 that no refit fixed."""
-    mended = table["refitted"] & ~(table["overlap"] < LEAST_OVERLAP)
-    return ~(table["pareto_k"] <= PARETO_K_LIMIT) & ~mended
+    resolved = table["refitted"] & ~(table["overlap"] < LEAST_OVERLAP)
+    return ~(table["pareto_k"] <= PARETO_K_LIMIT) & ~resolved
 
 
 def _warn(law, table):
-    left = table["pareto_k"][unmended(table)]
+    left = table["pareto_k"][unresolved(table)]
     if len(left):
         warnings.warn(
             f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(table)} groups (largest "

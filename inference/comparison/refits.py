@@ -180,7 +180,7 @@ def resolve(fit, result, *, seed=1, **settings):
         stored = fit.computed[STORED] = refits if stored is None else xr.where(refits["refitted"], refits, stored)
     refitted, lppd = stored["refitted"].values, result.p + result.elpd
     result.elpd_i.values[refitted] = stored["elpd"].values[refitted]
-    result.mended = refitted & ~(stored["overlap"].values < LEAST_OVERLAP)
+    result.resolved = refitted & ~(stored["overlap"].values < LEAST_OVERLAP)
     result.elpd = float(result.elpd_i.sum())
     with_se(result)
     result.p = float(lppd - result.elpd)
@@ -188,7 +188,7 @@ def resolve(fit, result, *, seed=1, **settings):
 
 
 def _mended(result):
-    return getattr(result, "mended", np.zeros(result.n_data_points, bool))
+    return getattr(result, "resolved", np.zeros(result.n_data_points, bool))
 
 
 def unreliable(result):

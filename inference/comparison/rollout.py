@@ -185,7 +185,7 @@ def _cut(law, rows, values, by, cutoff):
             "predicts its rows; cut along what every one has on both sides"
         )
     ahead = ~below
-    ahead[ahead] = law.grouping.foretold(past, rows[ahead])
+    ahead[ahead] = law.grouping.informed(past, rows[ahead])
     if not ahead.any():
         raise InputError(f"{place}: rows below {by} {cutoff:g} do not inform any other; choose a later cutoff")
     return past, ahead

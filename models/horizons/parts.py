@@ -42,6 +42,6 @@ class HorizonsGrouping(Grouping):
     high_k = "none"
     integrates = True
 
-    def foretold(self, past, rows):
+    def informed(self, past, rows):
         """Return whether each row's task was run by models of the past."""
         return rows["task"].map(past["task"].value_counts()).fillna(0).to_numpy() >= LEAST_PAST

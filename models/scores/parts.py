@@ -3,7 +3,7 @@
 from ..contrasts import Contrast, groupings, slopes
 from ..parts import Grouping, Tests
 
-LEAST_FORETOLD = 3
+LEAST_PAST = 3
 
 
 class ScoresTests(Tests):
@@ -37,6 +37,6 @@ class ScoresGrouping(Grouping):
     high_k = "none"
     integrates = True
 
-    def foretold(self, past, rows):
-        """Return whether each row's benchmark has scores of at least `LEAST_FORETOLD` models of the past."""
-        return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_FORETOLD
+    def informed(self, past, rows):
+        """Return whether each row's benchmark has scores of at least `LEAST_PAST` models of the past."""
+        return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_PAST

@@ -198,8 +198,8 @@ def test_losses_of_one_size_far_apart_are_told_with_what_varies():
     ) as notes:
         bs.read(table)
     assert '"run"' in str(notes[0].message) and "--best-of parameters,tokens" in str(notes[0].message)
-    told = table.assign(unique_tokens=[1e7, 1e7, 1e7, 5e6, 1e7])
-    assert len(bs.read(told, needed="unique_tokens")) == 5
+    table_with_unique = table.assign(unique_tokens=[1e7, 1e7, 1e7, 5e6, 1e7])
+    assert len(bs.read(table_with_unique, needed="unique_tokens")) == 5
 
 
 def test_the_record_of_a_table_outlives_a_second_reading():

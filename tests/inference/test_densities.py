@@ -82,10 +82,10 @@ def test_arviz_takes_an_ordinary_fit_and_a_method_that_needs_all_densities_says_
 
 def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
     having, lacking = pair(fitter_normal)
-    mended = [fit.loo(draws=200, tune=200) for fit in (having, lacking)]
-    assert mended[0].mended.any()
-    np.testing.assert_allclose(mended[0].elpd_i, mended[1].elpd_i)
-    assert mended[0].p == pytest.approx(mended[1].p)
+    resolved = [fit.loo(draws=200, tune=200) for fit in (having, lacking)]
+    assert resolved[0].resolved.any()
+    np.testing.assert_allclose(resolved[0].elpd_i, resolved[1].elpd_i)
+    assert resolved[0].p == pytest.approx(resolved[1].p)
 
 
 def test_densities_are_left_out_for_their_size_with_a_note(fitter, monkeypatch, quiet):

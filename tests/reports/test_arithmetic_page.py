@@ -72,9 +72,9 @@ def test_offsets_are_told_as_they_were_counted():
     offsets = abacus(bs.load("arithmetic_offsets"))
     entry = offsets_entry(offsets)["share_right"]
     for (length, offset), rows in offsets.groupby(["length", "offset"]):
-        told = entry[str(length)][str(offset)]
-        assert told["share"] == pytest.approx(rows["correct"].mean() / 100)
-        assert told["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
+        entry_of_cell = entry[str(length)][str(offset)]
+        assert entry_of_cell["share"] == pytest.approx(rows["correct"].mean() / 100)
+        assert entry_of_cell["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
     section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: the offset of the test"]
     at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
     assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])

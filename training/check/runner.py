@@ -69,14 +69,14 @@ def tiny():
     return tables
 
 
-def check(out, *, minutes=9.0, device=None, tables=None, told=print):
+def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
     """Check a device, or resume the check: agreement, speeds, and then the runs that want a GPU.
 
     Every finished step is written to ``OUT/check.json`` and is not repeated. A sweep that needs more time is saved, and
     the next call resumes it. ``OUT/summary.md`` has the results for people, and ``OUT/SWEEP/runs.csv`` are the tables.
 
     The call saves and stops after some `minutes`; it does not interrupt agreement and speeds. `tables` has sweeps and
-    sizes, by default those of `full`, and `told` takes each line about what was done. The result is what
+    sizes, by default those of `full`, and `announce` takes each line about what was done. The result is what
     ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
     time or the folder cannot be used, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
     """
@@ -90,19 +90,19 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
             if results.done(group, name):
                 continue
             if time.monotonic() - start > BEGUN_BY[group] * limit and results.grown:
-                return results.ended("paused", told)
+                return results.ended("paused", announce)
             options = () if group == "agreement" else (tables,)
-            results.write(group, name, _tried(step, where, *options), told)
+            results.write(group, name, _tried(step, where, *options), announce)
     for name, share in SHARES.items():
         if results.done("sweeps", name):
             continue
         left = limit - (time.monotonic() - start)
         if left <= 0 and results.grown:
-            return results.ended("paused", told)
+            return results.ended("paused", announce)
         result = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
-        results.write("sweeps", name, result, told)
+        results.write("sweeps", name, result, announce)
     unfinished = [name for name, result in results.entries["sweeps"].items() if result["status"] != "finished"]
-    return results.ended("paused" if unfinished else "finished", told)
+    return results.ended("paused" if unfinished else "finished", announce)
 
 
 class _Results:
@@ -125,7 +125,7 @@ class _Results:
         result = self.entries[group].get(name)
         return result is not None and result.get("status", "finished") == "finished"
 
-    def write(self, group, name, result, told):
+    def write(self, group, name, result, announce):
         """Write the result of a step."""
         self.grown = True
         self.entries[group][name] = result
@@ -133,11 +133,11 @@ class _Results:
             partial.write_text(json.dumps(self.entries, indent=1), encoding="utf-8")
         with written_whole(self.summary) as partial:
             partial.write_text(summary(self.entries), encoding="utf-8")
-        told(f"{group}, {name}: {_text(result)}")
+        announce(f"{group}, {name}: {_text(result)}")
 
-    def ended(self, status, told):
+    def ended(self, status, announce):
         """Print how the check ended and return its result."""
-        told(
+        announce(
             f"{status}; {printable(self.summary)}" + ("; to resume, run the same command" if status == "paused" else "")
         )
         return self.entries | {"status": status}

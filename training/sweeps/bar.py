@@ -107,15 +107,15 @@ class Lines(Follower):
 
     def begun(self):
         """Start the clock of a round."""
-        self.start = self.told = time.perf_counter()
+        self.start = self.shown_at = time.perf_counter()
         self.before = self.done
 
     def moved(self, text, done, speed, *, last=False):
         """Write a line, if it is time."""
         now = time.perf_counter()
-        if now - self.told < EVERY and not last:
+        if now - self.shown_at < EVERY and not last:
             return
-        self.told = now
+        self.shown_at = now
         parts = [text, speed, f"{done / self.total:.0%} of the round's work"]
         if not last and done > self.before:
             parts.append(f"{_duration((now - self.start) * (self.total - done) / (done - self.before))} left")

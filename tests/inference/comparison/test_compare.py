@@ -106,15 +106,15 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
 def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
     raw, _ = loo_normal
     fit, high = fit_normal.changed({}, fit_normal.record), raw.pareto_k.values > LIMIT
-    mended = fit.loo(seed=3)
-    np.testing.assert_array_equal(mended.pareto_k, raw.pareto_k)
-    assert mended.mended[high].all()
-    assert not unreliable(mended).any()
-    assert largest_k_left(mended) == raw.pareto_k.values[~high].max()
+    resolved = fit.loo(seed=3)
+    np.testing.assert_array_equal(resolved.pareto_k, raw.pareto_k)
+    assert resolved.resolved[high].all()
+    assert not unreliable(resolved).any()
+    assert largest_k_left(resolved) == raw.pareto_k.values[~high].max()
     exact = exact_loo(fit_normal, np.flatnonzero(high), seed=3)
-    np.testing.assert_array_equal(mended.elpd_i.values[high], exact["elpd"].values[high])
-    np.testing.assert_array_equal(mended.elpd_i.values[~high], raw.elpd_i.values[~high])
-    assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
+    np.testing.assert_array_equal(resolved.elpd_i.values[high], exact["elpd"].values[high])
+    np.testing.assert_array_equal(resolved.elpd_i.values[~high], raw.elpd_i.values[~high])
+    assert resolved.elpd == pytest.approx(resolved.elpd_i.values.sum())
     with pytest.raises(bs.InputError, match='high_k "refits" is unknown; did you mean "refit"'):
         fit_normal.loo(high_k="refits")
 

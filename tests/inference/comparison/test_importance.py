@@ -66,10 +66,10 @@ def test_without_a_unit_a_cut_weighs_its_imputations_anew():
         assert k.max() < 0.7
         return logsumexp(log_weights + density, axis=(0, 1))
 
-    plain, mended = elpd(-density), elpd(cut_factor(density, codes) - density)
+    plain, resolved = elpd(-density), elpd(cut_factor(density, codes) - density)
     assert plain.sum() < exact.sum() - 0.5
-    assert mended.sum() == pytest.approx(exact.sum(), abs=0.1)
-    np.testing.assert_allclose(mended, exact, atol=0.05)
+    assert resolved.sum() == pytest.approx(exact.sum(), abs=0.1)
+    np.testing.assert_allclose(resolved, exact, atol=0.05)
 
 
 def test_draws_at_one_phi_have_no_factor_beyond_their_noise():

@@ -147,37 +147,37 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
 
 
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
-    fit, mended, before = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
-    mended.pareto_k.values[[3, 77]] = 0.9, np.nan
-    exact = resolve(fit, mended, seed=5)
+    fit, resolved, before = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
+    resolved.pareto_k.values[[3, 77]] = 0.9, np.nan
+    exact = resolve(fit, resolved, seed=5)
     assert np.flatnonzero(exact["refitted"]).tolist() == [3, 77]
-    predicted = loo_predictions(fit, mended, exact)
+    predicted = loo_predictions(fit, resolved, exact)
     for row in (3, 77):
         left = np.arange(len(evaluations)) == row
         rowwise, _, mean = held_out(progress_fitter, fit, left, seed=5)
-        assert mended.elpd_i.values[row] == float(exact["elpd"][row]) != before.elpd_i.values[row]
-        assert mended.elpd_i.values[row] == pytest.approx(rowwise[0], abs=0.2)
+        assert resolved.elpd_i.values[row] == float(exact["elpd"][row]) != before.elpd_i.values[row]
+        assert resolved.elpd_i.values[row] == pytest.approx(rowwise[0], abs=0.2)
         assert float(exact["mean"][row]) == predicted[row] == mean[0]
     others = ~np.isin(np.arange(len(evaluations)), (3, 77))
-    np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
+    np.testing.assert_array_equal(resolved.elpd_i.values[others], before.elpd_i.values[others])
     np.testing.assert_array_equal(predicted[others], loo_predictions(fit, before)[others])
-    assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
-    assert not unreliable(mended).any()
-    assert mended.pareto_k.values[3] == 0.9
-    assert mended.p == pytest.approx(float(before.p) + float(before.elpd) - mended.elpd)
+    assert resolved.elpd == pytest.approx(resolved.elpd_i.values.sum())
+    assert not unreliable(resolved).any()
+    assert resolved.pareto_k.values[3] == 0.9
+    assert resolved.p == pytest.approx(float(before.p) + float(before.elpd) - resolved.elpd)
 
 
 def test_refits_are_kept_with_the_fit(fits, progress_fitter, tmp_path):
-    fit, mended, again = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
-    for result in (mended, again):
+    fit, resolved, again = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
+    for result in (resolved, again):
         result.pareto_k.values[5] = 0.9
-    exact = resolve(fit, mended, seed=5)
+    exact = resolve(fit, resolved, seed=5)
     assert STORED not in fit and fit.computed[STORED] is exact
     fit.save(tmp_path / "fit.nc")
     opened = bs.open(tmp_path / "fit.nc")
     cached = resolve(opened, again, seed=6)
     assert cached.identical(exact)
-    np.testing.assert_array_equal(again.elpd_i, mended.elpd_i)
+    np.testing.assert_array_equal(again.elpd_i, resolved.elpd_i)
 
 
 def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quiet):

@@ -72,11 +72,11 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
         np.testing.assert_array_equal(predictions["value"], ahead["training_flop"])
         np.testing.assert_allclose(predictions["observed"], np.log(ahead["loss"]))
         fit = bs.fit(law, past, seed=3, **SHORT)
-        foretold = np.log(fit.predict(ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
+        predicted = np.log(fit.predict(ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
         for name, level in rolling.QUANTILES.items():
-            np.testing.assert_allclose(predictions[name], np.quantile(foretold, level, axis=0), rtol=1e-9)
-        np.testing.assert_allclose(predictions["pit"], (foretold < predictions["observed"].values).mean(0))
-        np.testing.assert_allclose(predictions["crps"], crps(foretold, predictions["observed"].values), rtol=1e-8)
+            np.testing.assert_allclose(predictions[name], np.quantile(predicted, level, axis=0), rtol=1e-9)
+        np.testing.assert_allclose(predictions["pit"], (predicted < predictions["observed"].values).mean(0))
+        np.testing.assert_allclose(predictions["crps"], crps(predicted, predictions["observed"].values), rtol=1e-8)
         density = stats.norm.pdf(
             np.log(ahead["loss"].to_numpy()),
             np.log(fit.predict(ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),

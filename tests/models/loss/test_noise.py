@@ -92,9 +92,9 @@ def test_draws_follow_the_density_that_is_scored(family, arguments, reading, ske
         return
     cumulative = np.cumsum(density) * (grid[1] - grid[0])
     assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
-    foretold = noise.cdf(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5))
-    far = foretold[0]  # what a Student-t has below the grid
-    np.testing.assert_allclose(foretold, cumulative + far, atol=4e-4)
+    predicted = noise.cdf(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5))
+    far = predicted[0]  # what a Student-t has below the grid
+    np.testing.assert_allclose(predicted, cumulative + far, atol=4e-4)
 
 
 def convolved(family, residual, halfwidth, sigma, shape):

@@ -53,8 +53,8 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
         with np.errstate(divide="ignore"):
             inner, low, high = whole.logpdf(score), whole.logcdf(END), whole.logsf(1 - END)
         expected = np.where(score <= END, low, np.where(score >= 1 - END, high, inner))
-        told = expected > -600
-        np.testing.assert_allclose(prior.log_likelihood().values[told], expected[told], rtol=1e-6, atol=1e-6)
+        finite = expected > -600
+        np.testing.assert_allclose(prior.log_likelihood().values[finite], expected[finite], rtol=1e-6, atol=1e-6)
 
 
 def expected_origin(law, rows, benchmark):

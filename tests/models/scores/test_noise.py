@@ -26,9 +26,9 @@ def test_the_beta_has_nearly_the_noise_as_its_sd_in_the_middle():
 
 def test_the_mass_of_a_beta_at_an_end_is_that_of_the_incomplete_beta():
     log_mass, exact = Beta.log_below(ETA, LOG_NOISE), beta(ETA, LOG_NOISE).cdf(END)
-    told = exact > 1e-300
-    assert told.mean() > 0.7
-    np.testing.assert_allclose(np.exp(log_mass)[told], exact[told], rtol=2e-6)
+    finite = exact > 1e-300
+    assert finite.mean() > 0.7
+    np.testing.assert_allclose(np.exp(log_mass)[finite], exact[finite], rtol=2e-6)
 
 
 def test_the_mass_of_students_t_at_an_end_is_exact_in_both_tails():

@@ -22,7 +22,7 @@ def rehearsed(tmp_path_factory):
     """The check of a CPU at tiny sizes, in calls of half a minute until it is finished."""
     out, lines = tmp_path_factory.mktemp("check"), []
     for _ in range(40):
-        record = check(out, minutes=0.5, device="cpu", tables=tiny(), told=lines.append)
+        record = check(out, minutes=0.5, device="cpu", tables=tiny(), announce=lines.append)
         if record["status"] == "finished":
             break
     return record, out, lines
@@ -54,7 +54,7 @@ def test_the_check_is_rehearsed_from_end_to_end(rehearsed):
 def test_a_finished_check_does_nothing_again(rehearsed):
     record, out, _ = rehearsed
     again = []
-    assert check(out, device="cpu", tables=tiny(), told=again.append) == record
+    assert check(out, device="cpu", tables=tiny(), announce=again.append) == record
     assert len(again) == 1 and again[0].startswith("finished")
 
 
@@ -78,6 +78,6 @@ def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bayescaling.training.check.runner.CHECKS", {"broken": broken, "data": CHECKS["data"]})
     monkeypatch.setattr("bayescaling.training.check.runner.SPEEDS", {})
-    record = check(tmp_path, device="cpu", tables=tiny(), told=lambda line: None)
+    record = check(tmp_path, device="cpu", tables=tiny(), announce=lambda line: None)
     assert not record["agreement"]["broken"]["ok"] and "no such kernel" in record["agreement"]["broken"]["error"]
     assert record["agreement"]["data"]["ok"] and record["status"] == "finished"

@@ -72,11 +72,11 @@ def test_without_a_compiler_models_train_uncompiled_with_a_warning(tmp_path):
         "warnings.simplefilter('always'); print(Execution(compile=True).compiles(torch.device('cpu')))"
     )
     environment = os.environ | {"CXX": str(tmp_path / "none"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert told[-1] == "False"
-    assert any("models cannot be compiled here" in line and "Install a C compiler" in line for line in told)
+    assert printed[-1] == "False"
+    assert any("models cannot be compiled here" in line and "Install a C compiler" in line for line in printed)
 
 
 def test_deterministic_kernels_are_taken_within_the_block_alone():

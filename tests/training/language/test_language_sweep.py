@@ -103,8 +103,8 @@ def test_a_full_disk_stops_a_sweep_that_then_resumes(kind, tiny, unbroken, tmp_p
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)"
     for limit in ("3000", "12000"):
         with kind.child(tiny, tmp_path / "out", limit, before=limited) as child:
-            told, errors = child.communicate()
-        assert "cannot be written" in told and told.count("\n") == 1 and not errors
+            printed, errors = child.communicate()
+        assert "cannot be written" in printed and printed.count("\n") == 1 and not errors
         assert not list((tmp_path / "out").rglob(".*.partial"))
     assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
 

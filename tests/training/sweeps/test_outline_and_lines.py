@@ -99,8 +99,8 @@ def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
         while child.poll() is None and not list(tmp_path.glob("out/checkpoints/*/*")):
             pass
         os.kill(child.pid, getattr(signal, name))
-        out, told = child.communicate()
+        out, printed = child.communicate()
     if child.returncode == status:
-        assert f"are saved in {tmp_path / 'out'}; the same command resumes" in told and "Traceback" not in told
+        assert f"are saved in {tmp_path / 'out'}; the same command resumes" in printed and "Traceback" not in printed
     else:
         assert child.returncode == 0 and "finished" in out

@@ -148,8 +148,8 @@ def test_importing_training_loads_nothing_heavy(kind):
 @pytest.mark.parametrize("library", ["torch", "safetensors"])
 def test_a_missing_library_is_named(kind, library):
     code = f"import sys; sys.modules[{library!r}] = None; import {kind.package.__name__} as t; t.train"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.splitlines()[-1]
-    assert told.endswith(f"training: {library} is not installed; pip install 'bayescaling[training]'")
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.splitlines()[-1]
+    assert printed.endswith(f"training: {library} is not installed; pip install 'bayescaling[training]'")
 
 
 def test_every_public_name_resolves(kind):
