@@ -20,8 +20,8 @@ class Look(NamedTuple):
 
 # Of the fits in one figure, in this order; none has the colour of a published source.
 SERIES = (
-    Look(BLUE), Look(PURPLE, "longdash", "triangle-up"), Look(SKY, "dash", "square"), Look(GREY, "dashdot", "x"),
-    Look(GREEN, "dot", "triangle-down"),
+    Look(BLUE), Look(PURPLE, "longdash", "triangle-up"), Look(GREY, "dashdot", "x"),
+    Look(GREEN, "dot", "triangle-down"), Look(BLUE, "dash", "square"),
 )  # fmt: skip
 # The same source looks the same in every figure, and in the report.
 PUBLISHED = {

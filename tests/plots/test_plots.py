@@ -79,7 +79,16 @@ def grouped_fit(runs):
 
 
 @pytest.fixture(scope="module")
-def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit, calibrated, scores_fit, grouped_fit):
+def horizons_fit():
+    table = bs.load("weirdml")
+    few = table["model"].isin(table["model"].unique()[::8]) & table["threshold"].isin([50, 90])
+    return settled(lambda: bs.fit(bs.laws.Horizons(noise="binomial"), table[few], seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
+def figures(
+    fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit, calibrated, scores_fit, grouped_fit, horizons_fit
+):
     """The picture of each figure, before a backend draws it."""
     both = {"by size": fit_default, "one sigma": fit_one_sigma}
     with pytest.MonkeyPatch.context() as patch:
@@ -102,6 +111,7 @@ def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit, ca
         "sensitivity": lambda **options: bs.plot_sensitivity(fit_default, **options),
         "progress": lambda **options: bs.plot_progress(progress_fit, **options),
         "capability": lambda **options: bs.plot_capability(scores_fit, **options),
+        "horizons": lambda **options: bs.plot_horizons(horizons_fit, **options),
         "since": lambda **options: bs.plot_since(scores_fit, **options),
         "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),
         "groups": lambda **options: bs.plot_groups(grouped_fit, **options),
