@@ -9,6 +9,7 @@ from .outcomes import log_choose
 from .trend import span_of
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
+SEVERAL = 2  # thresholds of a task, from which minutes are settled better than logits
 WHERE, SIDES = ("first", "next"), ("right", "wrong")
 
 
@@ -36,10 +37,15 @@ def reference(law, rows):
     """Name models, tasks and families, and state what is known of each, in plain values."""
     models = rows.drop_duplicates("model").sort_values("model")
     tasks = rows.drop_duplicates("task").sort_values("task")
+    middle = float(np.log(rows["minutes"]).median())
+    thresholds = rows.drop_duplicates(["task", "minutes"])
+    longer = np.log(thresholds["minutes"]).groupby(thresholds["task"]).mean() - middle
     entries = {
         "models": models["model"].tolist(),
         "tasks": tasks["task"].tolist(),
-        "middle": float(np.log(rows["minutes"]).median()),
+        "middle": middle,
+        "task_longer": longer.loc[tasks["task"]].tolist(),
+        "in_logits": bool(len(thresholds) < SEVERAL * len(tasks)),
     }
     if law.trend is not None:
         entries["years"] = models["year"].tolist()
@@ -74,7 +80,7 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, and ``family_one`` and
+        ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, ``family_tasks`` and
         ``anchor_log_ratio`` where there are any.
         ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...right_row`` and
         ``...wrong_row`` are the places of their counts above 0, and ``total_...`` goes by the number of runs at risk.
@@ -83,10 +89,15 @@ def arrays(law, rows, reference):
     if law.trend == "break":
         ends = zip(("low", "high"), reference["break_span"], strict=True)
         data |= {f"model_break_{end}": np.full(len(reference["models"]), date) for end, date in ends}
-    data |= {name: np.zeros(len(reference[f"{name.split('_')[0]}s"]), int) for name in ("model_whole", "task_whole")}
-    data |= {"task_one": np.ones(len(reference["tasks"])), "whole_tasks": np.array([float(len(reference["tasks"]))])}
+    for axis in ("model", "task"):
+        members = np.ones(len(reference[f"{axis}s"]))
+        data |= {f"{axis}_whole": 0 * members.astype(int), f"{axis}_in_logits": reference["in_logits"] * members}
+    data |= {"model_middle": np.full(len(reference["models"]), reference["middle"])}
+    data |= {"task_one": np.ones(len(reference["tasks"])), "task_longer": np.array(reference["task_longer"])}
+    data["whole_tasks"] = np.array([float(len(reference["tasks"]))])
     if law.family_effects:
-        data |= {"task_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
+        family = np.array(reference["family_of"])
+        data |= {"task_family": family, "family_tasks": np.bincount(family).astype(float)}
     if law.estimates:
         data["task_estimated"] = np.array(reference["estimated"], float)
         data["anchor_log_ratio"] = np.array(reference["anchors"], float)

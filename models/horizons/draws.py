@@ -31,8 +31,8 @@ class HorizonsDraws(MemberDraws):
     values : dict of str to ndarray, shape (chain, draw)
         Free parameters.
     units : list of ndarray
-        Coordinates of models (chain, draw, model, 1), tasks (chain, draw, task, part) and families; ``named_units``
-        has them by name.
+        Coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part); ``named_units`` has
+        them by name.
     horizon : ndarray, shape (chain, draw, model)
         Log minutes.
     tasks : pair of ndarray, shape (chain, draw, task)
@@ -42,35 +42,34 @@ class HorizonsDraws(MemberDraws):
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows, z)
         self.named_units = dict(zip(law.blocks(reference), self.units, strict=True))
-        self.tasks = law.tasks_of(self.values | self.named_units, self.design)
-        self.horizon = law.horizons_of(self.units[0], self.tasks, self.design)
+        self.horizon, *self.tasks = law.quantities(self.values | self.named_units, self.design)
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
-        """Return draws from free parameters, by name; draw models, tasks and families given them."""
-        lead = next(iter(values.values())).shape
-        units = [rng.standard_normal((*lead, *start.shape)) for start in law.units(reference)]
-        named = values | dict(zip(law.blocks(reference), units, strict=True))
-        mean, variance = law.expected_effects(named, law.design_arrays(rows, reference))
-        units[1][..., 0] = mean + np.sqrt(variance) * units[1][..., 0]
-        return cls._placed(law, reference, rows, values, units)
+        """Return draws from free parameters, by name; draw models and tasks given them."""
+        data, lead = law.design_arrays(rows, reference), next(iter(values.values())).shape
+        mean, variance = law.expected_effects(values, data)
+        effect = mean + np.sqrt(variance) * rng.standard_normal(variance.shape)
+        if law.family_effects:
+            common = rng.standard_normal((*lead, len(reference["families"])))
+            effect = effect + values["family_sd"][..., None] * common[..., data["task_family"]]
+        slope = np.exp(values["log_slope"])[..., None] * np.ones(effect.shape)
+        if law.task_slopes:
+            slope = slope * np.exp(values["log_slope_sd"][..., None] * rng.standard_normal(effect.shape))
+        return cls._of_tasks(law, reference, rows, values, (effect, slope), rng)
 
     @classmethod
-    def _placed(cls, law, reference, rows, values, units):
-        """Return draws whose models deviate from the trend by the first of the units, standardised."""
+    def _of_tasks(cls, law, reference, rows, values, tasks, rng):
+        """Return draws of tasks, their effects and slopes; draw models given their dates."""
         data = law.design_arrays(rows, reference)
-        horizon = law.expected(values, data) + values["horizon_sd"][..., None] * units[0][..., 0]
-        tasks = law.tasks_of(values | dict(zip(law.blocks(reference), units, strict=True)), data)
-        units[0] = law.coordinates_of(horizon, tasks, data)
-        return cls.of(law, reference, rows, values, units)
+        mean = law.expected(values, data)
+        horizon = mean + values["horizon_sd"][..., None] * rng.standard_normal(mean.shape)
+        return cls.of(law, reference, rows, values, law.coordinates(values, horizon, *tasks, data))
 
     def of_unseen(self, rows, rng):
         """Return draws of unfitted models on the same tasks: horizons by date."""
-        law, lead = self.law, self.z.shape[:2]
-        same = ("tasks", "families", "family_of", "estimated", "anchors", "break_span", "middle")
-        reference = law.reference(rows) | {name: self.reference[name] for name in same if name in self.reference}
-        standard = rng.standard_normal((*lead, len(reference["models"]), 1))
-        return self._placed(law, reference, rows, self.values, [standard, *self.units[1:]])
+        same = {name: x for name, x in self.reference.items() if name not in ("models", "years")}
+        return self._of_tasks(self.law, self.law.reference(rows) | same, rows, self.values, self.tasks, rng)
 
     def named(self):
         """Return the free parameters; ``horizon`` by model, log minutes; ``effect`` and ``slope`` by task.
@@ -170,10 +169,9 @@ class HorizonsDraws(MemberDraws):
         return self.law.parts(self.values | self.named_units, self.design)
 
     def coordinate_names(self):
-        """List the coordinates: free parameters, models, tasks, families."""
+        """List the coordinates: free parameters, models, tasks."""
         names = [*self.law.prior_of, *(f"horizon[{model}]" for model in self.reference["models"])]
-        names += [f"{part}[{task}]" for task in self.reference["tasks"] for part in self.law.task_parts]
-        return names + [f"family[{family}]" for family in self.reference.get("families", [])]
+        return names + [f"{part}[{task}]" for task in self.reference["tasks"] for part in self.law.task_parts]
 
     # Leaving out -----------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,7 @@ from .priors import OF_TRENDS, free_parameters
 from .trend import log_horizon
 
 NOISES = ("beta_binomial", "binomial")
-SCALE = 2.0  # log minutes of a unit of a model's coordinate
-HORIZON, TASK, FAMILY = "horizon_units", "task_units", "family_units"
+HORIZON, TASK = "horizon_units", "task_units"
 LEAST_MODELS, LEAST_TASKS = 3, 3
 
 
@@ -184,14 +183,12 @@ class Horizons(Law):
 
     def blocks(self, reference):
         """Return the same with dims and axis, by name: (dims, start, axis)."""
-        models, tasks = len(reference["models"]), len(reference["tasks"])
-        blocks = {
-            HORIZON: (("model",), np.full((models, 1), reference["middle"] / SCALE), "model"),
-            TASK: (("task", "part"), np.zeros((tasks, len(self.task_parts))), "task"),
+        models, longer = len(reference["models"]), np.array(reference["task_longer"])
+        start = np.stack([longer, *[0.0 * longer] * (len(self.task_parts) - 1)], axis=-1)
+        return {
+            HORIZON: (("model",), np.zeros((models, 1)), "model"),
+            TASK: (("task", "part"), start, "task"),
         }
-        if self.family_effects:
-            blocks[FAMILY] = (("task_family",), np.zeros((len(reference["families"]), 1)), "family")
-        return blocks
 
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
@@ -210,19 +207,21 @@ class Horizons(Law):
         Parameters
         ----------
         values : mapping of str to array_like
-            Free parameters (...), and coordinates of models (..., model, 1), tasks (..., task, part) and families
-            (..., family, 1).
+            Free parameters (...), and coordinates of models (..., model, 1) and tasks (..., task, part).
         data : mapping of str to array_like
         """
-        tasks = self.tasks_of(values, data)
-        horizon = self.horizons_of(values[HORIZON], tasks, data)
-        densities = {HORIZON: self.density_of_models(values, horizon, data)}
+        (horizon, effect, slope), log_slope = self.quantities(values, data), values["log_slope"][..., None]
+        density = self.density_of_models(values, horizon, data)
+        densities = {HORIZON: density - log_slope * data["model_in_logits"]}
         mean, variance = self.expected_effects(values, data)
-        densities[TASK] = _standard((tasks[0] - mean) / variance**0.5) - 0.5 * log(variance)
+        density = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance)
+        densities[TASK] = density - log_slope * data["task_in_logits"]
         if self.task_slopes:
-            densities[TASK] = densities[TASK] + _standard(values[TASK][..., 1])
+            log_sd, in_minutes = log(values["log_slope_sd"][..., None]), 1.0 - data["task_in_logits"]
+            away = (values[TASK][..., 1] - in_minutes * log_slope) * exp(-in_minutes * log_sd)
+            densities[TASK] = densities[TASK] + _standard(away) - in_minutes * log_sd
         if self.family_effects:
-            densities[FAMILY] = _standard(values[FAMILY][..., 0])
+            densities["family"] = self._shared_by_families(values, effect - mean, variance, data)
         if self.estimates:
             sd = values["estimate_sd"][..., None]
             away = (data["anchor_log_ratio"] - values["estimate_bias"][..., None]) / sd
@@ -233,31 +232,56 @@ class Horizons(Law):
             densities["total"] = data["total_choose"] - data["total_cells"] * log_rising(precision, data["total_count"])
         for where in design.WHERE:
             of_rows = {name: data[f"{where}_{name}"] for name in ("model", "task", "log_minutes", "gap")}
-            shares = self.shares(horizon, tasks, of_rows, nested=float(where == "next"))
+            shares = self.shares(horizon, (effect, slope), of_rows, nested=float(where == "next"))
             for side, share in zip(design.SIDES, shares, strict=True):
                 count, share = data[f"{where}{side}_count"], pick(share, data[f"{where}{side}_row"])
                 densities[where + side] = count * share if precision is None else rising(share, precision, count)
         return densities
 
+    def _shared_by_families(self, values, away, variance, data):
+        """Return what an effect that tasks of a family have in common adds to their log density, (..., family).
+
+        That effect is integrated out: the tasks of a family are normal with the variance of the family in common.
+        """
+        of_family = data["task_family"], data["family_tasks"]
+        weights, sums = sum_by(1.0 / variance, *of_family), sum_by(away / variance, *of_family)
+        common = values["family_sd"][..., None] ** 2
+        return 0.5 * (common * sums**2 / (1.0 + common * weights) - log(1.0 + common * weights))
+
     def precision(self, values):
         """Return the precision of the beta-binomial, (..., 1), or None for a binomial."""
         return exp(values["log_precision"][..., None]) if self.noise == "beta_binomial" else None
 
-    def horizons_of(self, units, tasks, data):
-        """Return log horizons, (..., model), from the coordinates of models.
+    def quantities(self, values, data):
+        """Return horizons, (..., model), effects of tasks in log minutes and slopes, (..., task), from coordinates.
 
-        These are relative to the mean effect of the tasks: if all tasks are harder than thought, all horizons are
-        longer, which the successes barely tell apart.
+        Where a task has one threshold, its runs settle logits, from which log minutes follow by the slope, so that
+        coordinates are logits; thresholds of one task settle its log minutes and slope, and coordinates are these.
+        Those of models are relative to the mean effect of tasks: if all tasks are harder than thought, all horizons
+        are longer.
         """
-        return SCALE * units[..., 0] + self._mean_effect(tasks, data)
+        log_slope, tasks, in_logits = values["log_slope"][..., None], values[TASK], data["task_in_logits"]
+        effect = tasks[..., 0] * exp(-log_slope * in_logits) - data["task_longer"]
+        slopes = log_slope * data["task_one"]
+        if self.task_slopes:
+            unit = exp(in_logits * log(values["log_slope_sd"][..., None]))
+            slopes = in_logits * log_slope + unit * tasks[..., 1]
+        horizon = values[HORIZON][..., 0] * exp(-log_slope * data["model_in_logits"]) + self._zero(effect, data)
+        return horizon, effect, exp(slopes)
 
-    def coordinates_of(self, horizon, tasks, data):
-        """Return the coordinates of models, (..., model, 1), the inverse of `horizons_of`."""
-        return (horizon - self._mean_effect(tasks, data))[..., None] / SCALE
+    def coordinates(self, values, horizon, effect, slope, data):
+        """Return coordinates of models, (..., model, 1), and tasks, (..., task, part): the inverse of `quantities`."""
+        log_slope, in_logits = values["log_slope"][..., None], data["task_in_logits"]
+        parts = [np.exp(log_slope * in_logits) * (effect + data["task_longer"])]
+        if self.task_slopes:
+            unit = values["log_slope_sd"][..., None] ** in_logits
+            parts.append((np.log(slope) - in_logits * log_slope) / unit)
+        models = np.exp(log_slope * data["model_in_logits"]) * (horizon - self._zero(effect, data))
+        return [models[..., None], np.stack(parts, -1)]
 
-    def _mean_effect(self, tasks, data):
-        mean = sum_by(tasks[0], data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
-        return pick(mean, data["model_whole"])
+    def _zero(self, effect, data):
+        mean = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
+        return pick(mean, data["model_whole"]) + data["model_middle"]
 
     def density_of_models(self, values, horizon, data):
         """Return the log density of models' horizons about the trend, (..., model)."""
@@ -271,21 +295,12 @@ class Horizons(Law):
         return log_horizon(values, self.trend, data["model_year"], span)
 
     def expected_effects(self, values, data):
-        """Return the mean and variance of the effects of tasks, (..., task), given those of families."""
+        """Return the mean and variance of the effects of tasks about those of families, (..., task)."""
         mean, variance = 0.0 * data["task_one"], values["task_sd"][..., None] ** 2 * data["task_one"]
         if self.estimates:
             variance = variance + data["task_estimated"] * values["estimate_sd"][..., None] ** 2
             mean = mean - values["estimate_bias"][..., None] * data["task_estimated"]
-        if self.family_effects:
-            mean = mean + values["family_sd"][..., None] * pick(values[FAMILY][..., 0], data["task_family"])
         return mean, variance
-
-    def tasks_of(self, values, data):
-        """Return the effect of each task in log minutes, and its slope, a pair of (..., task)."""
-        log_slope = values["log_slope"][..., None] * data["task_one"]
-        if self.task_slopes:
-            log_slope = log_slope + values["log_slope_sd"][..., None] * values[TASK][..., 1]
-        return values[TASK][..., 0], exp(log_slope)
 
     def shares(self, horizon, tasks, of_rows, nested):
         """Return logs of the probabilities that a run at risk reaches the threshold of a row, and that it does not.
@@ -295,7 +310,7 @@ class Horizons(Law):
         horizon : array_like, shape (..., model)
             Log minutes.
         tasks : pair of array_like, shape (..., task)
-            From `tasks_of`.
+            Effects in log minutes, and slopes.
         of_rows : mapping of str to array_like
             ``model``, ``task``, ``log_minutes`` and ``gap`` by row.
         nested : array_like
