@@ -34,6 +34,7 @@ from .plots import (
     plot_posterior as plot_posterior,
     plot_ppc as plot_ppc,
     plot_progress as plot_progress,
+    plot_ranks as plot_ranks,
     plot_reconcile as plot_reconcile,
     plot_residuals as plot_residuals,
     plot_rollout as plot_rollout,

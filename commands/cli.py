@@ -26,6 +26,7 @@ from . import (
     plot,
     points,
     progress_since,
+    ranks,
     reconcile,
     report,
     rollout,
@@ -46,6 +47,7 @@ app.command()(compare.compare)
 app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
 app.command()(horizons.horizons)
+app.command()(ranks.ranks)
 app.command()(allocate.allocate)
 app.command()(plot.plot)
 app.command()(reconcile.reconcile)

@@ -13,7 +13,7 @@ OF_BUDGET = ("valley", "allocation")  # which need one budget
 OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
-       "horizons", *OF_SCORES, "calibration")  # fmt: skip
+       "horizons", "ranks", *OF_SCORES, "calibration")  # fmt: skip
 UNPUBLISHED = (
     "residuals",
     "ppc",
@@ -22,11 +22,12 @@ UNPUBLISHED = (
     "progress",
     "lengths",
     "horizons",
+    "ranks",
     *OF_SCORES,
     "calibration",
     "compare",
 )
-WITHOUT_LEVEL = ("compare", "sensitivity")
+WITHOUT_LEVEL = ("compare", "sensitivity", "ranks")
 NAMES = (*ONE, *SEVERAL, "compare")
 HTML = ".html"
 

@@ -5,6 +5,7 @@ from .comparisons import plot_compare, plot_rollout
 from .exponents import plot_groups, plot_reconcile
 from .horizons import plot_horizons
 from .progress import plot_doubling, plot_lengths, plot_progress
+from .ranks import plot_ranks
 from .runs import plot_fit, plot_isoflop, plot_valley
 from .scores import plot_capability, plot_since
 from .sizes import plot_allocation, plot_frontier
@@ -25,6 +26,7 @@ __all__ = [
     "plot_posterior",
     "plot_ppc",
     "plot_progress",
+    "plot_ranks",
     "plot_reconcile",
     "plot_residuals",
     "plot_rollout",

@@ -255,10 +255,9 @@ class Horizons(Law):
     def quantities(self, values, data):
         """Return horizons, (..., model), effects of tasks in log minutes and slopes, (..., task), from coordinates.
 
-        Where a task has one threshold, its runs settle logits, from which log minutes follow by the slope, so that
-        coordinates are logits; thresholds of one task settle its log minutes and slope, and coordinates are these.
-        Those of models are relative to the mean effect of tasks: if all tasks are harder than thought, all horizons
-        are longer.
+        Runs of a task at one threshold settle logits, from which log minutes follow by the slope: coordinates are
+        logits. Thresholds of one task settle its log minutes and slope: coordinates are these. Those of models are
+        relative to the mean effect of tasks: if all tasks are harder than thought, all horizons are longer.
         """
         log_slope, tasks, in_logits = values["log_slope"][..., None], values[TASK], data["task_in_logits"]
         effect = tasks[..., 0] * exp(-log_slope * in_logits) - data["task_longer"]

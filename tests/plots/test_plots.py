@@ -112,6 +112,7 @@ def figures(
         "progress": lambda **options: bs.plot_progress(progress_fit, **options),
         "capability": lambda **options: bs.plot_capability(scores_fit, **options),
         "horizons": lambda **options: bs.plot_horizons(horizons_fit, **options),
+        "ranks": lambda **options: bs.plot_ranks(horizons_fit, **options),
         "since": lambda **options: bs.plot_since(scores_fit, **options),
         "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),
         "groups": lambda **options: bs.plot_groups(grouped_fit, **options),

@@ -38,6 +38,28 @@ def test_the_command_prints_what_the_functions_return(fit, path):
     assert durations(table.iloc[0]) in printed and "days in which the horizon doubles" in printed
 
 
+def test_ranks_are_those_of_the_draws_counted_one_by_one(fit, path):
+    horizons = fit["posterior"]["horizon"]
+    flat = horizons.values.reshape(-1, horizons.sizes["model"])
+    ranks, better = bs.scores.ranks(fit), bs.scores.above(fit)
+    for i, model in enumerate(horizons["model"].values):
+        places = [1 + sum(other > draw[i] for other in draw) for draw in flat]
+        assert ranks.loc[model, ["q2.5", "q50", "q97.5"]].tolist() == np.quantile(places, [0.025, 0.5, 0.975]).tolist()
+        assert ranks.loc[model, "p_best"] == np.mean(np.array(places) == 1)
+        chances = [np.mean(flat[:, i] > flat[:, j]) for j in range(flat.shape[1]) if j != i]
+        np.testing.assert_array_equal(better.sel(model=model).dropna("other"), chances)
+        assert ranks.loc[model, "similar"] == sum(0.05 < p < 0.95 for p in chances)
+    document = json.loads(run("ranks", path, "--json"))
+    assert document["models"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
+    assert document["p_above"][ranks.index[0]][ranks.index[1]] == ranks["p_above_next"].iloc[0]
+    assert ranks.index[0] in run("ranks", path)
+
+
+def test_ranks_of_a_law_of_losses_are_refused(fit_default):
+    with pytest.raises(bs.InputError, match="'scores' or 'horizons'"):
+        bs.scores.ranks(fit_default)
+
+
 def test_the_summary_quotes_the_doubling_time_and_the_latest_model(fit):
     text = " ".join(fit.summary().quote)
     assert fit.diagnostics["ok"] and "Time horizons double in" in text
