@@ -153,6 +153,8 @@ def schema(kind):
     if kind == "scores":
         columns = {"score": number(share)}
         columns["training_compute_flop"] = pa.Column("float64", positive, nullable=True, required=False)
+        several = pa.Check.ge(2, error="at least 2")
+        columns["items"] = pa.Column("float64", several, nullable=True, required=False)
         return pa.DataFrameSchema(columns)
     if kind == "horizons":
         columns = {"minutes": number(positive), "successes": number(nonnegative), "runs": number(positive)}

@@ -11,6 +11,7 @@ from ..wording import quoted, unknown
 from .kind import Kind
 
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
+ITEMS = "items"  # number of questions of a benchmark
 UNITS = {"share": 1.0, "percent": 0.01}
 PERCENT = re.compile("%|percent(?!ile)|pct")
 
@@ -21,7 +22,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
     table, headers = SCORES.select(table, changes, columns, where, drop_missing, _hint(table, columns))
     in_header = not unit and PERCENT.search(str(headers["score"]).lower())
     factor = UNITS["percent"] if in_header else factor
-    cells, faults = as_numbers(table, SCORES.present(table, ("score", "training_compute_flop")))
+    cells, faults = as_numbers(table, SCORES.present(table, ("score", "training_compute_flop", ITEMS)))
     names, nameless = as_names(table, SCORES.present(table, SCORES.text), OF_A_MODEL)
     cells, faults = cells | names, faults + nameless
     if "compute_confidence" in table:
@@ -95,7 +96,7 @@ SCORES = Kind(
     dimension="row",
     parse=parse,
     needed=("model", "benchmark", "score"),
-    optional=OF_A_MODEL,
+    optional=(*OF_A_MODEL, ITEMS),
     check_unit=factor_of,
     text=("model", "benchmark", "compute_confidence", "family"),
     days=("date",),
@@ -107,5 +108,6 @@ SCORES = Kind(
         "training_compute_flop": "trainingcompute trainingflop trainingflops trainflop trainflops traincompute",
         "compute_confidence": "trainingcomputeconfidence",
         "family": "modelfamily",
+        ITEMS: "nitems numitems itemcount questions nquestions numquestions",
     },
 )

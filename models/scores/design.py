@@ -14,6 +14,7 @@ USUAL = "Likely"  # for a compute of unstated confidence
 KNOWN = ("Confident", "Likely")
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")
+ITEMS = "items"  # column of the number of questions of a benchmark
 
 
 def reference(law, rows):
@@ -108,7 +109,8 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` is by model. ``benchmark_origin`` is where difficulties are counted from. ``benchmark_whole`` and
         ``whole_benchmarks`` average benchmarks, and ``item_benchmark`` and ``item_whole`` separate them again.
-        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. With effects of
+        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1, where
+        ``..._per_item`` is 1 over the number of questions, if the table has any. With effects of
         families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
         model has several.
     """
@@ -127,9 +129,17 @@ def arrays(law, rows, reference):
     score = rows["score"].to_numpy(float)
     for name, selected in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
         data |= {f"{name}_{what}": place[selected] for what, place in places.items()}
+        if ITEMS in rows:
+            data[f"{name}_per_item"] = per_item(rows)[selected]
         if name == "inner":
             data |= {"inner_log_score": np.log(score[selected]), "inner_log_rest": np.log1p(-score[selected])}
     return data
+
+
+def per_item(rows):
+    """Return 1 over the number of questions whose mean each score is, 0 where it is not known, (row,)."""
+    items = rows[ITEMS].to_numpy(float) if ITEMS in rows else np.full(len(rows), np.nan)
+    return np.nan_to_num(1 / items)
 
 
 def _of_models(law, reference):

@@ -186,7 +186,10 @@ class ScoresDraws(MemberDraws):
         if self.versions is not None:
             version, nested = design.of_versions(self.rows, self.reference)
             ability = ability + nested * self.versions[..., version]
-        return logits(ability, self.items, item), self.items.log_noise[..., item]
+        eta, log_noise = logits(ability, self.items, item), self.items.log_noise[..., item]
+        if design.ITEMS in self.rows:
+            log_noise = NOISES[self.law.noise].with_sampling(eta, log_noise, design.per_item(self.rows))
+        return eta, log_noise
 
     def mean(self, rows=None):
         """Return the mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""

@@ -75,9 +75,11 @@ class Nodes:
         """Return rows' log density at capabilities, (..., node), of their model or version: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
         _, items = design.codes(rows, draws.reference)
-        for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
+        for item, score, per_item in zip(items, rows["score"].to_numpy(float), design.per_item(rows), strict=True):
             log_noise = draws.items.log_noise[..., [item]]
             eta = logits(capability, draws.items, [item])
+            if per_item:
+                log_noise = noise.with_sampling(eta, log_noise, per_item)
             if design.at_low(score) or design.at_high(score):
                 total = total + noise.log_below(eta if design.at_low(score) else -eta, log_noise)
             else:

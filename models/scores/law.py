@@ -35,7 +35,8 @@ class Scores(Law):
 
     Model m scores on benchmark b about ``sigmoid(slope_b (capability_m - difficulty_b))``, which is item response
     theory for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025). Here every score also scatters: as a
-    beta whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
+    beta whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval. Where a column
+    ``items`` has the number of questions, the scatter of their mean comes on top.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
     difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a `pace`,
@@ -294,11 +295,13 @@ class Scores(Law):
             if versions is not None:
                 effect = values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
                 ability = ability + data[f"{where}_nested"] * effect
-            eta, effects = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
+            eta, log_noise = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
+            if f"{where}_per_item" in data:
+                log_noise = noise.with_sampling(eta, log_noise, data[f"{where}_per_item"])
             if where == "inner":
-                term = noise.log_density(eta, effects, data["inner_log_score"], data["inner_log_rest"])
+                term = noise.log_density(eta, log_noise, data["inner_log_score"], data["inner_log_rest"])
             else:
-                term = noise.log_below(eta if where == "low" else -eta, effects)
+                term = noise.log_below(eta if where == "low" else -eta, log_noise)
             densities[where] = term
         return densities
 

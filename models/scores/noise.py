@@ -16,6 +16,7 @@ END = 0.005  # the resolution of most benchmarks: one question of 200
 LOG_END, LOG_REST = np.log(END), np.log1p(-END)
 TERMS = 32
 FREEDOM = 4
+T4_VARIANCE = FREEDOM / (FREEDOM - 2)
 LEAST = 1e-300
 
 
@@ -36,6 +37,18 @@ class Beta:
         """
         precision, a, b = _shapes(eta, log_noise)
         return gammaln(precision) - gammaln(a) - gammaln(b) + (a - 1) * log_score + (b - 1) * log_rest
+
+    @staticmethod
+    def with_sampling(eta, log_noise, per_item):
+        """Return the log noise of means over a number of questions, whose variance is that of a beta-binomial.
+
+        Parameters
+        ----------
+        eta, log_noise : array_like
+        per_item : array_like
+            1 over the number of questions; 0 where it is not known.
+        """
+        return 0.5 * log((exp(2 * log_noise) + 0.25 * per_item) / (1 - per_item))
 
     @staticmethod
     def log_below(eta, log_noise):
@@ -80,6 +93,15 @@ class LogitT4:
         scale = 4 * exp(log_noise)
         z = (log_score - log_rest - eta) / scale
         return log_t4(z * z) - log(scale) - log_score - log_rest
+
+    @staticmethod
+    def with_sampling(eta, log_noise, per_item):
+        """Return the log noise of means over a number of questions, whose logits vary more by a binomial's variance.
+
+        The variance of the logit is ``1 / (n p (1 - p))`` besides; see `Beta.with_sampling`.
+        """
+        variance = per_item * (2.0 + exp(eta) + exp(-eta))
+        return 0.5 * log(exp(2 * log_noise) + variance / T4_VARIANCE / 16)
 
     @staticmethod
     def log_below(eta, log_noise):

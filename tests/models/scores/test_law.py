@@ -389,3 +389,54 @@ def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
     exact = logsumexp(lacking) - np.log(lacking.size)
     entry = fit.loo("model", draws=200, tune=200).loc[name]
     assert entry["elpd"] == pytest.approx(exact, abs=0.3)
+
+
+# Numbers of questions -------------------------------------------------------------------------------------------------
+
+
+def scores_of_questions(noise=0.03, models=20, benchmarks=8, seed=3):
+    """Shares of questions that models answer, whose own noise is the same on all benchmarks."""
+    rng = np.random.default_rng(seed)
+    capability, difficulty = rng.normal(0, 1.2, (models, 1)), rng.normal(0, 1, benchmarks)
+    questions = np.resize([20, 60, 300, 2000], benchmarks)
+    mean, precision = expit(capability - difficulty), 0.25 / noise**2
+    score = rng.binomial(questions, rng.beta(precision * mean, precision * (1 - mean))) / questions
+    model, benchmark = (x.ravel() for x in np.indices(score.shape))
+    named = {"model": [f"m{i}" for i in model], "benchmark": [f"b{j}" for j in benchmark]}
+    return pd.DataFrame(named).assign(score=score.ravel(), items=questions[benchmark])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_noise_is_that_besides_the_questions():
+    table = scores_of_questions()
+    few = table["items"] < 100
+    by_items = {}
+    for columns in (["items"], []):
+        read = bs.read(table[["model", "benchmark", "score", *columns]], kind="scores")
+        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=500, tune=700)
+        noise = fit["posterior"]["noise"].median(("chain", "draw")).to_series()
+        by_items[bool(columns)] = noise[table[few]["benchmark"].unique()]
+    assert by_items[True].between(0.015, 0.05).all() and (by_items[False] > 0.05).all()
+
+
+def test_what_is_not_known_of_the_questions_changes_nothing():
+    table, law = scores_of_questions(), bs.laws.Scores()
+    rows = [law.rows(bs.read(x, kind="scores")) for x in (table.drop(columns="items"), table.assign(items=np.nan))]
+    draws = law.prior_draws(np.random.default_rng(1), law.reference(rows[0]), rows[0], 5)
+    np.testing.assert_allclose(draws.log_likelihood(rows[1]), draws.log_likelihood(rows[0]))
+    np.testing.assert_allclose(draws.cdf(rows[1]), draws.cdf(rows[0]))
+
+
+@pytest.mark.parametrize(("items", "found"), [(1, "1"), (-5, "-5"), ("many", "many")])
+def test_numbers_of_questions_below_two_are_refused(items, found):
+    table = scores_of_questions().astype({"items": object})
+    table.loc[2, "items"] = items
+    with pytest.raises(bs.InputError, match=f"items.*{found}") as refused:
+        bs.read(table, kind="scores")
+    assert "row 2 (counting from 0)" in str(refused.value)
+
+
+def test_the_header_of_questions_is_recognised():
+    table = scores_of_questions().rename(columns={"items": "n_questions"})
+    assert bs.read(table, kind="scores")["items"].tolist() == scores_of_questions()["items"].tolist()

@@ -52,3 +52,14 @@ def test_draws_are_distributed_as_the_cdf_says(name):
     drawn = noise.draw(np.full(4000, -1.0), np.log(0.1), rng)
     assert st.kstest(drawn, lambda y: noise.cdf(-1.0, np.log(0.1), y)).pvalue > 0.01
     assert noise.sd(-1.0, np.log(0.1)) == pytest.approx(drawn.std(), rel=0.15)
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_means_of_few_questions_vary_as_the_binomial_does(name):
+    noise, rng, eta = NOISES[name], np.random.default_rng(2), 0.6
+    for items, log_noise in ((30, np.log(1e-3)), (200, np.log(0.05))):
+        true = noise.draw(np.full(200_000, eta), log_noise, rng)
+        scores = rng.binomial(items, np.clip(true, 0, 1)) / items
+        sd = noise.sd(eta, noise.with_sampling(eta, log_noise, 1 / items))
+        assert sd == pytest.approx(scores.std(), rel=0.01 if name == "beta" else 0.1)
+    np.testing.assert_allclose(noise.with_sampling(0.0, LOG_NOISE, 0.0), LOG_NOISE)
