@@ -248,7 +248,8 @@ def _check_sizes(runs, names, sure, check):
     guess = 1.0
     if n.median() < LEAST:
         usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
-        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else 1e9
+        few = UNITS[0] if n.median() > LARGE else UNITS[1]
+        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else few
     if "parameters" in names:
         check(n < LEAST, "parameters", "fewer than 1,000 parameters", _unit("parameters", guess))
     if "tokens" in names:

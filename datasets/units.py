@@ -31,11 +31,12 @@ LOSS_WORDS = {
     **dict.fromkeys(["bpb", "bits/byte", "bits per byte", "bit/byte"], "bits-per-byte"),
 }
 BRACKETED = re.compile(r"(.*?)[\s_]*[(\[]\s*(?:in )?([^)\]]+?)\s*[)\]]\s*")
+BEFORE = re.compile(r"([kmbgt])[_ ]?(params?|parameters?|tokens?)", re.IGNORECASE)
 AFTER = re.compile(r"(.{2,}?)[\s_-]+(?:in[\s_-])?(\w+)")
 
 
 def split_header(header):
-    """Split a header into a name and the unit that follows it.
+    """Split a header into a name and its unit, which follows it or is its first letter.
 
     Parameters
     ----------
@@ -51,8 +52,12 @@ def split_header(header):
     --------
     >>> split_header("#Params (B)"), split_header("tokens_T"), split_header("loss (bits)"), split_header("d_model")
     (('#Params', 1000000000.0), ('tokens', 1000000000000.0), ('loss', 'bits'), ('d_model', None))
+    >>> split_header("mparams")
+    ('params', 1000000.0)
     """
     header = str(header)
+    if match := BEFORE.fullmatch(header.strip()):
+        return match[2], FACTORS[match[1].lower()]
     for form in (BRACKETED, AFTER):
         if match := form.fullmatch(header):
             unit = _factor(match[2].lower())

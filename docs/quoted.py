@@ -11,6 +11,7 @@ from bayescaling.inference.words import (
     HIGH,
     LOW,
     MIDDLE,
+    dates,
     digits,
     factor,
     flop,
@@ -57,6 +58,7 @@ def substitutions(headline):
     laws, best, lengths = headline["laws"], headline["best"], headline["lengths"]
     by_page = {answer["page"]: answer for answer in headline["answers"]}
     since = headline["since"]
+    weirdml = evidence("horizons_weirdml")["result"]
     texts = {
         "findings": table(
             ("question", "answer", "strength"),
@@ -121,6 +123,10 @@ def substitutions(headline):
         "since": _since(since),
         "since_forms": _since_forms(evidence("since_forms")["result"]),
         "since_forms_date": evidence("since_forms")["made"],
+        "horizons_models": _horizons_of_models(weirdml),
+        "horizons_trends": _horizons_by_trend(weirdml),
+        "horizons_bias": factor(weirdml["fits"]["linear"]["estimate_factor"]),
+        "horizons_forecasts": _horizons_forecast(evidence("horizons_forecasts")["result"]),
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
         "seed": str(headline["made"]["seed"]),
@@ -232,6 +238,39 @@ def _since_forms(evidence):
         rows.append((form_name(variant, "averaged"), *_gains(left_out["model"]["averaged"]), "–", "–"))
     header = ("form", "mid-2023", "mid-2025", "P(faster)", "elpd by model", "elpd by family")
     return table(header, rows)
+
+
+def _horizons_of_models(weirdml):
+    """Tabulate hours of half of the runs, with and without calibration, beside the published ones."""
+    named = {"calibrated": weirdml["fits"]["linear"], "estimates": weirdml["fits"]["estimates alone"]}
+    rows = []
+    for model, (alone, calibrated) in weirdml["published_hours"].items():
+        hours = [of["hours"][model]["typical, 0.5"] for of in (named["estimates"], named["calibrated"])]
+        rows.append((model, digits(hours[0]), f"{alone:.1f}", digits(hours[1]), f"{calibrated:.1f}"))
+    header = ("model", "hours by estimates", "published", "hours calibrated", "published")
+    return table(header, rows)
+
+
+def _horizons_by_trend(weirdml):
+    """Tabulate doubling times by trend, with how well each predicts models left out."""
+    rows = []
+    for trend, left_out in weirdml["compared"].items():
+        fit = weirdml["fits"][trend]
+        days = fit["doubling_days"]
+        apart = f"{left_out['elpd_diff']:.1f} ± {left_out['dse']:.1f}"
+        week = fit["dates_reached"]["a week of work"]
+        rows.append((trend, "; ".join(months(of) for of in days.values()), dates(week), apart))
+    return table(("trend", "days in which horizons double", "a week of work", "elpd by model left out"), rows)
+
+
+def _horizons_forecast(forecasts):
+    """Tabulate how forecasts of later models from past quarters did."""
+    rows = [
+        (name, *(f"{100 * share:.0f}%" for share in of["coverage"].values()), f"{of['crps']:.2f}")
+        for name, of in forecasts.items()
+        if name != "cuts"
+    ]
+    return table(("forecast", "in 50% intervals", "in 90% intervals", "CRPS, log minutes"), rows)
 
 
 def _gains(of):

@@ -11,6 +11,7 @@ from ..wording import quoted
 from .names import is_part, is_rate, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
+LARGEST_LOSS = 1e6
 
 
 @dataclass
@@ -73,6 +74,8 @@ class Facts:
         """Return columns of positive numbers that sound like a role, the nearest first."""
         near = {header: sounds_like(canonical, header) for header in self.free()}
         near = {header: score for header, score in near.items() if score and self.values(header) is not None}
+        if canonical == "loss":
+            near = {header: score for header, score in near.items() if self.values(header).median() < LARGEST_LOSS}
         return sorted(near, key=lambda header: -near[header])
 
     def compute(self):

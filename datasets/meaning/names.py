@@ -13,10 +13,14 @@ PARTS = {
     *{"matrices", "matrix"},
 }
 NEGATED = {"non", "no", "without", "excl", "excluding", "sans"}
-SETTINGS = {"batch", "type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale", "fn", "dtype"}
+SETTINGS = {
+    *{"batch", "batches", "every", "type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale"},
+    *{"fn", "dtype"},
+}
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
 ACCURACIES = {"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward"}
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
+ASIDE = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens not trained on
 OTHERS = {"mse", "rmse", "mae", "wer", "cer", "error", "err", "errors", "brier"}  # losses that are no cross entropies
 FORWARD = {"forward", "fwd", "inference", "infer"}
 SOUNDS = {
@@ -134,8 +138,8 @@ def sounds_like(canonical, name):
 
     Examples
     --------
-    >>> sounds_like("tokens", "tokens_per_step"), sounds_like("tokens", "n_tokens_raw")
-    (0, 6)
+    >>> sounds_like("tokens", "tokens_per_step"), sounds_like("tokens", "n_tokens_raw"), sounds_like("loss", "train.lr")
+    (0, 6, 0)
     """
     parts = words(name)
     text = " ".join(parts)
@@ -143,10 +147,11 @@ def sounds_like(canonical, name):
         (is_rate(name) and canonical != "loss")
         or SETTINGS & set(parts)
         or (canonical == "parameters" and is_part(name))
+        or (canonical == "tokens" and ASIDE & set(parts))
     ):
         return 0
     if canonical == "loss" and "train" in parts:
-        return 1
+        return int(not is_rate(name) and not counts_steps(name))
     sounds = SOUNDS[canonical]
     places = [place for place, sound in enumerate(sounds) if sound in (parts if len(sound) < 4 else text)]
     whole = 3 if WHOLE & set(parts) else 0

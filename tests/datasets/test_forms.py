@@ -488,3 +488,32 @@ def test_compute_in_days_of_a_petaflop_per_second_is_read(header, factor):
     table, notes = read(pd.DataFrame({header: [0.01, 0.1, 1.0], "Test Loss": [3.5, 3.0, 2.6]}), needed="training_flop")
     np.testing.assert_allclose(table["training_flop"], factor * np.array([0.01, 0.1, 1.0]))
     assert "in units of" in notes[0]
+
+
+def test_a_letter_before_a_size_is_its_unit():
+    table = pd.DataFrame({"mparams": [40.2, 120, 900], "btokens": [1, 4, 20], "val_loss": [3.5, 3.1, 2.7]})
+    table, notes = read(table)
+    assert table["parameters"].tolist() == [40.2e6, 120e6, 900e6] and table["tokens"].tolist() == [1e9, 4e9, 20e9]
+    assert any('"mparams" is read as parameters in units of 1e+06' in note for note in notes)
+
+
+def test_sizes_of_a_few_hundred_are_proposed_as_millions():
+    table = pd.DataFrame({"size": [40.2, 120, 900], "seen": [1, 4, 20], "val_loss": [3.5, 3.1, 2.7]})
+    assert 'unit={"parameters": 1e6}' in refused(table, columns={"parameters": "size", "tokens": "seen"})
+
+
+def test_settings_of_the_training_are_proposed_as_no_loss():
+    """A ledger whose losses are arrays, and whose compute is called train."""
+    runs = [
+        {
+            "train": 3e10 * k,
+            "train.lr": 0.01,
+            "train.steps": 100 * k,
+            "eval_every": 50,
+            "eval_tokens": 4096,
+            "n": 40 * k,
+        }
+        for k in range(1, 6)
+    ]
+    message = refused(pd.DataFrame(runs))
+    assert "no column for loss; the columns are" in message and "for tokens there are" not in message
