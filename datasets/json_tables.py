@@ -215,10 +215,13 @@ def _of_harness(document, label):
     constants = {"model": str(model)} if model else {}
     if isinstance(config.get("model_num_parameters"), int):
         constants["parameters"] = config["model_num_parameters"]
-    rows = []
+    rows, samples = [], document.get("n-samples")
+    samples = samples if isinstance(samples, dict) else {}
     for task, metrics in document["results"].items():
         names = {name.removesuffix(",none"): x for name, x in metrics.items() if name != "alias"}
-        rows.append(constants | {"task": task} | names)
+        counts = samples.get(task)
+        items = {"items": counts["effective"]} if isinstance(counts, dict) and "effective" in counts else {}
+        rows.append(constants | {"task": task} | items | names)
     return _of_objects(rows, {}, [f'"results" are read as the table, {plural(len(rows), "task")}'], label)
 
 

@@ -178,9 +178,9 @@ def read(
     **Scores.** A row is a model and a benchmark. Needed are ``model``, ``benchmark`` and ``score``, from 0 to 1. Other
     columns describe the model: they are the same in all its rows, and blank if unknown. ``date`` (YYYY-MM-DD) is that
     of its release, and ``training_compute_flop`` its compute. ``compute_confidence`` is Confident, Likely, Speculative
-    or Unknown; a blank is Likely where there is a compute. A ``family`` is models that differ only in size. The
-    benchmark file of Epoch AI's Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has
-    ``year`` if it has ``date``.
+    or Unknown; a blank is Likely where there is a compute. A ``family`` is models that differ only in size. ``items``
+    is the number of questions of the benchmark, 2 or more, and blank if unknown. The benchmark file of Epoch AI's
+    Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
 
     **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
     ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.

@@ -169,11 +169,15 @@ def test_the_history_of_a_trainer_has_a_row_an_evaluation(written):
 def test_results_of_an_evaluation_harness_are_scores(written):
     results = {"arc": {"alias": "arc", "acc,none": 0.3, "acc_stderr,none": 0.01}, "boolq": {"acc,none": 0.6}}
     config = {"model": "hf", "model_args": "pretrained=lab/model-70m,dtype=float16"}
-    table, _ = read(written({"results": results, "config": config, "versions": {}}), "scores")
+    document = {"results": results, "config": config, "versions": {}}
+    table, _ = read(written(document), "scores")
     assert table[["model", "benchmark", "score"]].to_numpy().tolist() == [
         ["lab/model-70m", "arc", 0.3],
         ["lab/model-70m", "boolq", 0.6],
     ]
+    samples = {"arc": {"original": 1172, "effective": 1172}, "boolq": {"original": 3270, "effective": 100}}
+    table, _ = read(written(document | {"n-samples": samples}), "scores")
+    assert table["items"].tolist() == [1172, 100]
 
 
 @pytest.mark.parametrize(
