@@ -241,7 +241,7 @@ def _since_forms(evidence):
 
 
 def _horizons_of_models(weirdml):
-    """Tabulate hours of half of the runs, with and without calibration, beside the published ones."""
+    """Tabulate hours of half of the runs, with and without calibration, and the published ones."""
     named = {"calibrated": weirdml["fits"]["linear"], "estimates": weirdml["fits"]["estimates alone"]}
     rows = []
     for model, (alone, calibrated) in weirdml["published_hours"].items():

@@ -235,7 +235,7 @@ def _laws():
 
 
 STUDIES = {
-    "horizons_weirdml": Study("time horizons of the built-in table beside published ones", weirdml, _laws, {"seed": 1}),
+    "horizons_weirdml": Study("time horizons of the built-in table and published ones", weirdml, _laws, {"seed": 1}),
     "horizons_forecasts": Study("time horizons forecast as of past quarters", forecasts, _laws, {"seed": 1}),
     "horizons_recovery": Study(
         "known horizons and doubling times in simulated tables",

@@ -109,7 +109,7 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` is by model. ``benchmark_origin`` is where difficulties are counted from. ``benchmark_whole`` and
         ``whole_benchmarks`` average benchmarks, and ``item_benchmark`` and ``item_whole`` separate them again.
-        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1, where
+        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. Their
         ``..._per_item`` is 1 over the number of questions, if the table has any. With effects of
         families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
         model has several.

@@ -428,11 +428,11 @@ def test_what_is_not_known_of_the_questions_changes_nothing():
     np.testing.assert_allclose(draws.cdf(rows[1]), draws.cdf(rows[0]))
 
 
-@pytest.mark.parametrize(("items", "found"), [(1, "1"), (-5, "-5"), ("many", "many")])
-def test_numbers_of_questions_below_two_are_refused(items, found):
+@pytest.mark.parametrize(("items", "shown"), [(1, "1"), (-5, "-5"), ("many", "many")])
+def test_numbers_of_questions_below_two_are_refused(items, shown):
     table = scores_of_questions().astype({"items": object})
     table.loc[2, "items"] = items
-    with pytest.raises(bs.InputError, match=f"items.*{found}") as refused:
+    with pytest.raises(bs.InputError, match=f"items.*{shown}") as refused:
         bs.read(table, kind="scores")
     assert "row 2 (counting from 0)" in str(refused.value)
 
