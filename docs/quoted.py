@@ -31,6 +31,7 @@ PAPERS = {
     "chinchilla": ("Hoffmann et al. 2022", "Besiroglu et al. 2024"),
     "pearce": ("Kaplan et al. 2020", "Pearce and Song 2024"),
 }
+DAYS_A_MONTH = 365.25 / 12
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
 NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
@@ -123,6 +124,7 @@ def substitutions(headline):
         "since": _since(since),
         "since_forms": _since_forms(evidence("since_forms")["result"]),
         "since_forms_date": evidence("since_forms")["made"],
+        "how_fast": _how_fast(headline, weirdml),
         "horizons_models": _horizons_of_models(weirdml),
         "horizons_trends": _horizons_by_trend(weirdml),
         "horizons_bias": factor(weirdml["fits"]["linear"]["estimate_factor"]),
@@ -238,6 +240,23 @@ def _since_forms(evidence):
         rows.append((form_name(variant, "averaged"), *_gains(left_out["model"]["averaged"]), "–", "–"))
     header = ("form", "mid-2023", "mid-2025", "P(faster)", "elpd by model", "elpd by family")
     return table(header, rows)
+
+
+def _how_fast(headline, weirdml):
+    """Tabulate doubling times of loss, scores and horizons, each with what it is of and the published value."""
+    ho = bs.load("published").set_index("quantity").loc["progress.doubling_months.closed_form"]
+    halving = headline["since"]["periods"]["all"]["family"]["halving"]
+    days = {key: x / DAYS_A_MONTH for key, x in weirdml["fits"]["linear"]["doubling_days"]["all"].items()}
+    rows = [
+        ("compute for a given perplexity halves", months(headline["progress"]["quoted"]["doubling_months"]),
+         f"{headline['progress']['rows']} evaluations of language models, 2012 to 2023",
+         f"{ho['estimate']:.1f} [{ho['low']:.1f}, {ho['high']:.1f}] (Ho et al. 2024)"),
+        ("compute for a given capability on benchmarks halves", months(halving),
+         f"scores of {headline['since']['rows']['models']} models, 2023 to 2026, one constant rate", "–"),
+        ("time horizon of all models doubles, calibrated on timed tasks", months(days),
+         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6, from the best models (WeirdML 2026)"),
+    ]  # fmt: skip
+    return table(("what", "months", "data", "published"), rows)
 
 
 def _horizons_of_models(weirdml):
