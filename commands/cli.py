@@ -21,6 +21,7 @@ from . import (
     doubling,
     exit_status,
     fit,
+    forecast,
     gpu_check,
     horizons,
     plot,
@@ -48,6 +49,8 @@ app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
 app.command()(horizons.horizons)
 app.command()(ranks.ranks)
+app.command()(forecast.forecast)
+app.command("score-forecast")(forecast.score_forecast)
 app.command()(allocate.allocate)
 app.command()(plot.plot)
 app.command()(reconcile.reconcile)

@@ -72,6 +72,11 @@ def runs_from(data, reading):
     return _read(KINDS["runs"], data, _reader_options(reading) | {"drop_highest": 0})
 
 
+def read_table(kind, data):
+    """Read a table of a kind without options: a built-in one or a file."""
+    return _read(kind, data, {})
+
+
 def _reader_options(reading):
     """Return the options of a reader of tables, by the names of its parameters."""
     return {

@@ -1,0 +1,93 @@
+"""The commands ``forecast`` and ``score-forecast``: a ledger of forecasts, scored once what they are of has come."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from . import options, parsing, tables
+
+PRINTED = 20
+
+
+def forecast(
+    file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of runs, of scores by date, or of horizons.")],
+    out: Annotated[Path, Option(help="Folder of the ledger.", metavar="FOLDER")],
+    at: Annotated[
+        str | None, Option(help="Date of release of a new model, such as 2027-01-31 or 2027-01.", metavar="DATE")
+    ] = None,
+    benchmark: Annotated[
+        list[str] | None, Option(help="Of scores; all by default. Repeatable.", metavar="NAME")
+    ] = None,
+    plan: Annotated[
+        list[str] | None, Option(help="Size of a planned run: parameters=7e9. Repeatable.", metavar="NAME=VALUE")
+    ] = None,
+    seed: Annotated[int, Option(help="Of the draws of the new model or run.")] = 1,
+    json: options.Json = False,
+):
+    """Write down what a fit forecasts, with its date, law, data and a fingerprint."""
+    from ..inference import forecasts, storage
+
+    planned = parsing.values(plan, "--plan")
+    document = forecasts.forecast(storage.open(file), at, benchmarks=benchmark or (), plan=planned or None, seed=seed)
+    path = forecasts.write(document, out)
+    if json:
+        tables.print_json({"file": str(path), **document})
+        return
+    rows = [(entry["name"], *map(tables.number, _quantiles(entry))) for entry in document["entries"][:PRINTED]]
+    of = f"a new model of {at}" if at else "the planned run"
+    tables.print_table(f"{document['law']}: forecast of {of}, {document['unit']}", ("", "50%", "5%", "95%"), rows)
+    if (more := len(document["entries"]) - PRINTED) > 0:
+        print(f"and {more} more")
+    if not document["converged"]:
+        print("the fit did not converge by our rules, which the file states")
+    tables.print_written(path)
+
+
+def _quantiles(entry):
+    from ..inference.forecasts import COUNT
+
+    return (entry["quantiles"][int(COUNT * p) - 1] for p in (0.5, 0.05, 0.95))
+
+
+def score_forecast(
+    files: Annotated[list[Path], Argument(metavar="FORECAST.json...", help="Files of the ledger, of one kind.")],
+    later: Annotated[
+        str, Option(help="What came: a table of runs or scores, or of horizons a fit to later data.", metavar="FILE")
+    ],
+    within: Annotated[
+        float, Option(help="Days between the date of a forecast and the release of a model.", metavar="DAYS")
+    ] = 45.0,
+    json: options.Json = False,
+):
+    """Score forecasts on what came: shares within intervals, CRPS and log score, and those of a straight line."""
+    import pandas as pd
+
+    from ..datasets import KINDS
+    from ..datasets.wording import plural
+    from ..errors import InputError
+    from ..inference import forecasts, storage
+
+    documents = [forecasts.read(path) for path in files]
+    kinds = {document["kind"] for document in documents}
+    if len(kinds) > 1:
+        raise InputError(f"the forecasts are of {' and of '.join(sorted(kinds))}; score one kind at a time")
+    kind = kinds.pop()
+    came = storage.open(Path(later)) if kind == "horizons" else parsing.read_table(KINDS[kind], later)
+    scores = pd.concat([forecasts.scored(document, came, within=within) for document in documents], ignore_index=True)
+    means = forecasts.summary(scores)
+    if json:
+        tables.print_json({"means": means, "outcomes": scores.to_dict("records")})
+        return
+    header = ("", "outcomes", "in 50%", "in 90%", "CRPS", "log score")
+    rows = [
+        (name, of["outcomes"], *(_share(of[key]) for key in ("covers_50", "covers_90")),
+         *(tables.number(of[key]) for key in ("crps", "log_score")))
+        for name, of in means.items()
+    ]  # fmt: skip
+    counts = f"{plural(len(documents), 'forecast')} of {kind}, {plural(len(scores), 'outcome')}"
+    tables.print_table(counts, header, rows)
+
+
+def _share(x):
+    return "" if x is None else f"{100 * x:.0f}%"
