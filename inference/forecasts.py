@@ -149,6 +149,9 @@ def _loss(fit, at, benchmarks, plan, seed):
     if lacking := [name for name in fit.law.columns if name not in plan]:
         options = " ".join(f"--plan {name}=NUMBER" for name in lacking)
         raise InputError(f"a forecast of the law {fit.law.name} needs {listed(lacking)} of the run; add {options}")
+    for name in plan:
+        if name not in fit.law.columns:
+            raise InputError(f"plan: {unknown(f'size of a run of the law {fit.law.name}', name, fit.law.columns)}")
     loss = fit.predict(pd.DataFrame([dict(plan)]), seed=seed)["loss"].values.ravel()
     rows, line = fit.draws.rows, None
     if {"parameters", "tokens"} <= {*rows, *plan}:
@@ -261,8 +264,10 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
     Raises
     ------
     InputError
-        If the table is of another kind, or nothing in it is what was forecast.
+        If the table is of another kind, nothing in it is what was forecast, or `within` is no number of days.
     """
+    if not (math.isfinite(within) and within >= 0):
+        raise InputError(f"within must be a number of days such as 45, not {within!r}")
     came = _outcomes(document, later, within)
     if came.empty:
         what = "the planned run" if document["kind"] == "runs" else f"models released within {within:g} days of it"

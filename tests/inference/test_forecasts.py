@@ -91,6 +91,7 @@ def test_new_models_are_forecast_by_their_date(scores_design):
         ({}, "needs the sizes"),
         ({"at": "2027-01"}, "not a date"),
         ({"plan": {"parameters": 7e10}}, "--plan tokens=NUMBER"),
+        ({"plan": PLAN | {"params": 1e9}}, "did you mean .parameters"),
         ({"plan": {"parameters": -1.0, "tokens": 1e12}}, "parameters"),
     ],
 )
