@@ -1,6 +1,7 @@
 import importlib.util
 import json
 import signal
+import sys
 import warnings
 from pathlib import Path
 
@@ -30,6 +31,14 @@ TOGETHER = {
     "reports": ("tests/reports",),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
 }
+
+
+@pytest.fixture(autouse=True)
+def figures_closed():
+    """Close figures that a test left open, such as those of examples."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")
