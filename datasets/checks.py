@@ -248,8 +248,8 @@ def _check_sizes(runs, names, sure, check):
     guess = 1.0
     if n.median() < LEAST:
         usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
-        few = UNITS[0] if n.median() > LARGE else UNITS[1]
-        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else few
+        by_size = UNITS[0] if n.median() > LARGE else UNITS[1]
+        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else by_size
     if "parameters" in names:
         check(n < LEAST, "parameters", "fewer than 1,000 parameters", _unit("parameters", guess))
     if "tokens" in names:

@@ -31,7 +31,7 @@ LOSS_WORDS = {
     **dict.fromkeys(["bpb", "bits/byte", "bits per byte", "bit/byte"], "bits-per-byte"),
 }
 BRACKETED = re.compile(r"(.*?)[\s_]*[(\[]\s*(?:in )?([^)\]]+?)\s*[)\]]\s*")
-BEFORE = re.compile(r"([kmbgt])[_ ]?(params?|parameters?|tokens?)", re.IGNORECASE)
+BEFORE = re.compile(r"([mb])(params?|parameters?|tokens?)", re.IGNORECASE)  # t_tokens may be training tokens
 AFTER = re.compile(r"(.{2,}?)[\s_-]+(?:in[\s_-])?(\w+)")
 
 

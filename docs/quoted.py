@@ -254,7 +254,7 @@ def _how_fast(headline, weirdml):
         ("compute for a given capability on benchmarks halves", months(halving),
          f"scores of {headline['since']['rows']['models']} models, 2023 to 2026, one constant rate", "–"),
         ("time horizon of all models doubles, calibrated on timed tasks", months(days),
-         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6, from the best models (WeirdML 2026)"),
+         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
     ]  # fmt: skip
     return table(("what", "months", "data", "published"), rows)
 

@@ -13,8 +13,8 @@ from bayescaling.inference import intervals
 from bayescaling.inference.comparison.differences import differences
 from bayescaling.inference.comparison.groups import unresolved
 from bayescaling.inference.comparison.scoring import crps
+from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.models.draws import DRAWS
-from scipy import stats
 from study import Study
 
 TABLE = "weirdml"
@@ -140,7 +140,7 @@ def forecasts(parts, *, seed, **settings):
 
 
 def _forecast(fit, later, observed, rng):
-    """Return draws of the log horizons of later models less the mean of those before, and what came.
+    """Return quantiles of the log horizons of later models less the mean of those before, and what came.
 
     Differences do not depend on the calibration of human times, which is the same before and after.
     """
@@ -149,13 +149,10 @@ def _forecast(fit, later, observed, rng):
     before, after = draws.reference["models"], unseen.reference["models"]
     predicted = unseen.horizon - draws.horizon.mean(-1, keepdims=True)
     x, y = np.array(draws.reference["years"]), np.median(draws.horizon, (0, 1))
-    ahead, line = np.array(unseen.reference["years"]), stats.linregress(x, y)
-    spread = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / (len(x) - 2))
-    spread = spread * np.sqrt(1 + 1 / len(x) + (ahead - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
-    standard = stats.t(len(x) - 2).rvs((predicted[..., 0].size, len(ahead)), random_state=rng)
+    line = np.stack([straight_line(x, y, year) for year in unseen.reference["years"]], -1)
     return {
-        "law": predicted.reshape(-1, len(after)),
-        "line": line.intercept + line.slope * ahead - y.mean() + spread * standard,
+        "law": np.quantile(predicted.reshape(-1, len(after)), PROBABILITIES, axis=0),
+        "line": line - y.mean(),
         "observed": observed[after].to_numpy() - observed[before].mean(),
         "before": len(before),
         "ok": fit.diagnostics["ok"],
@@ -163,7 +160,7 @@ def _forecast(fit, later, observed, rng):
 
 
 def _widened(cuts):
-    """Widen each cut's draws about their median by the errors of the cuts before, in sds; the first by nothing."""
+    """Widen each cut's quantiles about their median by the errors of the cuts before, in sds; the first by nothing."""
     errors, result = [], []
     for of in cuts:
         middle, sd = np.median(of["law"], 0), of["law"].std(0)

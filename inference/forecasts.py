@@ -131,8 +131,8 @@ def _rounded(values):
     return None if values is None else [float(f"{x:.{SIGNIFICANT}g}") for x in values]
 
 
-def _line(x, y, at):
-    """Return quantiles of a new point of a straight line by least squares, or None with too few points."""
+def straight_line(x, y, at):
+    """Return quantiles of a new point at `at` of a straight line by least squares, or None with too few points."""
     if len(x) < LEAST or np.ptp(x) == 0:
         return None
     line = stats.linregress(x, y)
@@ -156,7 +156,7 @@ def _loss(fit, at, benchmarks, plan, seed):
     rows, line = fit.draws.rows, None
     if {"parameters", "tokens"} <= {*rows, *plan}:
         compute = np.log(rows["parameters"] * rows["tokens"]).to_numpy()
-        line = _line(compute, np.log(rows["loss"].to_numpy()), math.log(plan["parameters"] * plan["tokens"]))
+        line = straight_line(compute, np.log(rows["loss"].to_numpy()), math.log(plan["parameters"] * plan["tokens"]))
         line = None if line is None else np.exp(line)
     return [_entry("loss", loss, line)]
 
@@ -169,7 +169,7 @@ def _horizon(fit, year, benchmarks, rng):
         raise InputError(f"{fit.place} was fitted with trend=None, which forecasts nothing; fit with trend='linear'")
     rows = draws.rows[draws.rows["model"] == draws.rows["model"].iloc[0]].assign(model=NEW, year=year)
     new = draws.of_unseen(rows.reset_index(drop=True), rng).horizon[..., 0].ravel()
-    line = _line(np.array(draws.reference["years"]), np.median(draws.horizon, (0, 1)), year)
+    line = straight_line(np.array(draws.reference["years"]), np.median(draws.horizon, (0, 1)), year)
     return [_entry("time horizon", np.exp(new), None if line is None else np.exp(line))]
 
 
@@ -189,7 +189,7 @@ def _scores(fit, year, benchmarks, rng):
     entries = []
     for name, values in zip(chosen, new.transpose("row", ...).values.reshape(len(chosen), -1), strict=True):
         past = draws.rows[draws.rows["benchmark"] == name]
-        line = _line(past["year"].to_numpy(float), past["score"].to_numpy(float), year)
+        line = straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year)
         entries.append(_entry(name, values, None if line is None else np.clip(line, 0, 1)))
     return entries
 

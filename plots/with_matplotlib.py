@@ -154,8 +154,11 @@ def compact(svg):
     '<use xlink:href="#m" x="1.23" y="2" style="fill: red"/>'
     >>> compact('<path d="M 1.26 2 \nL 3 4 \nL 5 6.04 \n"/>')
     '<path d="M 1.3 2 3 4 5 6"/>'
+    >>> compact('<text x="1.23456">P = 0.9994</text>')
+    '<text x="1.23">P = 0.9994</text>'
     """
-    svg = NUMBER.sub(lambda number: f"{float(number[1]):.2f}", svg)
+    # Of tags alone: the numbers of a text are read.
+    svg = re.sub(r"<[^>]*>", lambda tag: NUMBER.sub(lambda number: f"{float(number[1]):.2f}", tag[0]), svg)
     svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"'DejaVu Sans'[^;\"]*", FONTS, svg)
     svg = re.sub(r' id="\w*[a-z]_\d+"', "", svg)  # of parts that nothing refers to

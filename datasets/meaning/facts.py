@@ -11,7 +11,7 @@ from ..wording import quoted
 from .names import is_part, is_rate, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
-LARGEST_LOSS = 1e6
+LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
 
 @dataclass

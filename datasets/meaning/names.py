@@ -20,7 +20,7 @@ SETTINGS = {
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
 ACCURACIES = {"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward"}
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
-ASIDE = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens not trained on
+NOT_TRAINED_ON = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens
 OTHERS = {"mse", "rmse", "mae", "wer", "cer", "error", "err", "errors", "brier"}  # losses that are no cross entropies
 FORWARD = {"forward", "fwd", "inference", "infer"}
 SOUNDS = {
@@ -147,7 +147,7 @@ def sounds_like(canonical, name):
         (is_rate(name) and canonical != "loss")
         or SETTINGS & set(parts)
         or (canonical == "parameters" and is_part(name))
-        or (canonical == "tokens" and ASIDE & set(parts))
+        or (canonical == "tokens" and NOT_TRAINED_ON & set(parts))
     ):
         return 0
     if canonical == "loss" and "train" in parts:

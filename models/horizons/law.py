@@ -182,7 +182,7 @@ class Horizons(Law):
         return [start for _, start, _ in self.blocks(reference).values()]
 
     def blocks(self, reference):
-        """Return the same with dims and axis, by name: (dims, start, axis)."""
+        """Return the blocks of coordinates of models and of tasks, by name: (dims, start, axis)."""
         models, longer = len(reference["models"]), np.array(reference["task_longer"])
         start = np.stack([longer, *[0.0 * longer] * (len(self.task_parts) - 1)], axis=-1)
         return {

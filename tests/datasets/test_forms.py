@@ -501,6 +501,12 @@ def test_a_letter_before_a_size_is_its_unit():
     assert any('"mparams" is read as parameters in units of 1e+06' in note for note in notes)
 
 
+@pytest.mark.parametrize("header", ["t_tokens", "tokens", "g_tokens"])
+def test_a_letter_with_a_line_may_be_a_word_and_is_no_unit(header):
+    table = pd.DataFrame({"params": [7e9, 1.3e10], header: [1e11, 2e11], "val_loss": [2.1, 2.0]})
+    assert read(table, columns={"tokens": header})[0]["tokens"].tolist() == [1e11, 2e11]
+
+
 def test_sizes_of_a_few_hundred_are_proposed_as_millions():
     table = pd.DataFrame({"size": [40.2, 120, 900], "seen": [1, 4, 20], "val_loss": [3.5, 3.1, 2.7]})
     assert 'unit={"parameters": 1e6}' in refused(table, columns={"parameters": "size", "tokens": "seen"})
