@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from ...datasets.deferred import xr
 from ...errors import InputError
 from ..intervals import named, quantiles
 from ..needs import of_kind
