@@ -40,6 +40,7 @@ from .plots import (
     plot_rollout as plot_rollout,
     plot_sensitivity as plot_sensitivity,
     plot_since as plot_since,
+    plot_trend as plot_trend,
     plot_valley as plot_valley,
 )
 from .reports import report as report

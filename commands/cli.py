@@ -33,6 +33,7 @@ from . import (
     rollout,
     tables,
     train,
+    trend,
 )
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ app.command()(compare.compare)
 app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
 app.command()(horizons.horizons)
+app.command()(trend.trend)
 app.command()(ranks.ranks)
 app.command()(forecast.forecast)
 app.command("score-forecast")(forecast.score_forecast)

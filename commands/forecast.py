@@ -11,7 +11,7 @@ PRINTED = 20
 
 
 def forecast(
-    file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of runs, of scores by date, or of horizons.")],
+    file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of runs, dated scores, horizons or dated values.")],
     out: Annotated[Path, Option(help="Folder of the ledger.", metavar="FOLDER")],
     at: Annotated[
         str | None, Option(help="Date of release of a new model, such as 2027-01-31 or 2027-01.", metavar="DATE")
@@ -35,7 +35,7 @@ def forecast(
         tables.print_json({"file": str(path), **document})
         return
     rows = [(entry["name"], *map(tables.number, _quantiles(entry))) for entry in document["entries"][:PRINTED]]
-    of = f"a new model of {at}" if at else "the planned run"
+    of = f"what comes in {at}" if at else "the planned run"
     tables.print_table(f"{document['law']}: forecast of {of}, {document['unit']}", ("", "50%", "5%", "95%"), rows)
     if (more := len(document["entries"]) - PRINTED) > 0:
         print(f"and {more} more")

@@ -25,12 +25,13 @@ def horizons(
     from ..inference import storage
     from ..inference.horizons import quantities
     from ..inference.needs import of_kind
+    from ..inference.progress import trends
 
     fit = of_kind(storage.open(file), "horizons")
     table = quantities.summary(fit, share or quantities.SHARES, tasks=tasks)
     dated = fit.law.trend is not None
-    days = quantities.doubling_days(fit) if dated else None
-    reached = quantities.dates_reached(fit, tasks=tasks, until=until) if dated else None
+    days = trends.doubling_days(fit) if dated else None
+    reached = trends.dates_reached(fit, tasks=tasks, until=until) if dated else None
     if json:
         tables.print_json(_document(fit, table, days, reached, tasks, until))
         return

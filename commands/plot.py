@@ -13,7 +13,7 @@ OF_BUDGET = ("valley", "allocation")  # which need one budget
 OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
-       "horizons", "ranks", *OF_SCORES, "calibration")  # fmt: skip
+       "horizons", "trend", "ranks", *OF_SCORES, "calibration")  # fmt: skip
 UNPUBLISHED = (
     "residuals",
     "ppc",
@@ -22,6 +22,7 @@ UNPUBLISHED = (
     "progress",
     "lengths",
     "horizons",
+    "trend",
     "ranks",
     *OF_SCORES,
     "calibration",

@@ -195,10 +195,25 @@ LISTED = (
         derived=YEAR,
         joined={"weirdml_models": ("model",), "weirdml_times": ("task", "threshold")},
     ),
+    Table(
+        "training_compute",
+        440,
+        "values",
+        "Training compute of 440 language models, 2012 to October 2025",
+        'Epoch AI, "Data on AI Models", December 2025',
+        "CC-BY 4.0",
+        derived=YEAR | {"larger_before": lambda models: _larger_before(models)},
+    ),
     Table("weirdml_models", 87, "models", "The models of weirdml and their dates", *WEIRDML, derived=YEAR),
     Table("weirdml_times", 85, "times", "The time that people need for the tasks of weirdml, by threshold", *WEIRDML),
 )
 TABLES = {table.name: table for table in LISTED}
+
+
+def _larger_before(models):
+    """Return the number of models of more compute that were published by the date of each, an ndarray."""
+    date, value = models["date"].to_numpy(), models["value"].to_numpy(float)
+    return ((date[None, :] <= date[:, None]) & (value[None, :] > value[:, None])).sum(1)
 
 
 def catalogue() -> pd.DataFrame:

@@ -198,8 +198,9 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     table.attrs[HEADERS] = names
     missing = [column for column in needed if column not in table]
     if missing:
+        lacking = f"{listed(missing)} {'is' if len(missing) == 1 else 'are'}"
         raise InputError(
-            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
+            f"{label}: {lacking} needed and not there; the columns are {listed(table.columns)}; "
             f"name one with {choice(missing[0], 'NAME')}{hint}"
         )
     return table, names

@@ -62,7 +62,8 @@ def read(
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
-        ``"horizons"`` are successes of models on tasks with human times. The notes list the columns of each.
+        ``"horizons"`` are successes of models on tasks with human times, ``"values"`` dated values such as prices. The
+        notes list the columns of each.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
@@ -187,6 +188,10 @@ def read(
     Without ``runs`` each row is one run of 0 or 1, and runs are counted. Of a model ``date`` and ``family`` are
     optional, of a task ``task_family``, ``time_source`` (estimated, or how it was timed) and ``estimated_minutes``.
     Runs that reach one threshold of a task count as reaching all that take less time.
+
+    **Dated values (values).** A row is a value at a date: a price, a rating, a training compute. Needed are ``date``
+    and ``value``; ``model`` names what the value is of. ``low`` and ``high`` are limits, or ``halfwidth`` is half their
+    distance, which may be written ±5 or +5/-4. A blank limit is none. The result has ``year``.
 
     Examples
     --------

@@ -17,7 +17,7 @@ COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
 CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
-DROPPING = ("runs", "evaluations", "counts", "scores", "horizons")  # kinds whose reader can leave rows out
+DROPPING = ("runs", "evaluations", "counts", "scores", "horizons", "values")  # kinds whose reader can leave rows out
 
 
 def check(frame, kind, *, label, names=None, faults=()):
@@ -160,6 +160,11 @@ def schema(kind):
         columns = {"minutes": number(positive), "successes": number(nonnegative), "runs": number(positive)}
         columns["estimated_minutes"] = pa.Column("float64", positive, nullable=True, required=False)
         return pa.DataFrameSchema(columns)
+    if kind == "values":
+        columns = {"value": number(finite)}
+        limits = {"low": finite, "high": finite, "halfwidth": nonnegative}
+        columns |= {name: pa.Column("float64", of, nullable=True, required=False) for name, of in limits.items()}
+        return pa.DataFrameSchema(columns)
     of_a_model = {
         "date": date(),
         "year": number(positive),
@@ -289,6 +294,16 @@ def schema(kind):
             "minutes": number(positive),
             "estimated_minutes": number(positive, nullable=True),
             "time_source": text(),
+        },
+        "training_compute": {
+            "model": text(),
+            "date": date(),
+            "year": number(positive),
+            "value": number(positive),
+            "organization": text(),
+            "accessibility": text(nullable=True),
+            "compute_confidence": text(*CONFIDENCES),
+            "larger_before": whole(nonnegative),
         },
         "published": {
             "quantity": text(),

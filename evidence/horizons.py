@@ -75,8 +75,8 @@ def _entry(fit):
     bias = fit["posterior"].get("estimate_bias")
     return {
         "diagnostics": fit.diagnostics,
-        "doubling_days": _records(bs.horizons.doubling_days(fit)),
-        "dates_reached": _records(bs.horizons.dates_reached(fit)),
+        "doubling_days": _records(bs.progress.doubling_days(fit)),
+        "dates_reached": _records(bs.progress.dates_reached(fit)),
         "hours": {
             model: {
                 f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)

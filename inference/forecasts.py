@@ -39,7 +39,7 @@ MOST_BYTES = 200_000
 SIGNIFICANT = 6
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 WITHIN = 45.0  # days between the date of a forecast and the release of a model that it is scored on
-UNITS = {"runs": "nats/token", "scores": "share", "horizons": "minutes"}
+UNITS = {"runs": "nats/token", "scores": "share", "horizons": "minutes", "values": "that of the value"}
 SCHEMA = 1
 
 
@@ -57,8 +57,8 @@ def forecast(
     ----------
     fit : Fit
         Of ``scores`` with dates or of ``horizons`` with a trend, for a new model of unknown compute released at a date.
-        What is forecast is the score on each benchmark, or the time horizon. Of a law of runs it is the loss of a
-        planned run.
+        What is forecast is the score on each benchmark, or the time horizon. Of ``trend`` it is the value of a new row.
+        Of a law of runs it is the loss of a planned run.
     at : str, optional
         Date such as 2027-01-31, of models; a month or a year takes its middle.
     benchmarks : sequence of str
@@ -89,15 +89,15 @@ def forecast(
     """
     kind, rng = of_kind(fit).law.kind, np.random.default_rng(seed)
     if kind not in UNITS:
-        raise InputError(f"{fit.place} is a fit of {fit.law.name}; forecasts are of runs, scores and horizons")
+        raise InputError(f"{fit.place} is a fit of {fit.law.name}; forecasts are of runs, scores, horizons and values")
     if kind == "runs":
         entries, of = _loss(fit, at, benchmarks, plan, seed), {"plan": {k: float(x) for k, x in plan.items()}}
     else:
         if plan:
             raise InputError(f"a forecast of {kind} takes a date, not the sizes of a run")
         year = _year(at)
-        of = {"at": at, "year": year}
-        entries = _horizon(fit, year, benchmarks, rng) if kind == "horizons" else _scores(fit, year, benchmarks, rng)
+        of = {"at": at, "year": year, "log": kind != "scores" and getattr(fit.law, "linear_unit", None) is None}
+        entries = OF_DATE[kind](fit, year, benchmarks, rng)
     return {
         "schema": SCHEMA,
         "kind": kind,
@@ -173,6 +173,17 @@ def _horizon(fit, year, benchmarks, rng):
     return [_entry("time horizon", np.exp(new), None if line is None else np.exp(line))]
 
 
+def _value(fit, year, benchmarks, rng):
+    if len(benchmarks):
+        raise InputError("a forecast of dated values takes no benchmarks")
+    law, rows = fit.law, fit.draws.rows
+    blank = {name: np.nan for name in ("low", "high", "halfwidth") if name in rows}
+    new = rows.head(1).assign(year=year, **blank, **({law.groups: NEW} if law.groups else {}))
+    draws = law.from_scale(fit.draws.replicate(rng, new).values.ravel())
+    line = straight_line(rows["year"].to_numpy(float), law.on_scale(rows["value"].to_numpy(float)), year)
+    return [_entry("value", draws, None if line is None else law.from_scale(line))]
+
+
 def _scores(fit, year, benchmarks, rng):
     draws = fit.draws
     if draws.law.pace is None:
@@ -193,6 +204,8 @@ def _scores(fit, year, benchmarks, rng):
         entries.append(_entry(name, values, None if line is None else np.clip(line, 0, 1)))
     return entries
 
+
+OF_DATE = {"horizons": _horizon, "scores": _scores, "values": _value}
 
 # The ledger -----------------------------------------------------------------------------------------------------------
 
@@ -249,8 +262,8 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
     document : dict
         From `read` or `forecast`.
     later : DataFrame or Fit
-        A table of runs or scores as `bayescaling.read` returns it. For time horizons a fit of ``horizons`` to later
-        data, whose medians are taken for what came.
+        A table of runs, scores or dated values as `bayescaling.read` returns it. For time horizons a fit of
+        ``horizons`` to later data, whose medians are taken for what came.
     within : float
         Days between the date of the forecast and the release of a model that it is scored on.
 
@@ -258,8 +271,8 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
     -------
     DataFrame
         A row for each outcome: ``name``, ``model``, ``observed``, ``covers_50``, ``covers_90``, ``crps`` and
-        ``log_score``. Scores of the straight line have the prefix ``line_`` and are NaN where there is none. A horizon
-        is scored in its logarithm.
+        ``log_score``. Scores of the straight line have the prefix ``line_`` and are NaN where there is none. Horizons
+        and values on a log scale are scored in their logarithm.
 
     Raises
     ------
@@ -273,7 +286,7 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
         what = "the planned run" if document["kind"] == "runs" else f"models released within {within:g} days of it"
         raise InputError(f"nothing to score a forecast for {document.get('at', 'a run')} on: no row is of {what}")
     by_name = {entry["name"]: entry for entry in document["entries"]}
-    log = document["kind"] == "horizons"
+    log = document.get("log", document["kind"] == "horizons")
     records = []
     for name, model, observed in came.itertuples(index=False):
         of = {"": by_name[name]["quantiles"], "line_": by_name[name]["straight_line"]}
@@ -296,7 +309,11 @@ def _outcomes(document, later, within):
         frame = pd.DataFrame({"name": "time horizon", "model": values.index, "value": values.to_numpy()})
         near = abs(np.array(draws.reference["years"]) - document["year"]) * 365.25 <= within
         return frame[near]
-    needed = {"runs": (*document.get("plan", {}), "loss"), "scores": ("model", "benchmark", "score", "year")}[kind]
+    needed = {
+        "runs": (*document.get("plan", {}), "loss"),
+        "scores": ("model", "benchmark", "score", "year"),
+        "values": ("value", "year"),
+    }[kind]
     if lacking := [name for name in needed if name not in getattr(later, "columns", ())]:
         raise InputError(f"a forecast of {kind} is scored on a table of {kind}; there is no column {listed(lacking)}")
     if kind == "runs":
@@ -309,6 +326,9 @@ def _outcomes(document, later, within):
         return pd.DataFrame({"name": "loss", "model": label, "value": later["loss"]})[same]
     names = [entry["name"] for entry in document["entries"]]
     near = abs(later["year"] - document["year"]) * 365.25 <= within
+    if kind == "values":
+        label = later["model"] if "model" in later else later["date"].dt.strftime("%Y-%m-%d")
+        return pd.DataFrame({"name": "value", "model": label, "value": later["value"]})[near]
     rows = later[near & later["benchmark"].isin(names)]
     return pd.DataFrame({"name": rows["benchmark"], "model": rows["model"], "value": rows["score"]})
 

@@ -8,6 +8,7 @@ NEEDED = {
     "counts": "lengths need a fit of the law 'lengths'",
     "horizons": "horizons need a fit of the law 'horizons'",
     "scores": "capabilities need a fit of the law 'scores'",
+    "values": "trends of dated values need a fit of the law 'trend'",
 }
 
 

@@ -19,11 +19,11 @@ from .checks.check import FITS, verdict_sentence
 from .checks.check import KEY as VERDICT
 from .checks.sandwich import quotable
 from .checks.trade_off import trade_off_sentence
-from .horizons.quantities import doubling_days
 from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
+from .progress.trends import doubling_days, yearly_gain
 from .scores.compute import summary as progress_summary
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, sizes, yearly
 
@@ -36,6 +36,7 @@ MOST_LEVELS = 20  # of a quantity that is shown level by level
 SHARE = 0.5  # of problems right at the lengths that are quoted
 MOST_ANSWERS = 5
 QUICK_ROWS = 1000  # of a table whose law is checked when a fit is printed
+EVEN = 0.5  # probability of growth below which values fall
 AHEAD = 10  # times the largest run: the budget of the optimal size that a fit prints
 NAMES = {
     "E": "E, nats per token",
@@ -183,12 +184,22 @@ def _answers_of_horizons(fit):
         yield f"horizon of {model}, half of the runs", text
 
 
+def _answers_of_values(fit):
+    if fit.law.linear_unit is None:
+        for change, period, text in _changes(fit):
+            yield f"days in which values {change}, {period}", text
+    for period, row in yearly_gain(fit).iterrows():
+        what = "gain a year" if fit.law.linear_unit else "factor a year"
+        yield f"{what}, {period}", plain(_ends(row), "{:.3g}")
+
+
 ANSWERS = {
     "runs": _answers_of_runs,
     "evaluations": _answers_of_evaluations,
     "counts": _answers_of_counts,
     "scores": _answers_of_scores,
     "horizons": _answers_of_horizons,
+    "values": _answers_of_values,
 }
 
 
@@ -238,12 +249,34 @@ def _of_horizons(fit, of, fits):
         yield f"{model} does the typical task that takes people {text} in half of its runs ({of}, 95% interval)."
 
 
+def _of_values(fit, of, fits):
+    if fit.law.linear_unit is None:
+        for change, period, text in _changes(fit):
+            yield f"Values {change} in {text} days ({period}, {of}, 95% interval)."
+        return
+    for period, row in yearly_gain(fit).iterrows():
+        yield f"Values grow by {plain(_ends(row), '{:.3g}')} a year ({period}, {of}, 95% interval)."
+
+
 def _doublings(fit):
     """Pairs of a period and the days in which horizons double, in words."""
     if fit.law.trend is None:
         return []
-    ends = doubling_days(fit)[[LOW, MIDDLE, HIGH]].iterrows()
-    return [(str(period), months({end: intervals.finite(x) for end, x in row.items()})) for period, row in ends]
+    return [(str(period), months(_ends(row))) for period, row in doubling_days(fit).iterrows()]
+
+
+def _ends(row):
+    return {end: intervals.finite(row[end]) for end in (LOW, MIDDLE, HIGH)}
+
+
+def _changes(fit):
+    """Return what values on a log scale do, the period, and the days in which they do, in words."""
+    changes = []
+    for period, row in doubling_days(fit).iterrows():
+        falls = row["p_growth"] < EVEN
+        ends = doubling_days(fit, halving=True).loc[period] if falls else row
+        changes.append(("halve" if falls else "double", str(period), months(_ends(ends))))
+    return changes
 
 
 def _horizons(fit):
@@ -282,4 +315,5 @@ OF_KIND = {
     "counts": _of_counts,
     "scores": _of_scores,
     "horizons": _of_horizons,
+    "values": _of_values,
 }

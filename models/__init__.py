@@ -19,6 +19,7 @@ from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
 from .scores.law import Scores
+from .values.law import Trend
 
 __all__ = [
     "SPECIFICATIONS",
@@ -40,6 +41,7 @@ __all__ = [
     "Progress",
     "Scores",
     "Specification",
+    "Trend",
     "law",
     "laws",
 ]

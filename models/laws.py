@@ -24,6 +24,7 @@ from .loss.power import VARIABLES, PowerLaw
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
 from .scores.law import Scores
+from .values.law import Trend
 
 __all__ = [
     "Chinchilla",
@@ -44,6 +45,7 @@ __all__ = [
     "Sampled",
     "Scores",
     "Specification",
+    "Trend",
     "names",
     "register",
 ]
@@ -64,6 +66,7 @@ LAWS: dict[str, type[Law]] = {
         Lengths,
         Scores,
         Horizons,
+        Trend,
     )
 }
 # Names that state an option of a law.

@@ -9,6 +9,7 @@ from .ranks import plot_ranks
 from .runs import plot_fit, plot_isoflop, plot_valley
 from .scores import plot_capability, plot_since
 from .sizes import plot_allocation, plot_frontier
+from .trends import plot_trend
 from .validation import plot_calibration, plot_sensitivity
 
 __all__ = [
@@ -32,5 +33,6 @@ __all__ = [
     "plot_rollout",
     "plot_sensitivity",
     "plot_since",
+    "plot_trend",
     "plot_valley",
 ]

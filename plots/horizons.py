@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
-from ..inference.horizons.quantities import doubling_days, minutes
+from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
+from ..inference.progress.trends import doubling_days
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
-from ..models.horizons.trend import log_horizon
 from .picture import Axis, Layer, Picture, drawn, frame
 from .shared import check_level, ends, in_words, percent
-from .style import BLUE, GREY, ORANGE, OUTER, Look
+from .style import BLUE, GREY, Look
+from .trends import dates_of, trend_layers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from ..inference.fit import Fit
     from .picture import Backend
-
-AHEAD = 0.5  # years of the trend after the latest model
-DATES = 60
 
 
 def plot_horizons(
@@ -73,14 +71,10 @@ def plot_horizons(
     solved = rows.groupby("model")["successes"].sum().reindex(horizons["model"].values) > 0
     years = np.array(draws.reference["years"])
     low, middle, high = ends(horizons, level)
-    dates = np.linspace(years.min(), years.max() + AHEAD, DATES)
+    dates = dates_of(years)
     # The margin of the share is the same for every model of a draw.
     margin = np.log(horizons.isel(model=0)) - draws.named()["horizon"].isel(model=0)
-    values = {name: x.reshape(-1, 1) for name, x in draws.values.items()}
-    levels = log_horizon(values, draws.law.trend, dates, draws.reference["break_span"])
-    levels = np.exp(levels + margin.transpose("chain", "draw").values.reshape(-1, 1))
-    tail = (1 - level) / 2
-    below, centre, above = np.quantile(levels, [tail, 0.5, 1 - tail], axis=0)
+    levels = np.exp(draws.levels(dates) + margin.transpose("chain", "draw").values.reshape(-1, 1))
     best = int(np.where(solved, middle, 0).argmax())
     days = doubling_days(fit).iloc[-1]
     of_models = (("with successes", solved.to_numpy(), BLUE), ("without any, an upper bound", ~solved.to_numpy(), GREY))
@@ -93,9 +87,7 @@ def plot_horizons(
         x=Axis("Date of release", "year"),
         y=Axis("Time that people need", "minutes", log=True),
         layers=(
-            Layer("band", f"trend, {percent(level)} interval", frame(x=dates, low=below, high=above), Look(ORANGE),
-                  opacity=OUTER),
-            Layer("line", "trend, median", frame(x=dates, y=centre), Look(ORANGE)),
+            *trend_layers(dates, levels, level),
             *(
                 layer
                 for name, chosen, colour in of_models

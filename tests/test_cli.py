@@ -604,7 +604,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["progress-since", "--years", "2026:2023"], "write FIRST:LAST, such as 2023:2026"),
         (["progress-since", "--years", "1990:1995"], "no model is of then; they are of 2023.1 to 2026.6"),
         (["progress-since", "--years", "2026:2027"], "is known of 0 models; pace='linear' needs at least 5"),
-        (["progress-since", "--data", "few.csv"], "are needed and not there"),
+        (["progress-since", "--data", "few.csv"], "needed and not there"),
         (["progress-since", "--out", "file/fits"], "--out file/fits: the folder cannot be made"),
         (["rollout", "chinchilla"], "--below"),
         (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),

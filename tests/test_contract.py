@@ -59,13 +59,16 @@ STUDIED = {
     "scores, ceilings, versions": bs.laws.Scores(ceilings=True, version_effects=True),
     "horizons": bs.laws.Horizons(),
     "horizons, break, estimates, families": bs.laws.Horizons(trend="break", estimates=True, family_effects=True),
+    "trend": bs.laws.Trend(),
+    "trend, break, groups": bs.laws.Trend(trend="break", groups="organization"),
     "lengths": bs.laws.Lengths(),
     "lengths, no seeds": bs.laws.Lengths(seeds=False),
 }
 TABLES = {"data-constrained": "data_constrained_runs"}
 # One law of each kind, one without an optimum and one whose quantities have levels.
 OPTIMISED = ("centre", "information")  # arrays of point estimates
-SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds", "horizons")
+SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds", "horizons",
+          "trend")  # fmt: skip
 ADDRESS = compiled.address
 GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -96,6 +99,9 @@ def table_for(name):
         successes = bs.load("weirdml")
         models = successes["model"].unique()[::5]
         return successes[successes["model"].isin(models) & successes["threshold"].isin([50, 90])].reset_index(drop=True)
+    if name.startswith("trend"):
+        compute = bs.load("training_compute")
+        return compute[compute["larger_before"] < 10].reset_index(drop=True)
     if name in TABLES:
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
@@ -344,6 +350,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
     dims = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
     dims += ["model"] if fitter.law.grouping.integrates else []
+    dims += [fitter.law.groups] if fitter.law.name == "trend" and fitter.law.groups else []
     assert by.dims == (*dims, fitter.law.unit)[:1]
     table = fit.robust_sd(quantity)
     assert table.loc["unit", "clusters"] == by.size

@@ -1,9 +1,9 @@
-"""The kinds of table: of runs, of dated evaluations, of counts, of scores, of successes on timed tasks."""
+"""The kinds of table: runs, dated evaluations, counts, scores, successes on timed tasks, dated values."""
 
-from . import counts, evaluations, horizons, runs, scores
+from . import counts, evaluations, horizons, runs, scores, values
 from .kind import Kind
 
-LISTED = (runs.RUNS, evaluations.EVALUATIONS, counts.COUNTS, scores.SCORES, horizons.HORIZONS)
+LISTED = (runs.RUNS, evaluations.EVALUATIONS, counts.COUNTS, scores.SCORES, horizons.HORIZONS, values.VALUES)
 KINDS = {kind.name: kind for kind in LISTED}
 
 __all__ = ["KINDS", "Kind"]

@@ -1,4 +1,4 @@
-"""Fits of the law of time horizons: horizons of models, their doubling time, dates at which a horizon is reached."""
+"""Fits of the law of time horizons: the human time of tasks that models do."""
 
 import lazy_loader
 

@@ -5,8 +5,8 @@ import pandas as pd
 
 from ...datasets.wording import quoted
 from ...errors import InputError
+from ..trends import span_of
 from .outcomes import log_choose
-from .trend import span_of
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
 SEVERAL = 2  # thresholds of a task, from which minutes are settled better than logits

@@ -7,16 +7,14 @@ import numpy as np
 from ...datasets.deferred import special, xr
 from ..lengths.counts import between, cumulative, draw_counts, spread
 from ..member_draws import MemberDraws
+from ..trends import WithTrend
 from . import design
 from .outcomes import log_density
-from .trend import break_date, yearly_gain
 
-BEFORE, AFTER, ALL = "before", "after", "all"
 NODES, WIDTH = 25, 5.0  # of a model's horizon, where it is integrated over, in sds of its draws on either side
-PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
 
 
-class HorizonsDraws(MemberDraws):
+class HorizonsDraws(WithTrend, MemberDraws):
     """Draws of the coordinates z of a law of horizons.
 
     Parameters
@@ -84,28 +82,8 @@ class HorizonsDraws(MemberDraws):
         if self.law.trend is not None:
             variables["doubling_rate"] = self.gain() / np.log(2)
         if self.law.trend == "break":
-            variables["break_date"] = self._array(break_date(self.values, self.reference["break_span"]))
+            variables["break_date"] = self._array(self.break_dates())
         return xr.Dataset(variables)
-
-    def gain(self, years=None):
-        """Return the log horizon gained a year: dims (chain, draw, period).
-
-        Parameters
-        ----------
-        years : sequence of float, optional
-            Dates of the gains, which ``period`` then holds. By default periods are ``all``; or ``before`` and ``after``
-            a break; or, of other forms that change, the same names for gains in mid-2023 and in mid-2025.
-        """
-        trend, span = self.law.trend, self.reference["break_span"]
-        if years is not None:
-            periods, at = np.array(years, float), years
-        elif trend == "linear":
-            periods, at = [ALL], [PART_AFTER]
-        else:
-            periods = [BEFORE, AFTER]
-            at = (-np.inf, np.inf) if trend == "break" else (PART_BEFORE, PART_AFTER)
-        gains = [np.broadcast_to(yearly_gain(self.values, trend, date, span), self.z.shape[:2]) for date in at]
-        return self._array(np.stack(gains, -1), "period", period=periods)
 
     # Successes -------------------------------------------------------------------------------------------------------
 

@@ -14,12 +14,12 @@ from ..coordinates import Coordinates, Units
 from ..density import POTENTIAL, Density
 from ..law import Effort, Law
 from ..lengths.curve import log_rising
+from ..trends import level
 from . import design
 from .draws import HorizonsDraws
 from .outcomes import log_shares, rising
 from .parts import HorizonsGrouping, HorizonsTests
 from .priors import OF_TRENDS, free_parameters
-from .trend import log_horizon
 
 NOISES = ("beta_binomial", "binomial")
 HORIZON, TASK = "horizon_units", "task_units"
@@ -101,6 +101,7 @@ class Horizons(Law):
     kind: ClassVar[str] = "horizons"
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "successes"
+    centre: ClassVar[str] = "horizon_centre"
     scale: ClassVar[str] = "successes"  # type: ignore[misc]
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     tests = HorizonsTests()
@@ -290,8 +291,9 @@ class Horizons(Law):
     def expected(self, values, data):
         """Return the mean log horizon of models given their dates, log minutes, (..., model)."""
         values = {name: values[name][..., None] for name in self.prior_of}
+        values["centre"] = values[self.centre]
         span = (data["model_break_low"], data["model_break_high"]) if self.trend == "break" else None
-        return log_horizon(values, self.trend, data["model_year"], span)
+        return level(values, self.trend, data["model_year"], span)
 
     def expected_effects(self, values, data):
         """Return the mean and variance of the effects of tasks about those of families, (..., task)."""

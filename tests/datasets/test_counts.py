@@ -33,7 +33,7 @@ def with_value(column, value, row=1):
         (with_value("embedding", "fire"), 'run "a" had "abacus" before'),
         (with_value("train_digits", 6), 'run "a" had 5 before'),
         (pd.concat([SMALL, SMALL.iloc[[4]]]), 'run "b" has lengths 5 and 5 before'),
-        (SMALL.drop(columns="train_digits"), '"train_digits" are needed'),
+        (SMALL.drop(columns="train_digits"), '"train_digits" is needed'),
         (SMALL.assign(split="inside"), "one of id, ood, ood100"),
         (with_value("run", None), "found nothing (a blank)"),
     ],

@@ -126,7 +126,7 @@ def test_names_are_text_as_they_are_written(tmp_path):
         (changed(2, "training_compute_flop", -1.0), "found -1, which is not a positive finite number"),
         (changed(1, "compute_confidence", "sure"), 'found "sure", which is none of "Confident", "Likely"'),
         (changed(1, "family", "second"), 'found "second" where model "a" had "first" before'),
-        (WHOLE.drop(columns="score"), '"score" are needed and not there'),
+        (WHOLE.drop(columns="score"), '"score" is needed and not there'),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_line(table, message):

@@ -86,8 +86,24 @@ def horizons_fit():
 
 
 @pytest.fixture(scope="module")
+def trend_fit():
+    compute = bs.load("training_compute")
+    largest = compute[compute["larger_before"] < 10]
+    return settled(lambda: bs.fit(bs.laws.Trend(), largest, seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
 def figures(
-    fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit, calibrated, scores_fit, grouped_fit, horizons_fit
+    fit_default,
+    fit_one_sigma,
+    progress_fit,
+    rolled_out,
+    counts_fit,
+    calibrated,
+    scores_fit,
+    grouped_fit,
+    horizons_fit,
+    trend_fit,
 ):
     """The picture of each figure, before a backend draws it."""
     both = {"by size": fit_default, "one sigma": fit_one_sigma}
@@ -112,6 +128,7 @@ def figures(
         "progress": lambda **options: bs.plot_progress(progress_fit, **options),
         "capability": lambda **options: bs.plot_capability(scores_fit, **options),
         "horizons": lambda **options: bs.plot_horizons(horizons_fit, **options),
+        "trend": lambda **options: bs.plot_trend(trend_fit, **options),
         "ranks": lambda **options: bs.plot_ranks(horizons_fit, **options),
         "since": lambda **options: bs.plot_since(scores_fit, **options),
         "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),

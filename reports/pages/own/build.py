@@ -11,10 +11,17 @@ from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
 from ...output import judge_chains, prepare, write
-from . import counts, evaluations, horizons, runs, scores
+from . import counts, evaluations, horizons, runs, scores, values
 from .fronts import PLACE, front_of
 
-PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores, "horizons": horizons}
+PAGES = {
+    "runs": runs,
+    "evaluations": evaluations,
+    "counts": counts,
+    "scores": scores,
+    "horizons": horizons,
+    "values": values,
+}
 
 
 def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, **settings):

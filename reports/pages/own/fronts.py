@@ -10,7 +10,16 @@ from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts
 from ....inference.words import MIDDLE, digits
 from ....models.loss.budget import training_flop
-from ....plots import plot_compare, plot_doubling, plot_fit, plot_horizons, plot_lengths, plot_rollout, plot_valley
+from ....plots import (
+    plot_compare,
+    plot_doubling,
+    plot_fit,
+    plot_horizons,
+    plot_lengths,
+    plot_rollout,
+    plot_trend,
+    plot_valley,
+)
 from ...drawing.pictures import pictured
 from ...html.front import Front, misfit_note
 from ..front.answers import answer, beyond, of_law, progress_parts, size_parts, width
@@ -20,6 +29,7 @@ from ..front.quote import not_quotable, quotable
 PLACE = "answers"  # the part of the page that has more
 SHARE, FEWEST = 0.75, 12  # of the runs, which are fitted to predict the rest; fewer runs are not divided
 HALF = "0.5"
+EVEN = 0.5  # probability of growth below which values fall
 
 
 def front_of(document, figures):
@@ -262,3 +272,28 @@ def horizons_figures(fits, comparison, file_name):
     best, _ = best_and_rivals(fits, comparison)
     code = f'import bayescaling as bs\n\nbs.plot_horizons(bs.open("posteriors/{file_name(best)}.nc"))'
     return [pictured(plot_horizons, fits[best], code=code)]
+
+
+def values_answers(fits, document, comparison):
+    """Answer how fast values grow."""
+    best, _ = best_and_rivals(fits, comparison)
+    entry = document["laws"][best]
+    period = list(entry["gain"])[-1]
+    named = {
+        "log": fits[best].law.linear_unit is None,
+        "gain": entry["gain"][period],
+        "days": entry["days"][period] if "days" in entry else None,
+        "falls": entry["gain"][period]["p_growth"] < EVEN,
+        "period": None if len(entry["gain"]) == 1 else period,
+        "law": called(best),
+        "count": len(fits[best].rows),
+    }
+    facts = Facts(chains=True, **of_law(entry["verdict"]))
+    return [answer("values", PLACE, facts, (best,), named, document["diagnostics"])]
+
+
+def values_figures(fits, comparison, file_name):
+    """Draw values by date."""
+    best, _ = best_and_rivals(fits, comparison)
+    code = f'import bayescaling as bs\n\nbs.plot_trend(bs.open("posteriors/{file_name(best)}.nc"))'
+    return [pictured(plot_trend, fits[best], code=code)]

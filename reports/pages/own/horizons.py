@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from ....inference.horizons.quantities import SHARES, dates_reached, doubling_days
+from ....inference.horizons.quantities import SHARES
 from ....inference.horizons.quantities import summary as horizon_summary
 from ....inference.intervals import finite
+from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import dates, durations, months, probability
 from ...drawing import checks, tables
 from ...entries import fit_entry

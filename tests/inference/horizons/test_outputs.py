@@ -29,7 +29,7 @@ def run(*arguments):
 
 def test_the_command_prints_what_the_functions_return(fit, path):
     document = json.loads(run("horizons", path, "--json"))
-    table, days = bs.horizons.summary(fit), bs.horizons.doubling_days(fit)
+    table, days = bs.horizons.summary(fit), bs.progress.doubling_days(fit)
     for (model, share), row in table.iterrows():
         assert document["minutes"][model][f"{share:g}"]["q50"] == pytest.approx(row["q50"])
     assert document["doubling_days"]["all"]["q97.5"] == pytest.approx(days.loc["all", "q97.5"])

@@ -4,8 +4,9 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.horizons import quantities
+from bayescaling.inference.progress import trends
 from bayescaling.models.draws import DRAWS
-from bayescaling.models.horizons.trend import log_horizon
+from bayescaling.models.trends import level
 from scipy import special
 
 pytestmark = pytest.mark.slow
@@ -35,14 +36,15 @@ def test_a_random_task_of_a_time_is_done_with_the_probability(fit):
 def test_days_and_dates_follow_from_a_line_in_closed_form(fit):
     posterior = fit["posterior"]
     gain = posterior["yearly_gain"].values.ravel()
-    days = quantities.doubling_days(fit).loc["all"]
+    days = trends.doubling_days(fit).loc["all"]
     assert days["q50"] == pytest.approx(np.quantile(365.25 * np.log(2) / gain, 0.5), rel=1e-3)
-    table = quantities.dates_reached(fit, {"here": 1e6}, until=2027.0)
+    table = trends.dates_reached(fit, {"here": 1e6}, until=2027.0)
     dates = 2024.5 + (np.log(1e6) - posterior["horizon_centre"].values.ravel()) / gain
     assert table.loc["here", "q50"] == pytest.approx(np.median(dates), abs=1e-3)
     assert table.loc["here", "p_not_until"] == pytest.approx((dates > 2027.0).mean(), abs=0.01)
     values = {name: posterior[name].values[0, :3, None] for name in fit.law.prior_of}
-    np.testing.assert_allclose(log_horizon(values, "linear", dates[:3, None])[:, 0], np.log(1e6))
+    values["centre"] = values["horizon_centre"]
+    np.testing.assert_allclose(level(values, "linear", dates[:3, None])[:, 0], np.log(1e6))
 
 
 def test_summaries_name_models_from_the_latest(fit):
@@ -60,7 +62,7 @@ def test_what_has_no_trend_has_no_rate_and_a_fit_of_another_law_no_horizons(fit)
     with pytest.raises(bs.InputError, match="tasks"):
         quantities.minutes(fit, tasks="hard")
     with pytest.raises(bs.InputError, match="above 0"):
-        quantities.dates_reached(fit, {"nothing": 0.0})
+        trends.dates_reached(fit, {"nothing": 0.0})
 
 
 def test_leaving_models_out_is_compared_by_integrated_horizons(fit):

@@ -7,7 +7,7 @@ import pytest
 from bayescaling.inference.engine import compile_density, flat
 from bayescaling.models.draws import DRAWS
 from bayescaling.models.horizons.outcomes import log_choose, log_density, log_shares
-from bayescaling.models.horizons.trend import log_horizon, yearly_gain
+from bayescaling.models.trends import level, yearly_gain
 from scipy import special, stats
 
 TRUTH = {
@@ -78,7 +78,7 @@ def test_a_beta_binomial_of_every_count_adds_up_to_1_and_becomes_the_binomial():
 @pytest.mark.parametrize("trend", ["linear", "break", "acceleration", "logistic"])
 def test_the_yearly_gain_is_the_derivative_of_the_trend(trend):
     values = {
-        "horizon_centre": 2.0,
+        "centre": 2.0,
         "yearly_gain": 1.3,
         "yearly_gain_change": 0.9,
         "break_place": 0.4,
@@ -87,7 +87,7 @@ def test_the_yearly_gain_is_the_derivative_of_the_trend(trend):
         "width": 1.7,
     }
     date, step, span = np.array([2022.2, 2024.0, 2026.9]), 1e-5, (2023.0, 2025.0)
-    ahead, behind = (log_horizon(values, trend, date + sign * step, span) for sign in (1, -1))
+    ahead, behind = (level(values, trend, date + sign * step, span) for sign in (1, -1))
     np.testing.assert_allclose((ahead - behind) / (2 * step), yearly_gain(values, trend, date, span), rtol=1e-6)
 
 

@@ -1,0 +1,244 @@
+"""How fast time horizons and dated values grow, and when they reach a level, draw by draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ..checks.sandwich import quotable_places
+from ..horizons.quantities import TASKS, margins
+from ..interval_table import IntervalTable, printed
+from ..intervals import named, quantiles
+from ..needs import NEEDED, of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..fit import Fit
+
+PROBABILITIES = (0.025, 0.5, 0.975)
+DAYS = 365.25
+WORK = {"a working day": 480.0, "a week of work": 2400.0, "a month of work": 10_020.0}  # 8, 40 and 167 hours
+STEPS = 40  # dates a year at which the trend is worked out
+FURTHEST = 100.0  # years
+GROWS = {"horizons": "time horizons", "values": "values"}
+
+
+def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bool = False) -> IntervalTable:
+    """Summarise the days in which time horizons, or dated values, double.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``horizons`` with a trend, or of ``trend`` on a log scale.
+    years : sequence of float, optional
+        Dates, such as 2025.5. By default one period of a constant rate, else the periods before and after the break. Of
+        other forms they are two dates: mid-2023 and mid-2025 of horizons, the 10th and 90th percentile of the dates of
+        values.
+    halving : bool
+        The days in which they halve instead.
+
+    Returns
+    -------
+    IntervalTable
+        A DataFrame, which prints a short table. By period: quantiles ``q2.5``, ``q50``, ``q97.5`` of the
+        doubling time in days, infinite where nothing grows. ``p_growth`` is the probability of growth. With two periods
+        or dates, ``p_faster`` is the probability that the rate of the period exceeds that of the first.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law, has no trend, or has values on a linear scale.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> compute = bs.load("training_compute")
+    >>> fit = bs.fit("trend", compute[compute["larger_before"] < 10], seed=1, draws=300, tune=500)
+    >>> bs.progress.doubling_days(fit).index.tolist()
+    ['all']
+    """
+    draws = _with_trend(fit)
+    if getattr(draws.law, "linear_unit", None) is not None:
+        raise InputError(
+            f"{fit.place} has values on a linear scale, which do not double; use yearly_gain, or fit with "
+            'value_unit="log"'
+        )
+    gains = _gains(fit, years)
+    first, records = gains.isel(period=0).values.ravel(), {}
+    for i, period in enumerate(gains["period"].values.tolist()):
+        rate = gains.isel(period=i).values.ravel()
+        toward = -rate if halving else rate
+        days = np.divide(DAYS * np.log(2), toward, out=np.full(rate.shape, np.inf), where=toward > 0)
+        records[period] = named(quantiles(days, PROBABILITIES), PROBABILITIES)
+        records[period] |= _chances(rate, first, i, gains)
+    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
+    change, growth = ("halve", "fall") if halving else ("double", "growth")
+    note = f"Medians and 95% intervals; never: no {growth}."
+    title = f"Days in which {GROWS[draws.law.kind]} {change}, trend {draws.law.trend}"
+    return printed(table, "days", title, note)
+
+
+def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable:
+    """Summarise the gain a year of time horizons or dated values.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``horizons`` with a trend, or of ``trend``.
+    years : sequence of float, optional
+        As for `doubling_days`.
+
+    Returns
+    -------
+    IntervalTable
+        A DataFrame, which prints a short table. By period: quantiles ``q2.5``, ``q50``, ``q97.5`` of the factor a year
+        on a log scale, or of the gain in the values' unit on a linear one. ``p_growth`` and ``p_faster`` are as for
+        `doubling_days`.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law or has no trend.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> compute = bs.load("training_compute")
+    >>> fit = bs.fit("trend", compute[compute["larger_before"] < 10], seed=1, draws=300, tune=500)
+    >>> bool(bs.progress.yearly_gain(fit).loc["all", "q2.5"] > 1)
+    True
+    """
+    draws = _with_trend(fit)
+    gains, unit = _gains(fit, years), getattr(draws.law, "linear_unit", None)
+    first, records = gains.isel(period=0).values.ravel(), {}
+    for i, period in enumerate(gains["period"].values.tolist()):
+        rate = gains.isel(period=i).values.ravel()
+        gained = np.exp(rate) if unit is None else unit * rate
+        records[period] = named(quantiles(gained, PROBABILITIES), PROBABILITIES) | _chances(rate, first, i, gains)
+    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
+    what = "Factor by which" if unit is None else "Units by which"
+    title = f"{what} {GROWS[draws.law.kind]} grow a year, trend {draws.law.trend}"
+    return printed(table, "gain a year", title, "Medians and 95% intervals.")
+
+
+def _chances(rate, first, i, gains):
+    """Return the probabilities of growth and, of several periods, of a faster rate than the first."""
+    chances = {"p_growth": float((rate > 0).mean())}
+    if gains.sizes["period"] > 1:
+        chances["p_faster"] = float((rate > first).mean()) if i else np.nan
+    return chances
+
+
+def dates_reached(
+    fit: Fit,
+    levels: Mapping[str, float] | None = None,
+    *,
+    share: float = 0.5,
+    tasks: str = "typical",
+    until: float = 2035.0,
+) -> IntervalTable:
+    """Summarise the dates at which the mean horizon, or the mean of dated values, reaches a level.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``horizons`` with a trend, or of ``trend``.
+    levels : dict of str to float, optional
+        Levels by name: minutes of horizons, by default a working day (8 hours), a week (40 hours) and a month of work
+        (167 hours). Of values they are needed, in the values' unit.
+    share, tasks
+        Of horizons, as for `horizons.minutes`.
+    until : float
+        Date of ``p_not_until``.
+
+    Returns
+    -------
+    IntervalTable
+        A DataFrame, which prints a short table. By name: ``level``; quantiles ``q2.5``, ``q50``, ``q97.5`` of
+        the date, years with decimals. They are infinite where the trend does not reach it within 100 years after the
+        first date of the table. ``p_not_until`` is the probability that it is reached after `until` or never. The dates
+        carry the uncertainty of the trend's numbers, not of its form: compare trends.
+
+    Raises
+    ------
+    InputError
+        As for `doubling_days`, and if a level is missing or not positive on a log scale.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> compute = bs.load("training_compute")
+    >>> fit = bs.fit("trend", compute[compute["larger_before"] < 10], seed=1, draws=300, tune=500)
+    >>> bs.progress.dates_reached(fit, {"1e27 FLOP": 1e27}).index.tolist()
+    ['1e27 FLOP']
+    """
+    draws = _with_trend(fit)
+    of_horizons = draws.law.kind == "horizons"
+    if of_horizons:
+        levels = WORK if levels is None else levels
+        if not 0 < share < 1:
+            raise InputError(f"share must lie between 0 and 1, not {share!r}")
+        if tasks not in TASKS:
+            raise InputError(unknown("tasks", tasks, TASKS))
+    if not levels:
+        raise InputError(f"{fit.place} is a fit of values; name the levels to reach, such as {{'a thousand': 1000.0}}")
+    log = getattr(draws.law, "linear_unit", None) is None
+    for name, level in levels.items():
+        if not (np.isfinite(level) and (level > 0 or not log)):
+            raise InputError(f"levels: {name!r} is {level!r}; give a number{' above 0' if log else ''}")
+    first = float(fit.rows["year"].min())
+    years = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
+    means = draws.levels(years)
+    if of_horizons:
+        means = means - margins(draws, np.array([share]), tasks).reshape(-1, 1)
+    records = {}
+    for name, level in levels.items():
+        target = np.log(level) if log else level / draws.law.linear_unit
+        reached = _first_crossing(years, means, target, falls=not of_horizons)
+        records[name] = {"level": float(level)} | named(quantiles(reached, PROBABILITIES), PROBABILITIES)
+        records[name]["p_not_until"] = float((reached > until).mean())
+    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("level")
+    title = "When the mean of values reaches a level"
+    if of_horizons:
+        title = f"When the mean horizon, of {share:.0%} of the runs of a {tasks} task, reaches a human time"
+    note = f"Medians and 95% intervals under the trend {draws.law.trend}; then: {until:g}."
+    return printed(table, "date", title, note)
+
+
+def _first_crossing(years, means, level, *, falls):
+    """Return the first date at which each draw's means, (draw, date), reach a level; infinite where none does.
+
+    A mean that starts above the level has reached it then or, where it `falls`, reaches it from above.
+    """
+    if falls:
+        down = means[:, :1] > level
+        means, level = np.where(down, -means, means), np.where(down, -level, level)
+    above = means >= level
+    place = above.argmax(1)
+    draws = np.arange(len(means))
+    before = np.maximum(place - 1, 0)
+    rise = means[draws, place] - means[draws, before]
+    target = np.broadcast_to(level, (len(means), 1))[:, 0]
+    share = np.divide(target - means[draws, before], rise, out=np.ones(len(means)), where=rise > 0)
+    crossing = years[before] + share * (years[place] - years[before])
+    return np.where(above.any(1), np.where(place > 0, crossing, years[0]), np.inf)
+
+
+def _gains(fit, years):
+    """Return gains a year, robust where the values reject their law; the check of horizons takes too long for that."""
+    gains = fit.draws.gain(years)
+    return quotable_places(fit, {"gain": gains})["gain"] if fit.law.kind == "values" else gains
+
+
+def _with_trend(fit):
+    law = of_kind(fit).law
+    if law.kind not in GROWS:
+        raise InputError(f"{fit.place} is a fit of {law.name}; {NEEDED['horizons']}, {NEEDED['values']}")
+    if law.trend is None:
+        raise InputError(f"{fit.place} was fitted with trend=None, which has no rate; fit with trend='linear'")
+    return fit.draws

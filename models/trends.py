@@ -1,0 +1,139 @@
+"""Trends in the date: of time horizons, and of dated values.
+
+All functions take arrays of any library of `arrays`, quantities of shape (..., 1) or dates of shape (date,).
+"""
+
+import numpy as np
+
+from .arrays import exp, maximum
+
+YEAR = 2024.5  # the date that horizons are relative to
+BREAK_QUANTILES = (0.1, 0.9)  # of the dates, between which a break lies
+BEFORE, AFTER, ALL = "before", "after", "all"
+PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
+TRENDS = (None, "linear", "break", "acceleration", "logistic")
+
+
+def level(values, trend, date, span=None, zero=YEAR):
+    """Return the mean at dates, such as of a log horizon.
+
+    With t the date less that of zero the mean is ``centre + gain t`` for ``linear``. A ``break`` at b adds
+    ``change max(t - b, 0)`` and ``acceleration`` adds ``acceleration t**2 / 2``. The ``logistic`` form rises between
+    two levels, fastest at a midpoint m: ``centre + 4 gain w (S((t - m) / w) - S(-m / w))``, with the logistic function
+    S and a width w. Its gain at the midpoint is ``gain``.
+
+    Parameters
+    ----------
+    values : mapping of str to array_like
+        ``centre`` and the quantities of the trend.
+    trend : {None, "linear", "break", "acceleration", "logistic"}
+    date : array_like
+        Years, such as 2025.25.
+    span : tuple of float, optional
+        Dates between which a break lies.
+    zero : float
+
+    Examples
+    --------
+    >>> float(level({"centre": 3.0, "yearly_gain": 2.0}, "linear", np.array(2025.5)))
+    5.0
+    """
+    t, centre = date - zero, values["centre"]
+    if trend is None:
+        return centre + 0.0 * t
+    gain = values["yearly_gain"]
+    if trend == "logistic":
+        middle, width = values["midpoint"] - zero, values["width"]
+        return centre + 4.0 * gain * width * (_logistic((t - middle) / width) - _logistic(-middle / width))
+    mean = centre + gain * t
+    if trend == "break":
+        return mean + values["yearly_gain_change"] * maximum(date - break_date(values, span), 0.0)
+    if trend == "acceleration":
+        return mean + 0.5 * values["acceleration"] * t**2
+    return mean
+
+
+def yearly_gain(values, trend, date, span=None, zero=YEAR):
+    """Return the gain a year at a date, the derivative of `level`.
+
+    Examples
+    --------
+    >>> float(yearly_gain({"yearly_gain": 2.0, "acceleration": 1.0}, "acceleration", 2025.5))
+    3.0
+    """
+    gain = values["yearly_gain"]
+    if trend == "logistic":
+        risen = _logistic((date - values["midpoint"]) / values["width"])
+        return 4.0 * gain * risen * (1.0 - risen)
+    if trend == "break":
+        return gain + values["yearly_gain_change"] * (date >= break_date(values, span))
+    if trend == "acceleration":
+        return gain + values["acceleration"] * (date - zero)
+    return gain + 0.0 * date
+
+
+def break_date(values, span):
+    """Return the date of the break, years."""
+    low, high = span
+    return low + (high - low) * values["break_place"]
+
+
+def span_of(dates):
+    """Return the dates between which a break may lie, plain numbers.
+
+    Examples
+    --------
+    >>> span_of(np.array([2023.0, 2024.0, 2025.0]))
+    [2023.2, 2024.8]
+    """
+    return np.quantile(dates, BREAK_QUANTILES).tolist()
+
+
+class WithTrend:
+    """Draws of a law that has a trend: the gain a year, and the mean at dates.
+
+    The law names its ``trend`` and ``centre``. The reference may hold ``break_span``, the dates between which a break
+    lies, and ``zero``, the date that the centre is of. Its ``parts`` are the two dates of gains that change slowly.
+    """
+
+    def of_trend(self):
+        """Return the values that `level` and `yearly_gain` take, each (chain, draw)."""
+        return self.values | {"centre": self.values[self.law.centre]}
+
+    @property
+    def _where(self):
+        return {"span": self.reference.get("break_span"), "zero": self.reference.get("zero", YEAR)}
+
+    def levels(self, dates):
+        """Return the mean at dates, an ndarray (sample, date), all draws of all chains in one axis."""
+        values = {name: x.reshape(-1, 1) for name, x in self.of_trend().items()}
+        return level(values, self.law.trend, np.asarray(dates, float), **self._where)
+
+    def break_dates(self):
+        """Return the date of the break, an ndarray (chain, draw)."""
+        return break_date(self.values, self.reference["break_span"])
+
+    def gain(self, years=None):
+        """Return the gain a year: dims (chain, draw, period).
+
+        Parameters
+        ----------
+        years : sequence of float, optional
+            Dates of the gains, which ``period`` then holds. By default periods are ``all``, or ``before`` and ``after``
+            a break. Of other forms that change these are two dates: those of the reference, or mid-2023 and mid-2025.
+        """
+        trend, parts = self.law.trend, self.reference.get("parts", (PART_BEFORE, PART_AFTER))
+        if years is not None:
+            periods, at = np.array(years, float), years
+        elif trend == "linear":
+            periods, at = [ALL], [parts[1]]
+        else:
+            periods = [BEFORE, AFTER]
+            at = (-np.inf, np.inf) if trend == "break" else parts
+        values, shape = self.of_trend(), self.z.shape[:2]
+        gains = [np.broadcast_to(yearly_gain(values, trend, date, **self._where), shape) for date in at]
+        return self._array(np.stack(gains, -1), "period", period=periods)
+
+
+def _logistic(x):
+    return 1.0 / (1.0 + exp(-x))

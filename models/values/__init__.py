@@ -1,0 +1,1 @@
+"""The law of dated values: a trend in the date with scatter."""

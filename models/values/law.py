@@ -1,0 +1,271 @@
+"""The law of dated values as something to fit: its options, priors, density and simulation."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ...datasets import filled, require
+from ...datasets.deferred import special
+from ...datasets.wording import quoted, shown, unknown
+from ...errors import InputError
+from ..coordinates import Coordinates
+from ..density import Density
+from ..effects import Groups, joint_logp
+from ..law import Effort, Law
+from ..loss.noise import normal_logp
+from ..trends import level, span_of
+from .draws import TrendDraws
+from .parts import TrendGrouping, TrendTests
+from .priors import OF_TRENDS, free_parameters
+
+LEAST_ROWS, LEAST_DATES = 5, 3
+LOG = "log"
+NARROW = 2.0  # greatest over least value, below which a log scale is not taken for granted
+
+
+@dataclass(frozen=True)
+class Trend(Law):
+    """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
+
+    Values are normal about the trend, on a log scale or on a linear one. Errors that the table states add to the
+    scatter. The values of a group, such as those of one developer, may have an effect in common.
+
+    ================== ======================== ================================================================
+    quantity           prior                    what it is, in e-folds or in units of a linear scale
+    ================== ======================== ================================================================
+    centre             Normal(0, 50)            mean in the middle of the dates
+    scatter            HalfNormal(2)            sd about the trend besides the stated errors
+    group_sd           HalfNormal(2)            sd of what values of a group have in common
+    yearly_gain        Normal(0, 2)             gain a year
+    yearly_gain_change Normal(0, 2)             its change at the break
+    break_place        Uniform(0, 1)            where the break lies among the dates
+    acceleration       Normal(0, 0.7)           change a year of the yearly gain
+    midpoint_after     Normal(0, 4)             midpoint of the logistic trend, years after the latest date
+    width              LogNormal(0.7, 0.5)      its width, years
+    ================== ======================== ================================================================
+
+    `values.priors` states the reason for each prior.
+
+    Parameters
+    ----------
+    trend : {"linear", "break", "acceleration", "logistic"}
+        How the mean depends on the date.
+    value_unit : float or "log", optional
+        A number is the unit of a linear scale, of which priors are a few: 100 for ratings in points. ``"log"`` is a log
+        scale, the default of values that differ by more than a factor of two.
+    groups : str, optional
+        Column whose rows of one value have an effect in common, integrated out.
+    limits : float
+        Probability of the stated limits, the columns ``low`` and ``high`` or ``halfwidth``.
+    priors : mapping of str to str
+        Replacements of the default priors, such as ``{"yearly_gain": "Normal(0, 1)"}``.
+
+    Raises
+    ------
+    InputError
+        If an option or prior is unknown or out of range.
+
+    Examples
+    --------
+    >>> Trend(trend="break", groups="organization").label
+    'trend, trend=break, groups=organization'
+    """
+
+    trend: str = "linear"
+    value_unit: float | str | None = None
+    groups: str | None = None
+    limits: float = 0.95
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "trend"
+    kind: ClassVar[str] = "values"
+    unit: ClassVar[str] = "row"
+    observed: ClassVar[str] = "value"
+    centre: ClassVar[str] = "centre"
+    noise: ClassVar[str] = "normal"
+    effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
+    tests = TrendTests()
+    grouping = TrendGrouping()
+
+    def __post_init__(self):
+        if self.trend not in OF_TRENDS:
+            raise InputError(unknown("trend", self.trend, tuple(OF_TRENDS)))
+        if self.value_unit not in (None, LOG) and not _positive(self.value_unit):
+            raise InputError(
+                f'value_unit must be "log" or the unit of a linear scale, such as 100, not {shown(self.value_unit)}'
+            )
+        if self.groups is not None and not (isinstance(self.groups, str) and self.groups):
+            raise InputError(f"groups must be the name of a column, not {shown(self.groups)}")
+        if not (_positive(self.limits) and self.limits < 1):
+            raise InputError(f"limits must be a probability between 0 and 1, such as 0.95, not {shown(self.limits)}")
+        object.__setattr__(self, "priors", self._checked_priors())
+
+    @property
+    def linear_unit(self):
+        """Return the unit of the linear scale, or None of a log scale."""
+        return float(self.value_unit) if _positive(self.value_unit) else None
+
+    @property
+    def scale(self):
+        """Return the name of the variable of observations: of logarithms of values, or of values in the unit."""
+        return "log_value" if self.linear_unit is None else "value_in_units"
+
+    @property
+    def free_parameters(self):
+        """Return everything that has a prior, as `FreeParameter` objects."""
+        return free_parameters(self)
+
+    @property
+    def needed(self):
+        """Return the columns of the table that this law needs besides those that its reader does."""
+        return (self.groups,) if self.groups else ()
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the rows, refusing a table that cannot inform this law.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, there are too few rows or dates, or a log scale does not suit the values.
+        """
+        place = table.attrs.get("source", "the table")
+        require(table, ("value", "year", *self.needed), purpose="the trend law")
+        for column in self.needed:
+            filled(table, column, purpose=f"the {self.label} law")
+        if len(table) < LEAST_ROWS:
+            raise InputError(f"{place}: {len(table)} rows; the trend law needs at least {LEAST_ROWS}")
+        if (count := table["year"].nunique()) < LEAST_DATES:
+            raise InputError(f"{place}: {count} dates; the trend law needs at least {LEAST_DATES}")
+        if self.linear_unit is None:
+            self._check_log_scale(table, place)
+        rows = table.reset_index(drop=True)
+        rows.attrs = dict(table.attrs)
+        return rows
+
+    def _check_log_scale(self, table, place):
+        values = table["value"].to_numpy(float)
+        sd = float(np.std(values))
+        like = 10.0 ** math.floor(math.log10(sd)) if sd > 0 else 1.0
+        linear = f"value_unit={like:g} for a linear one in units of {like:g} (--option value_unit={like:g})"
+        if (values <= 0).any():
+            row = int(np.argmax(values <= 0))
+            raise InputError(
+                f"{place}: column 'value' is {quoted(values[row])} in row {table.index[row] + 1}; a log scale needs "
+                f"positive values; give {linear}"
+            )
+        if self.value_unit is None and values.max() < NARROW * values.min():
+            raise InputError(
+                f"{place}: values lie between {values.min():g} and {values.max():g}; choose a scale: {linear}, or "
+                'value_unit="log" (--option value_unit=log)'
+            )
+
+    def on_scale(self, observed):
+        """Return values as the law scores them."""
+        return np.log(observed) if self.linear_unit is None else observed / self.linear_unit
+
+    def from_scale(self, values):
+        """Invert `on_scale`."""
+        return np.exp(values) if self.linear_unit is None else values * self.linear_unit
+
+    def error_variance(self, rows):
+        """Return the variances of the stated errors on the law's scale, 0 where none is stated, an ndarray (row,)."""
+        z = special.ndtri((1 + self.limits) / 2)
+        sd = np.zeros(len(rows))
+        if "halfwidth" in rows:
+            unit = rows["value"] if self.linear_unit is None else self.linear_unit
+            sd = (rows["halfwidth"] / unit / z).fillna(0.0).to_numpy(float)
+        if {"low", "high"} <= set(rows):
+            ends = [self.on_scale(rows[name].to_numpy(float)) for name in ("low", "high")]
+            sd = np.where(np.isfinite(ends[0] + ends[1]), (ends[1] - ends[0]) / (2 * z), sd)
+        return sd**2
+
+    def reference(self, rows):
+        """Return the date that the centre is of, the latest one, and the dates between which a break lies."""
+        years = rows["year"].to_numpy(float)
+        span = span_of(years)
+        return {
+            "zero": float(np.round(np.median(years))),
+            "last": float(years.max()),
+            "break_span": span,
+            "parts": span,
+        }
+
+    def design_arrays(self, rows, reference):
+        """Return the arrays that the model holds as data, dates in years after that of the centre."""
+        years, one = rows["year"].to_numpy(float), np.ones(len(rows))
+        data = {"row_t": years - reference["zero"], "row_variance": self.error_variance(rows)}
+        data["row_y"] = self.on_scale(rows["value"].to_numpy(float))
+        if self.trend == "break":
+            ends = zip(("low", "high"), reference["break_span"], strict=True)
+            data |= {f"row_break_{end}": (date - reference["zero"]) * one for end, date in ends}
+        if self.trend == "logistic":
+            data["row_last"] = (reference["last"] - reference["zero"]) * one
+        if self.groups:
+            codes = pd.factorize(rows[self.groups])[0]
+            data |= {"row_group": codes, "group_rows": np.bincount(codes).astype(float)}
+        return data
+
+    # The density -----------------------------------------------------------------------------------------------------
+
+    def units(self, reference):
+        """Return the blocks of coordinates after the first: none."""
+        return []
+
+    def density(self, rows, reference):
+        """Return the `Density`; arrays name in their first word what they are of."""
+        arrays = self.design_arrays(rows, reference)
+        axes = {name: name.split("_")[0] for name in arrays}
+        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self.key)
+
+    def parts(self, values, data):
+        """Return the log density of rows, or of groups of rows, by name."""
+        values = {name: values[name][..., None] for name in self.prior_of}
+        residual, sigma = data["row_y"] - self.mean_at(values, data), self.sigma(values, data)
+        if not self.groups:
+            return {"rows": normal_logp(residual, sigma)}
+        return {"groups": joint_logp(residual, values["group_sd"], groups_of(data), sigma)}
+
+    def mean_at(self, values, data):
+        """Return the mean of rows on the law's scale, (..., row), from values (..., 1)."""
+        span = (data["row_break_low"], data["row_break_high"]) if self.trend == "break" else None
+        if self.trend == "logistic":
+            values = values | {"midpoint": values["midpoint_after"] + data["row_last"]}
+        return level(values, self.trend, data["row_t"], span, zero=0.0)
+
+    def sigma(self, values, data):
+        """Return the sd of rows about the trend and the effect of their group, (..., row)."""
+        return (values["scatter"] ** 2 + data["row_variance"]) ** 0.5
+
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `TrendDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
+        if "z" in sampled:
+            return TrendDraws(self, reference, rows, sampled["z"].values)
+        return TrendDraws.of(self, reference, rows, {name: sampled[name].values for name in self.prior_of}, [])
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
+        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+        return TrendDraws.of(self, reference, rows, values, [])
+
+    def known_draws(self, values, reference, rows, rng=None):
+        """Return one draw of known free parameters, by name."""
+        self._check_all_known(values)
+        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
+        return TrendDraws.of(self, reference, rows, variables, [])
+
+
+def groups_of(data):
+    """Return the groups of rows from the arrays of the model."""
+    return Groups(data["row_group"], data["group_rows"])
+
+
+def _positive(x):
+    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) and x > 0

@@ -1,0 +1,57 @@
+"""The parts of the law of dated values: how they are tested and grouped."""
+
+from dataclasses import replace
+
+from ..contrasts import Contrast, groupings, ordinals, slopes
+from ..parts import Grouping, Tests
+
+BINS, LEAST_OF_BIN = 10, 5  # of rows by date, in the tests of the law
+
+
+class TrendTests(Tests):
+    """How dated values test their trend."""
+
+    share_of = "the value"
+    tolerance = 0.05
+
+    def contrasts(self, rows):
+        """Return means of residuals by date and, of groups, slopes in the date."""
+        year = rows["year"].to_numpy(float)
+        ranks = rows["year"].rank(method="dense").to_numpy(int) - 1
+        count = max(2, min(BINS, len(rows) // LEAST_OF_BIN, ranks.max() + 1))
+        bins = ranks * count // (ranks.max() + 1)
+        contrasts = {"means by date": Contrast.of_means(bins, "bins of dates", ordinals(bins, "date"))}
+        if self.law.groups:
+            group = rows[self.law.groups].astype(str).to_numpy(object)
+            within = slopes(group, year)
+            what = f"slope of z in the date in each of {len(within)} groups"
+            if len(within):
+                contrasts["slopes by group"] = Contrast(what, within).named("group " + group)
+        return contrasts
+
+    def groupings(self, rows):
+        """Return the codes of the groups that other columns of text name; numbers may follow from the values."""
+        numbers = rows.select_dtypes("number").columns
+        return groupings(rows, ("model", *numbers, *((self.law.groups,) if self.law.groups else ())))
+
+    def wider_laws(self, rows):
+        """Return laws whose gain changes, where this one's does not."""
+        if self.law.trend != "linear":
+            return ()
+        return tuple(replace(self.law, trend=trend) for trend in ("break", "acceleration"))
+
+
+class TrendGrouping(Grouping):
+    """How dated values belong together."""
+
+    axes = {"date": "year"}  # noqa: RUF012
+
+    @property
+    def clusters(self):
+        """Return the column of groups, where the law has them."""
+        return (self.law.groups,) if self.law.groups else ()
+
+    @property
+    def group(self):
+        """Return the column of groups, None where the law has none."""
+        return self.law.groups

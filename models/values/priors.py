@@ -1,0 +1,95 @@
+"""Priors of the law of dated values, and why they are what they are.
+
+All are relative to one unit: an e-fold of the value, or the unit of a linear scale.
+"""
+
+import numpy as np
+
+from ..priors import FreeParameter
+
+REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)
+YEARLY = "units a year"
+
+OF_ROWS = (
+    FreeParameter(
+        "centre",
+        "Normal(0, 50)",
+        REAL,
+        "units",
+        "Mean at the middle of the dates: 1e-43 to 1e43 on a log scale, so that the rows decide.",
+    ),
+    FreeParameter(
+        "scatter",
+        "HalfNormal(2)",
+        POSITIVE,
+        "units",
+        "Scatter of values about the trend besides the errors that the table states: up to a factor of 50 either way.",
+    ),
+)
+GROUP_SD = FreeParameter(
+    "group_sd",
+    "HalfNormal(2)",
+    POSITIVE,
+    "units",
+    "Spread of what the values of a group have in common, by the prior of the scatter.",
+)
+GAIN = FreeParameter(
+    "yearly_gain",
+    "Normal(0, 2)",
+    REAL,
+    YEARLY,
+    "Gain a year in either direction: up to a factor of 50. Published growth of training compute, of horizons and of "
+    "prices is 0.5 to 4 e-folds a year.",
+)
+OF_TRENDS = {
+    "linear": (GAIN,),
+    "break": (
+        GAIN,
+        FreeParameter(
+            "yearly_gain_change",
+            "Normal(0, 2)",
+            REAL,
+            YEARLY,
+            "How much faster the value grows after the break, so that either direction is as likely.",
+        ),
+        FreeParameter(
+            "break_place",
+            "Uniform(0, 1)",
+            (0, 1),
+            "",
+            "Where the break lies between the 10th and the 90th percentile of the dates.",
+        ),
+    ),
+    "acceleration": (
+        GAIN,
+        FreeParameter(
+            "acceleration",
+            "Normal(0, 0.7)",
+            REAL,
+            "units a year squared",
+            "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
+        ),
+    ),
+    "logistic": (
+        GAIN,
+        FreeParameter(
+            "midpoint_after",
+            "Normal(0, 4)",
+            REAL,
+            "years",
+            "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
+        ),
+        FreeParameter(
+            "width",
+            "LogNormal(0.7, 0.5)",
+            POSITIVE,
+            "years",
+            "Years in which the logit of the rise grows by 1: 0.8 to 5.4, so that most of it takes 3 to 24 years.",
+        ),
+    ),
+}
+
+
+def free_parameters(law):
+    """List the free parameters of a law of dated values."""
+    return (*OF_ROWS, *((GROUP_SD,) if law.groups else ()), *OF_TRENDS[law.trend])

@@ -1,0 +1,124 @@
+"""The figure of dated values: each value by date, with the trend and its rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..inference.intervals import finite
+from ..inference.needs import of_kind
+from ..inference.progress.trends import doubling_days, yearly_gain
+from ..inference.words import HIGH, LOW, MIDDLE, months, plain
+from .picture import Axis, Layer, Picture, drawn, frame
+from .shared import check_level, percent
+from .style import BLUE, ORANGE, OUTER, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+AHEAD = 0.5  # years of the trend after the latest date
+DATES = 60
+EVEN = 0.5  # probability of growth below which values fall
+LARGE = 1e5  # values above are written as powers of ten
+
+
+def dates_of(years):
+    """Return the dates at which a trend is drawn, years."""
+    return np.linspace(years.min(), years.max() + AHEAD, DATES)
+
+
+def trend_layers(dates, levels, level):
+    """Return the layers of a trend: its interval and its median by date, of levels (sample, date)."""
+    tail = (1 - level) / 2
+    below, centre, above = np.quantile(levels, [tail, 0.5, 1 - tail], axis=0)
+    return (
+        Layer(
+            "band",
+            f"trend, {percent(level)} interval",
+            frame(x=dates, low=below, high=above),
+            Look(ORANGE),
+            opacity=OUTER,
+        ),
+        Layer("line", "trend, median", frame(x=dates, y=centre), Look(ORANGE)),
+    )
+
+
+def plot_trend(
+    fit: Fit,
+    *,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot dated values with their stated limits, and the trend.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``trend``.
+    ax, backend, level
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> compute = bs.load("training_compute")
+    >>> fit = bs.fit("trend", compute[compute["larger_before"] < 10], seed=1, draws=300, tune=500)
+    >>> axes = bs.plot_trend(fit)
+    >>> axes.finding[:13]
+    'Values double'
+    """
+    level, fit = check_level(level), of_kind(fit, "values")
+    law, rows = fit.law, fit.rows
+    years, value = rows["year"].to_numpy(float), rows["value"].to_numpy(float)
+    sd = np.sqrt(law.error_variance(rows))
+    dates = dates_of(years)
+    limits = ()
+    if (sd > 0).any():
+        z, centre = 1.96, law.on_scale(value)
+        low, high = (law.from_scale(centre + sign * z * sd) for sign in (-1, 1))
+        bars = frame(x=years, low=low, high=high)
+        limits = (Layer("upright", "stated limits, 95%", bars, Look(BLUE), False, 0.8, 0.3),)
+    picture = Picture(
+        title=_finding(fit),
+        caption="Points are the values of the table; the line is their mean by date, the band its interval without "
+        "their scatter.",
+        x=Axis("Date", "year"),
+        y=Axis("Value", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
+        layers=(
+            *trend_layers(dates, law.from_scale(fit.draws.levels(dates)), level),
+            *limits,
+            Layer("points", "values", frame(x=years, y=value), Look(BLUE), True, 4.0),
+        ),
+        height=4.6,
+    )
+    return drawn(picture, ax, backend)
+
+
+def _finding(fit):
+    """Return how fast values grow or fall at the latest rate, in words."""
+    gain = yearly_gain(fit).iloc[-1]
+    if fit.law.linear_unit is not None:
+        return f"Values grow by {plain(_ends(gain), '{:.3g}')} a year"
+    falls = gain["p_growth"] < EVEN
+    days = doubling_days(fit, halving=falls).iloc[-1]
+    return f"Values {'halve' if falls else 'double'} every {months(_ends(days))} days"
+
+
+def _ends(row):
+    return {end: finite(row[end]) for end in (LOW, MIDDLE, HIGH)}

@@ -1,0 +1,62 @@
+"""Tables of dated values: forms that are read, and refusals."""
+
+import bayescaling as bs
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+
+RATINGS = """Model,Arena Score,95% CI,Release date
+a,1103,±3,2023-03-01
+b,1098,+5/-4,2023-04
+c,1250,±6,2023-10-23
+"""
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "values.csv"
+    path.write_text(text, encoding="utf-8")
+    return bs.read(path, "values", **options)
+
+
+def test_ratings_are_read_with_their_limits(tmp_path):
+    table = read(tmp_path, RATINGS)
+    assert table["value"].tolist() == [1103, 1098, 1250]
+    assert table["halfwidth"].tolist() == [3, 4.5, 6]
+    assert table["year"].iloc[0] == pytest.approx(2023 + 59 / 365)
+
+
+def test_columns_of_limits_are_chosen(tmp_path):
+    text = "model,release_date,is_sota,p50,p50_low,p50_high\na,2024-01-01,True,4,2,9\nb,2025-01-01,False,9,5,\n"
+    columns = {"value": "p50", "low": "p50_low", "high": "p50_high"}
+    table = read(tmp_path, text, columns=columns)
+    assert table["low"].tolist() == [2, 5] and table["high"].isna().tolist() == [False, True]
+    assert len(read(tmp_path, text, columns=columns, where="is_sota")) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("±3", "±x"), "not a number"),
+        (("1103", ""), "Arena Score.*blank"),
+        (("2023-03-01", "soon"), "no date"),
+        (("b,1098,+5/-4,2023-04", "a,1098,±5,2023-03-01"), "has a value at 2023-03-01 before"),
+        (("Arena Score", "points"), "needed and not there"),
+    ],
+)
+def test_a_cell_that_is_wrong_is_named(tmp_path, change, message):
+    with pytest.raises(bs.InputError, match=message):
+        read(tmp_path, RATINGS.replace(*change))
+
+
+def test_limits_hold_the_value():
+    table = pd.DataFrame({"date": ["2024-01-01"] * 2, "value": [1.0, 2.0], "low": [0.5, 2.5]})
+    with pytest.raises(bs.InputError, match=r"low.*found 2.5, which the value 2 lies outside"):
+        bs.read(table, "values")
+
+
+def test_the_built_in_table_counts_larger_models_before():
+    table = bs.load("training_compute")
+    row = table.iloc[300]
+    before = table[(table["date"] <= row["date"]) & (table["value"] > row["value"])]
+    assert row["larger_before"] == len(before)
