@@ -21,7 +21,7 @@ def trend(
     until: Annotated[float, Option(help="Year of the probability that a level is not reached by then.")] = 2035.0,
     json: options.Json = False,
 ):
-    """Print how fast dated values grow, in how many days they double or halve, and when they reach a level."""
+    """Print how fast dated values grow by each form of the trend, their doubling time, and when they reach a level."""
     from ..inference import storage
     from ..inference.needs import of_kind
     from ..inference.progress import trends
@@ -32,14 +32,13 @@ def trend(
         falls = bool((results["yearly_gain"]["p_growth"] < 1 / 2).all())
         name = "halving_days" if falls else "doubling_days"
         results[name] = trends.doubling_days(fit, year, halving=falls)
+    results["by_form"] = trends.by_form(fit)
     if reach:
         results["dates_reached"] = trends.dates_reached(fit, _levels(reach), until=until)
     if json:
         tables.print_json({name: _entries(table) for name, table in results.items()} | {"diagnostics": fit.diagnostics})
         return
     print("\n\n".join(str(table) for table in results.values()))
-    if fit.law.trend == "linear":
-        print("rates and dates follow from one form of the trend; fit others (--option trend=break) too")
     tables.print_diagnostics(str(file), fit.diagnostics)
 
 

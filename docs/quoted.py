@@ -32,6 +32,7 @@ PAPERS = {
     "pearce": ("Kaplan et al. 2020", "Pearce and Song 2024"),
 }
 DAYS_A_MONTH = 365.25 / 12
+PUBLISHED_HORIZONS = "4.2 [3.4, 5.1] (METR 2026)"  # 128.1 days [104.6, 155.7]
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
 NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
@@ -243,18 +244,23 @@ def _since_forms(evidence):
 
 
 def _how_fast(headline, weirdml):
-    """Tabulate doubling times of loss, scores and horizons, each with what it is of and the published value."""
+    """Tabulate doubling times of loss, scores, horizons and compute, each with its data and the published value."""
     ho = bs.load("published").set_index("quantity").loc["progress.doubling_months.closed_form"]
     halving = headline["since"]["periods"]["all"]["family"]["halving"]
-    days = {key: x / DAYS_A_MONTH for key, x in weirdml["fits"]["linear"]["doubling_days"]["all"].items()}
+    compute, horizons = (evidence(name)["result"] for name in ("values_compute", "values_horizons"))
     rows = [
         ("compute for a given perplexity halves", months(headline["progress"]["quoted"]["doubling_months"]),
          f"{headline['progress']['rows']} evaluations of language models, 2012 to 2023",
          f"{ho['estimate']:.1f} [{ho['low']:.1f}, {ho['high']:.1f}] (Ho et al. 2024)"),
         ("compute for a given capability on benchmarks halves", months(halving),
          f"scores of {headline['since']['rows']['models']} models, 2023 to 2026, one constant rate", "–"),
-        ("time horizon of all models doubles, calibrated on timed tasks", months(days),
+        ("time horizon of all models doubles, calibrated on timed tasks",
+         _months_of(weirdml["fits"]["linear"]["doubling_days"]["all"]),
          "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
+        ("time horizon of models that were best at release doubles", _months_of(horizons["2023"]["days"]),
+         f"{horizons['2023']['rows']} published horizons with their limits, from 2023", PUBLISHED_HORIZONS),
+        ("training compute of the ten largest models doubles", _months_of(compute["latest_days"]),
+         f"{compute['rows']} models, 2018 to 2025, one change of the rate", "5.2 to 6.0 (Sevilla and Roldán 2024)"),
     ]  # fmt: skip
     return table(("what", "months", "data", "published"), rows)
 

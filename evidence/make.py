@@ -17,9 +17,11 @@ import chinchilla
 import horizons
 import next_size
 import progress
+import scores_forecasts
 import since
 import since_forms
 import small_models
+import values
 from bayescaling.inference.settings import cores
 from platformdirs import user_cache_path
 from study import HERE, changes, made, read
@@ -34,6 +36,8 @@ STUDIES = {
     **beyond.STUDIES,
     **next_size.STUDIES,
     **horizons.STUDIES,
+    **scores_forecasts.STUDIES,
+    **values.STUDIES,
 }
 
 

@@ -35,6 +35,8 @@ class IntervalTable(PrintedTable):
             name = f"{label[0]}, {label[1]:.0%} of runs" if isinstance(label, tuple) else str(label)
             rows[name] = {self.attrs["heading"]: form({end: finite(row[end]) for end in (LOW, MIDDLE, HIGH)})}
             rows[name] |= {text: _share(row[column], column) for column, text in CHANCES.items() if column in row}
+            if "elpd_diff" in row:
+                rows[name]["elpd"] = f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"
         return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (self.attrs["note"],))
 
 

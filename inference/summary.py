@@ -23,7 +23,7 @@ from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
-from .progress.trends import doubling_days, yearly_gain
+from .progress.trends import by_form, doubling_days, yearly_gain
 from .scores.compute import summary as progress_summary
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, sizes, yearly
 
@@ -252,10 +252,23 @@ def _of_horizons(fit, of, fits):
 def _of_values(fit, of, fits):
     if fit.law.linear_unit is None:
         for change, period, text in _changes(fit):
-            yield f"Values {change} in {text} days ({period}, {of}, 95% interval)."
+            yield f"Values {change} in {text} days ({period}, {of}, 95% interval){_other_forms(fit)}."
         return
     for period, row in yearly_gain(fit).iterrows():
-        yield f"Values grow by {plain(_ends(row), '{:.3g}')} a year ({period}, {of}, 95% interval)."
+        rate = plain(_ends(row), "{:.3g}")
+        yield f"Values grow by {rate} a year ({period}, {of}, 95% interval){_other_forms(fit)}."
+
+
+def _other_forms(fit):
+    """Return the rates of other forms of the trend that predict as well or better, in words."""
+    table = by_form(fit)
+    rivals = table[table["rival"] & table["ok"]].drop(index=fit.law.trend, errors="ignore")
+    if rivals.empty:
+        return ""
+    better = "" if table.loc[fit.law.trend, "rival"] else ", which predict better"
+    what = "factor a year" if fit.law.linear_unit is None else "gain a year"
+    rates = ", ".join(f"{form} {plain(_ends(row), '{:.3g}')}" for form, row in rivals.iterrows())
+    return f"; by other forms{better}, the latest {what} is {rates}"
 
 
 def _doublings(fit):

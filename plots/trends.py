@@ -8,7 +8,7 @@ import numpy as np
 
 from ..inference.intervals import finite
 from ..inference.needs import of_kind
-from ..inference.progress.trends import doubling_days, yearly_gain
+from ..inference.progress.trends import by_form, doubling_days, yearly_gain
 from ..inference.words import HIGH, LOW, MIDDLE, months, plain
 from .picture import Axis, Layer, Picture, drawn, frame
 from .shared import check_level, percent
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 AHEAD = 0.5  # years of the trend after the latest date
 DATES = 60
 EVEN = 0.5  # probability of growth below which values fall
+Z = 1.96  # sds of an error in the 95% limits that are drawn
 LARGE = 1e5  # values above are written as powers of ten
 
 
@@ -83,17 +84,13 @@ def plot_trend(
     >>> axes.finding[:13]
     'Values double'
     """
-    level, fit = check_level(level), of_kind(fit, "values")
-    law, rows = fit.law, fit.rows
+    level, checked = check_level(level), of_kind(fit, "values")
+    law, rows = checked.law, checked.rows
     years, value = rows["year"].to_numpy(float), rows["value"].to_numpy(float)
     sd = np.sqrt(law.error_variance(rows))
     dates = dates_of(years)
-    limits = ()
-    if (sd > 0).any():
-        z, centre = 1.96, law.on_scale(value)
-        low, high = (law.from_scale(centre + sign * z * sd) for sign in (-1, 1))
-        bars = frame(x=years, low=low, high=high)
-        limits = (Layer("upright", "stated limits, 95%", bars, Look(BLUE), False, 0.8, 0.3),)
+    low, high = (law.from_scale(law.on_scale(value) + sign * Z * sd) for sign in (-1, 1))
+    limits = Layer("upright", "stated limits, 95%", frame(x=years, low=low, high=high), Look(BLUE), False, 0.8, 0.3)
     picture = Picture(
         title=_finding(fit),
         caption="Points are the values of the table; the line is their mean by date, the band its interval without "
@@ -101,8 +98,8 @@ def plot_trend(
         x=Axis("Date", "year"),
         y=Axis("Value", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
         layers=(
-            *trend_layers(dates, law.from_scale(fit.draws.levels(dates)), level),
-            *limits,
+            *trend_layers(dates, law.from_scale(checked.draws.levels(dates)), level),
+            *([limits] if (sd > 0).any() else []),
             Layer("points", "values", frame(x=years, y=value), Look(BLUE), True, 4.0),
         ),
         height=4.6,
@@ -117,7 +114,10 @@ def _finding(fit):
         return f"Values grow by {plain(_ends(gain), '{:.3g}')} a year"
     falls = gain["p_growth"] < EVEN
     days = doubling_days(fit, halving=falls).iloc[-1]
-    return f"Values {'halve' if falls else 'double'} every {months(_ends(days))} days"
+    text = f"Values {'halve' if falls else 'double'} every {months(_ends(days))} days"
+    forms = by_form(fit)
+    best, here = forms.index[0], forms.loc[fit.law.trend]
+    return text if here["rival"] else f"{text} by a trend that the form {best} beats by {-here['elpd_diff']:.0f} nats"
 
 
 def _ends(row):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ...datasets.wording import unknown
-from ...errors import InputError
+from ...errors import DiagnosticWarning, InputError
+from ...models.values.priors import OF_TRENDS
 from ..checks.sandwich import quotable_places
+from ..comparison.differences import differences, is_apart
 from ..horizons.quantities import TASKS, margins
 from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
@@ -124,6 +128,59 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
     what = "Factor by which" if unit is None else "Units by which"
     title = f"{what} {GROWS[draws.law.kind]} grow a year, trend {draws.law.trend}"
     return printed(table, "gain a year", title, "Medians and 95% intervals.")
+
+
+def by_form(fit: Fit) -> IntervalTable:
+    """Compare forms of the trend of dated values: their rates at the latest date, and how well they predict.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``trend``. The other forms are fitted to its rows with the same options, which takes seconds.
+
+    Returns
+    -------
+    IntervalTable
+        A DataFrame, which prints a short table. By form, the best first: quantiles ``q2.5``, ``q50``, ``q97.5`` of the
+        rate at the latest date, and ``p_growth``, as of `yearly_gain`. ``elpd_diff`` is the elpd of rows left out less
+        that of the best form, and ``dse`` its standard error. A ``rival`` predicts about as well as the best. ``ok``
+        holds where chains agree.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> compute = bs.load("training_compute")
+    >>> recent = compute[(compute["larger_before"] < 10) & (compute["year"] >= 2018)]
+    >>> bs.progress.by_form(bs.fit("trend", recent, seed=1)).index[0]
+    'break'
+    """
+    return of_kind(fit, "values").once("forms of the trend", lambda: _by_form(fit))
+
+
+def _by_form(fit):
+    law, last = fit.law, float(fit.rows["year"].max())
+    fits = {law.trend: fit}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)  # the table states which chains agree
+        for trend in (name for name in OF_TRENDS if name not in fits):
+            other = replace(law, trend=trend, priors={})
+            priors = {name: prior for name, prior in law.priors.items() if name in other.prior_of}
+            fits[trend] = fit.fitter.other(replace(other, priors=priors)).fit(seed=fit.record["seed"])
+        elpd = pd.DataFrame({name: one.loo().elpd_i.values for name, one in fits.items()})
+    compared = differences(elpd).sort_values("elpd_diff", ascending=False)
+    table = pd.DataFrame({name: yearly_gain(fits[name], [last]).iloc[0] for name in compared.index}).T
+    table = table.assign(elpd_diff=compared["elpd_diff"], dse=compared["dse"])
+    table["rival"] = ~is_apart(table["elpd_diff"], table["dse"])
+    table["ok"] = [bool(fits[name].diagnostics["ok"]) for name in table.index]
+    what = "Factor" if law.linear_unit is None else "Units"
+    title = f"{what} a year at the latest date, by form of the trend"
+    note = "Medians and 95% intervals; elpd of rows left out, less that of the best form, in nats."
+    return printed(table.rename_axis("form"), "gain a year", title, note)
 
 
 def _chances(rate, first, i, gains):

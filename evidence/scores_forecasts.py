@@ -1,0 +1,99 @@
+"""Scores of later models, forecast as of past quarters by their dates alone, and scored once they came."""
+
+from functools import partial
+
+import bayescaling as bs
+import numpy as np
+from bayescaling.inference.comparison.scoring import crps
+from bayescaling.inference.forecasts import PROBABILITIES, straight_line
+from scipy.special import expit, logit
+from study import Study
+
+TABLE = "eci_scores"
+LAW = bs.laws.Scores(pace="linear")
+CUTS = tuple(np.arange(2024.0, 2026.5, 0.25))  # dates at which later models were still to come
+AHEAD = 1.0  # years within which they came
+LEAST = 4  # earlier scores of a benchmark
+LEVELS = (0.5, 0.9)
+ENDS = 1e-6  # by which scores of 0 and 1 lie within, where intervals are widened on log-odds
+
+
+def make(parts, *, seed, **settings):
+    """Forecast the scores of the year after each cut by the law, with and without drift, and by straight lines."""
+    cuts = [parts.entry(f"{cut:g}", partial(_forecast, cut, seed=seed, **settings)) for cut in CUTS]
+    return {
+        "cuts": {
+            f"{cut:g}": {name: of[name] for name in ("fitted", "models", "scores", "ok")}
+            | {method: _scores([of], method) for method in ("law", "line")}
+            for cut, of in zip(CUTS, cuts, strict=True)
+        },
+        "law": _scores(cuts, "law"),
+        "law, widened by earlier cuts": _scores(_widened(cuts), "law"),
+        "straight line": _scores(cuts, "line"),
+    }
+
+
+def _forecast(cut, *, seed, **settings):
+    """Return quantiles of later scores, by the law and by a straight line through the past, and what came."""
+    table = bs.load(TABLE)
+    past = table[table["year"] < cut].reset_index(drop=True)
+    past = past[past.groupby("benchmark")["score"].transform("size") >= LEAST].reset_index(drop=True)
+    fit = bs.fit(LAW, past, seed=seed, **settings)
+    benchmarks = fit.draws.reference["benchmarks"]
+    later = table[(table["year"] >= cut) & (table["year"] < cut + AHEAD) & table["benchmark"].isin(benchmarks)]
+    later = later.assign(training_compute_flop=np.nan).reset_index(drop=True)
+    rng = np.random.default_rng([seed, int(4 * cut)])
+    new = fit.draws.of_unseen(fit.law.rows(later), rng).replicate(rng)
+    line = [_line(past[past["benchmark"] == row.benchmark], row.year) for row in later.itertuples()]
+    return {
+        "law": np.quantile(new.transpose("row", ...).values.reshape(len(later), -1), PROBABILITIES, axis=1),
+        "line": np.stack(line, -1),
+        "observed": later["score"].to_numpy(),
+        "fitted": int(past["model"].nunique()),
+        "models": int(later["model"].nunique()),
+        "scores": len(later),
+        "ok": fit.diagnostics["ok"],
+    }
+
+
+def _line(past, year):
+    return np.clip(straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year), 0, 1)
+
+
+def _widened(cuts):
+    """Widen each cut's quantiles about their median, on log-odds, by the errors of the cuts before; the first by 1."""
+    errors, result = [], []
+    for of in cuts:
+        quantiles = logit(np.clip(of["law"], ENDS, 1 - ENDS))
+        middle, sd = np.median(quantiles, 0), quantiles.std(0)
+        factor = max(1.0, np.sqrt(np.mean(np.square(np.concatenate(errors))))) if errors else 1.0
+        result.append(of | {"law": expit(middle + factor * (quantiles - middle))})
+        errors.append((logit(np.clip(of["observed"], ENDS, 1 - ENDS)) - middle) / sd)
+    return result
+
+
+def _scores(cuts, method):
+    """Return coverage by level, the mean CRPS and the mean error, over scores of all cuts."""
+    held, error, score = {level: [] for level in LEVELS}, [], []
+    for of in cuts:
+        quantiles, observed = np.array(of[method]), np.array(of["observed"])
+        for level in LEVELS:
+            low, high = np.quantile(quantiles, [(1 - level) / 2, (1 + level) / 2], axis=0)
+            held[level].append((low <= observed) & (observed <= high))
+        error.append(np.median(quantiles, 0) - observed)
+        score.append(crps(quantiles, observed))
+    return {
+        "coverage": {f"{level:g}": float(np.concatenate(of).mean()) for level, of in held.items()},
+        "crps": float(np.concatenate(score).mean()),
+        "mean_error": float(np.concatenate(error).mean()),
+    }
+
+
+STUDIES = {
+    "scores_forecasts": Study(
+        "scores forecast as of past quarters",
+        make,
+        lambda: [(LAW, bs.load(TABLE))],
+        {"seed": 1, "draws": 500, "tune": 500},
+    )
+}
