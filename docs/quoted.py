@@ -129,6 +129,10 @@ def substitutions(headline):
         "horizons_models": _horizons_of_models(weirdml),
         "horizons_trends": _horizons_by_trend(weirdml),
         "horizons_bias": factor(weirdml["fits"]["linear"]["estimate_factor"]),
+        "compute_factor": plain(_latest("values_compute", "forms"), "{:.1f}"),
+        "metr_2023": months(_latest("values_horizons", "2023", "days")),
+        "metr_2019": months(_latest("values_horizons", "2019", "days")),
+        "metr_change": f"{-evidence('values_horizons')['result']['2023']['forms']['linear']['elpd_diff']:.1f}",
         "horizons_forecasts": _horizons_forecast(evidence("horizons_forecasts")["result"]),
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
@@ -263,6 +267,20 @@ def _how_fast(headline, weirdml):
          f"{compute['rows']} models, 2018 to 2025, one change of the rate", "5.2 to 6.0 (Sevilla and Roldán 2024)"),
     ]  # fmt: skip
     return table(("what", "months", "data", "published"), rows)
+
+
+def _latest(study, *keys):
+    """Return an interval of a study by its keys; of forms of a trend that of the best."""
+    result = evidence(study)["result"]
+    best = result.get("best")
+    for key in keys:
+        result = result[key]
+    return result[best] if keys[-1] == "forms" else result
+
+
+def _months_of(days):
+    """Write days as months, a median and its interval."""
+    return months({end: days[end] / DAYS_A_MONTH for end in (LOW, MIDDLE, HIGH)})
 
 
 def _horizons_of_models(weirdml):

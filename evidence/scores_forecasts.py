@@ -35,20 +35,22 @@ def make(parts, *, seed, **settings):
 
 def _forecast(cut, *, seed, **settings):
     """Return quantiles of later scores, by the law and by a straight line through the past, and what came."""
-    table = bs.load(TABLE)
+    table = LAW.rows(bs.load(TABLE))
     past = table[table["year"] < cut].reset_index(drop=True)
-    past = past[past.groupby("benchmark")["score"].transform("size") >= LEAST].reset_index(drop=True)
+    by_benchmark = past.groupby("benchmark")
+    several = (by_benchmark["score"].transform("size") >= LEAST) & (by_benchmark["year"].transform("nunique") > 1)
+    past = past[several].reset_index(drop=True)
     fit = bs.fit(LAW, past, seed=seed, **settings)
     benchmarks = fit.draws.reference["benchmarks"]
     later = table[(table["year"] >= cut) & (table["year"] < cut + AHEAD) & table["benchmark"].isin(benchmarks)]
     later = later.assign(training_compute_flop=np.nan).reset_index(drop=True)
     rng = np.random.default_rng([seed, int(4 * cut)])
-    new = fit.draws.of_unseen(fit.law.rows(later), rng).replicate(rng)
+    new = fit.draws.of_unseen(later, rng).replicate(rng)
     line = [_line(past[past["benchmark"] == row.benchmark], row.year) for row in later.itertuples()]
     return {
-        "law": np.quantile(new.transpose("row", ...).values.reshape(len(later), -1), PROBABILITIES, axis=1),
-        "line": np.stack(line, -1),
-        "observed": later["score"].to_numpy(),
+        "law": np.quantile(new.transpose("row", ...).values.reshape(len(later), -1), PROBABILITIES, axis=1).tolist(),
+        "line": np.stack(line, -1).tolist(),
+        "observed": later["score"].tolist(),
         "fitted": int(past["model"].nunique()),
         "models": int(later["model"].nunique()),
         "scores": len(later),
