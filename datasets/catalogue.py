@@ -144,7 +144,7 @@ LISTED = (
     ),
     Table(
         "published",
-        269,
+        271,
         "published",
         "Estimates that papers report, to compare with other results",
         "the papers named in its source column",

@@ -22,6 +22,7 @@ from bayescaling.inference.words import (
     yearly,
 )
 from bayescaling.reports.pages.front.page import _row
+from bayescaling.reports.pages.since import speeds
 from bayescaling.reports.pages.since.forms import form_name
 from bayescaling.training.deviations import ARITHMETIC, LANGUAGE
 from bayescaling.training.deviations import table as deviations
@@ -31,8 +32,6 @@ PAPERS = {
     "chinchilla": ("Hoffmann et al. 2022", "Besiroglu et al. 2024"),
     "pearce": ("Kaplan et al. 2020", "Pearce and Song 2024"),
 }
-DAYS_A_MONTH = 365.25 / 12
-PUBLISHED_HORIZONS = "4.2 [3.4, 5.1] (METR 2026)"  # 128.1 days [104.6, 155.7]
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
 NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
@@ -125,13 +124,14 @@ def substitutions(headline):
         "since": _since(since),
         "since_forms": _since_forms(evidence("since_forms")["result"]),
         "since_forms_date": evidence("since_forms")["made"],
-        "how_fast": _how_fast(headline, weirdml),
+        "how_fast": _how_fast(headline),
         "horizons_models": _horizons_of_models(weirdml),
         "horizons_trends": _horizons_by_trend(weirdml),
         "horizons_bias": factor(weirdml["fits"]["linear"]["estimate_factor"]),
         "compute_factor": plain(_latest("values_compute", "forms"), "{:.1f}"),
         "metr_2023": months(_latest("values_horizons", "2023", "days")),
         "metr_2019": months(_latest("values_horizons", "2019", "days")),
+        "metr_published": plain(_published("horizons.doubling_days.since_2023"), "{:.1f}"),
         "metr_change": f"{-evidence('values_horizons')['result']['2023']['forms']['linear']['elpd_diff']:.1f}",
         "horizons_forecasts": _horizons_forecast(evidence("horizons_forecasts")["result"]),
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
@@ -247,26 +247,18 @@ def _since_forms(evidence):
     return table(header, rows)
 
 
-def _how_fast(headline, weirdml):
+def _how_fast(headline):
     """Tabulate doubling times of loss, scores, horizons and compute, each with its data and the published value."""
-    ho = bs.load("published").set_index("quantity").loc["progress.doubling_months.closed_form"]
-    halving = headline["since"]["periods"]["all"]["family"]["halving"]
-    compute, horizons = (evidence(name)["result"] for name in ("values_compute", "values_horizons"))
-    rows = [
-        ("compute for a given perplexity halves", months(headline["progress"]["quoted"]["doubling_months"]),
-         f"{headline['progress']['rows']} evaluations of language models, 2012 to 2023",
-         f"{ho['estimate']:.1f} [{ho['low']:.1f}, {ho['high']:.1f}] (Ho et al. 2024)"),
-        ("compute for a given capability on benchmarks halves", months(halving),
-         f"scores of {headline['since']['rows']['models']} models, 2023 to 2026, one constant rate", "–"),
-        ("time horizon of all models doubles, calibrated on timed tasks",
-         _months_of(weirdml["fits"]["linear"]["doubling_days"]["all"]),
-         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
-        ("time horizon of models that were best at release doubles", _months_of(horizons["2023"]["days"]),
-         f"{horizons['2023']['rows']} published horizons with their limits, from 2023", PUBLISHED_HORIZONS),
-        ("training compute of the ten largest models doubles", _months_of(compute["latest_days"]),
-         f"{compute['rows']} models, 2018 to 2025, one change of the rate", "5.2 to 6.0 (Sevilla and Roldán 2024)"),
-    ]  # fmt: skip
+    progress, since = headline["progress"], headline["since"]
+    capability = since["periods"]["all"]["family"]["halving"]
+    loss = progress["quoted"]["doubling_months"]
+    rows = speeds.rows(loss, progress["rows"], capability, since["rows"]["models"], speeds.of_studies())
     return table(("what", "months", "data", "published"), rows)
+
+
+def _published(quantity):
+    row = bs.load("published").set_index("quantity").loc[quantity]
+    return {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]}
 
 
 def _latest(study, *keys):
@@ -276,11 +268,6 @@ def _latest(study, *keys):
     for key in keys:
         result = result[key]
     return result[best] if keys[-1] == "forms" else result
-
-
-def _months_of(days):
-    """Write days as months, a median and its interval."""
-    return months({end: days[end] / DAYS_A_MONTH for end in (LOW, MIDDLE, HIGH)})
 
 
 def _horizons_of_models(weirdml):

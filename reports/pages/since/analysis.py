@@ -14,6 +14,7 @@ from ....inference.workers import mapped
 from ....models.scores.law import Scores
 from ... import results
 from ...findings import Findings
+from . import speeds
 from .before_2023 import SHARED, earlier_progress
 from .forms import probabilities, with_fits
 from .least_squares import least_squares
@@ -24,6 +25,7 @@ FITS, EARLIER, NUMBERS = "since: fits", "since: 2012 to 2023", "since: numbers"
 STAGES = (FITS, EARLIER, NUMBERS)
 STUDIES = (
     "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier", "since_coverage",
+    *speeds.STUDIES,
 )  # fmt: skip
 DECADE = math.log(10)
 PAIRS = 250  # draws of slope and gain in the figure
@@ -57,7 +59,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     entry = stage(NUMBERS, lambda: _entry(findings, table), of=fits)
     findings.posteriors = {f"since, {name}": fitted for name, fitted in fits.items()}
     findings.unsaved = {f"2012 to 2023, by {unit}": fitted for unit, fitted in bridged.items()}
-    findings.document = {"since": entry | {"earlier": bridge}}
+    findings.document = {"since": entry | {"earlier": bridge, "speeds": speeds.of_studies()}}
     return findings
 
 

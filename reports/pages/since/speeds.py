@@ -1,0 +1,73 @@
+"""Speeds of AI progress side by side: what doubles or halves, from which data, and what others published."""
+
+import pandas as pd
+
+from ....datasets import load
+from ....datasets.files import evidence
+from ....inference.words import HIGH, LOW, MIDDLE, months
+from ...drawing import tables
+
+MONTH = 365.25 / 12  # days
+STUDIES = ("horizons_weirdml", "values_horizons", "values_compute")
+WEIRDML, BEST, COMPUTE = STUDIES
+SINCE = "2023"
+PUBLISHED = {
+    "loss": "progress.doubling_months.closed_form",
+    BEST: f"horizons.doubling_days.since_{SINCE}",
+}
+
+
+def of_studies():
+    """Return the months in which horizons and training compute double, from long studies, by study."""
+    results = {name: evidence(name)["result"] for name in STUDIES}
+    days = {
+        WEIRDML: results[WEIRDML]["fits"]["linear"]["doubling_days"]["all"],
+        BEST: results[BEST][SINCE]["days"],
+        COMPUTE: results[COMPUTE]["latest_days"],
+    }
+    rows = {WEIRDML: None, BEST: results[BEST][SINCE]["rows"], COMPUTE: results[COMPUTE]["rows"]}
+    return {name: {"months": _months(of), "rows": rows[name]} for name, of in days.items()}
+
+
+def rows(loss, evaluations, capability, models, studies):
+    """Return what doubles or halves, its months, its data and published months, in words: a list of tuples.
+
+    Parameters
+    ----------
+    loss, capability : dict of str to float
+        Quantiles of the months in which the compute for a given perplexity, or capability, halves.
+    evaluations, models : int
+        How many these are from.
+    studies : dict
+        From `of_studies`.
+    """
+    published = load("published").set_index("quantity")
+    theirs = {name: published.loc[quantity] for name, quantity in PUBLISHED.items()}
+    ends = {name: {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]} for name, row in theirs.items()}
+    return [
+        ("compute for a given perplexity halves", months(loss),
+         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(ends['loss'])} (Ho et al. 2024)"),
+        ("compute for a given capability on benchmarks halves", months(capability),
+         f"scores of {models} models, 2023 to 2026, one constant rate", "–"),
+        ("time horizon of all models doubles, calibrated on timed tasks", months(studies[WEIRDML]["months"]),
+         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
+        ("time horizon of models that were best at release doubles", months(studies[BEST]["months"]),
+         f"{studies[BEST]['rows']} published horizons with their limits, from {SINCE}",
+         f"{months(_months(ends[BEST]))} (METR 2026)"),
+        ("training compute of the ten largest models doubles", months(studies[COMPUTE]["months"]),
+         f"{studies[COMPUTE]['rows']} models, 2018 to 2025, one change of the rate",
+         "5.2 to 6.0 (Sevilla and Roldán 2024)"),
+    ]  # fmt: skip
+
+
+def table(entry):
+    """Return the table of speeds of the page."""
+    loss = entry["earlier"]["units"]["papers"]["halving"]
+    capability = entry["periods"]["all"]["family"]["halving"]
+    lines = rows(loss, entry["earlier"]["counts"]["evaluations"], capability, entry["rows"]["models"], entry["speeds"])
+    frame = pd.DataFrame(lines, columns=["what", "months", "data", "published, months"])
+    return tables.html(frame, rowname="what", note="Medians and 95% intervals.")
+
+
+def _months(days):
+    return {end: days[end] / MONTH for end in (LOW, MIDDLE, HIGH)}
