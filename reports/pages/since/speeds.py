@@ -11,10 +11,7 @@ MONTH = 365.25 / 12  # days
 STUDIES = ("horizons_weirdml", "values_horizons", "values_compute")
 WEIRDML, BEST, COMPUTE = STUDIES
 SINCE = "2023"
-PUBLISHED = {
-    "loss": "progress.doubling_months.closed_form",
-    BEST: f"horizons.doubling_days.since_{SINCE}",
-}
+HO = "progress.doubling_months.closed_form"
 
 
 def of_studies():
@@ -26,7 +23,9 @@ def of_studies():
         COMPUTE: results[COMPUTE]["latest_days"],
     }
     rows = {WEIRDML: None, BEST: results[BEST][SINCE]["rows"], COMPUTE: results[COMPUTE]["rows"]}
-    return {name: {"months": _months(of), "rows": rows[name]} for name, of in days.items()}
+    studies = {name: {"months": _months(of), "rows": rows[name]} for name, of in days.items()}
+    studies[BEST]["published"] = _months(_published(f"horizons.doubling_days.since_{SINCE}"))
+    return studies
 
 
 def rows(loss, evaluations, capability, models, studies):
@@ -41,19 +40,16 @@ def rows(loss, evaluations, capability, models, studies):
     studies : dict
         From `of_studies`.
     """
-    published = load("published").set_index("quantity")
-    theirs = {name: published.loc[quantity] for name, quantity in PUBLISHED.items()}
-    ends = {name: {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]} for name, row in theirs.items()}
     return [
         ("compute for a given perplexity halves", months(loss),
-         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(ends['loss'])} (Ho et al. 2024)"),
+         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(_published(HO))} (Ho et al. 2024)"),
         ("compute for a given capability on benchmarks halves", months(capability),
          f"scores of {models} models, 2023 to 2026, one constant rate", "–"),
         ("time horizon of all models doubles, calibrated on timed tasks", months(studies[WEIRDML]["months"]),
          "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
         ("time horizon of models that were best at release doubles", months(studies[BEST]["months"]),
          f"{studies[BEST]['rows']} published horizons with their limits, from {SINCE}",
-         f"{months(_months(ends[BEST]))} (METR 2026)"),
+         f"{months(studies[BEST]['published'])} (METR 2026)"),
         ("training compute of the ten largest models doubles", months(studies[COMPUTE]["months"]),
          f"{studies[COMPUTE]['rows']} models, 2018 to 2025, one change of the rate",
          "5.2 to 6.0 (Sevilla and Roldán 2024)"),
@@ -67,6 +63,11 @@ def table(entry):
     lines = rows(loss, entry["earlier"]["counts"]["evaluations"], capability, entry["rows"]["models"], entry["speeds"])
     frame = pd.DataFrame(lines, columns=["what", "months", "data", "published, months"])
     return tables.html(frame, rowname="what", note="Medians and 95% intervals.")
+
+
+def _published(quantity):
+    row = load("published").set_index("quantity").loc[quantity]
+    return {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]}
 
 
 def _months(days):
