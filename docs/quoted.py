@@ -133,7 +133,8 @@ def substitutions(headline):
         "metr_2019": months(_latest("values_horizons", "2019", "days")),
         "metr_published": plain(_published("horizons.doubling_days.since_2023"), "{:.1f}"),
         "metr_change": f"{-evidence('values_horizons')['result']['2023']['forms']['linear']['elpd_diff']:.1f}",
-        "horizons_forecasts": _horizons_forecast(evidence("horizons_forecasts")["result"]),
+        "horizons_forecasts": _forecasts_scored(evidence("horizons_forecasts")["result"], "log minutes"),
+        "scores_forecasts": _forecasts_scored(evidence("scores_forecasts")["result"], "share of right answers"),
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
         "seed": str(headline["made"]["seed"]),
@@ -293,14 +294,14 @@ def _horizons_by_trend(weirdml):
     return table(("trend", "days in which horizons double", "a week of work", "elpd by model left out"), rows)
 
 
-def _horizons_forecast(forecasts):
+def _forecasts_scored(forecasts, unit):
     """Tabulate how forecasts of later models from past quarters did."""
     rows = [
-        (name, *(f"{100 * share:.0f}%" for share in of["coverage"].values()), f"{of['crps']:.2f}")
+        (name, *(f"{100 * share:.0f}%" for share in of["coverage"].values()), f"{of['crps']:.3f}")
         for name, of in forecasts.items()
         if name != "cuts"
     ]
-    return table(("forecast", "in 50% intervals", "in 90% intervals", "CRPS, log minutes"), rows)
+    return table(("forecast", "in 50% intervals", "in 90% intervals", f"CRPS, {unit}"), rows)
 
 
 def _gains(of):

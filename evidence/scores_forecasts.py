@@ -6,7 +6,6 @@ import bayescaling as bs
 import numpy as np
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
-from scipy.special import expit, logit
 from study import Study
 
 TABLE = "eci_scores"
@@ -15,7 +14,6 @@ CUTS = tuple(np.arange(2024.0, 2026.5, 0.25))  # dates at which later models wer
 AHEAD = 1.0  # years within which they came
 LEAST = 4  # earlier scores of a benchmark
 LEVELS = (0.5, 0.9)
-ENDS = 1e-6  # by which scores of 0 and 1 lie within, where intervals are widened on log-odds
 
 
 def make(parts, *, seed, **settings):
@@ -63,14 +61,14 @@ def _line(past, year):
 
 
 def _widened(cuts):
-    """Widen each cut's quantiles about their median, on log-odds, by the errors of the cuts before; the first by 1."""
+    """Widen each cut's quantiles about their median by the errors of the cuts before, in sds; the first by nothing."""
     errors, result = [], []
     for of in cuts:
-        quantiles = logit(np.clip(of["law"], ENDS, 1 - ENDS))
+        quantiles = np.array(of["law"])
         middle, sd = np.median(quantiles, 0), quantiles.std(0)
         factor = max(1.0, np.sqrt(np.mean(np.square(np.concatenate(errors))))) if errors else 1.0
-        result.append(of | {"law": expit(middle + factor * (quantiles - middle))})
-        errors.append((logit(np.clip(of["observed"], ENDS, 1 - ENDS)) - middle) / sd)
+        result.append(of | {"law": np.clip(middle + factor * (quantiles - middle), 0, 1)})
+        errors.append((of["observed"] - middle) / sd)
     return result
 
 
