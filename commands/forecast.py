@@ -50,15 +50,18 @@ def _quantiles(entry):
     return (entry["quantiles"][int(COUNT * p) - 1] for p in (0.5, 0.05, 0.95))
 
 
+@options.shares(options.Reading)
 def score_forecast(
     files: Annotated[list[Path], Argument(metavar="FORECAST.json...", help="Files of the ledger, of one kind.")],
     later: Annotated[
-        str, Option(help="What came: a table of runs or scores, or of horizons a fit to later data.", metavar="FILE")
+        str,
+        Option(help="A table of what came: runs, scores or values; of horizons a fit to later data.", metavar="FILE"),
     ],
     within: Annotated[
         float, Option(help="Days between the date of a forecast and the release of a model.", metavar="DAYS")
     ] = 45.0,
-    json: options.Json = False,
+    *,
+    reading,
 ):
     """Score forecasts on what came: shares within intervals, CRPS and log score, and those of a straight line."""
     import pandas as pd
@@ -73,10 +76,10 @@ def score_forecast(
     if len(kinds) > 1:
         raise InputError(f"the forecasts are of {' and of '.join(sorted(kinds))}; score one kind at a time")
     kind = kinds.pop()
-    came = storage.open(Path(later)) if kind == "horizons" else parsing.read_table(KINDS[kind], later)
+    came = storage.open(Path(later)) if kind == "horizons" else parsing.read_table(KINDS[kind], later, reading)
     scores = pd.concat([forecasts.scored(document, came, within=within) for document in documents], ignore_index=True)
     means = forecasts.summary(scores)
-    if json:
+    if reading.json:
         tables.print_json({"means": means, "outcomes": scores.to_dict("records")})
         return
     header = ("", "outcomes", "in 50%", "in 90%", "CRPS", "log score")

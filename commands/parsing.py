@@ -72,9 +72,9 @@ def runs_from(data, reading):
     return _read(KINDS["runs"], data, _reader_options(reading) | {"drop_highest": 0})
 
 
-def read_table(kind, data):
-    """Read a table of a kind without options: a built-in one or a file."""
-    return _read(kind, data, {})
+def read_table(kind, data, reading):
+    """Read a table of a kind, a built-in one or a file, with the options of a `Reading`."""
+    return _read(kind, data, _reader_options(reading))
 
 
 def _reader_options(reading):

@@ -102,7 +102,7 @@ def test_what_is_lacking_is_named(fit_default, options, message):
 
 def test_the_commands_write_and_score(fit_default, tmp_path):
     fit_default.save(tmp_path / "fit.nc")
-    pd.DataFrame([PLAN | {"loss": 1.95}]).to_csv(tmp_path / "later.csv", index=False)
+    pd.DataFrame([PLAN | {"mine": 1.95}]).to_csv(tmp_path / "later.csv", index=False)
     ledger = tmp_path / "ledger"
 
     def run(*arguments, code=0):
@@ -113,5 +113,6 @@ def test_the_commands_write_and_score(fit_default, tmp_path):
     planned = [part for name, x in PLAN.items() for part in ("--plan", f"{name}={x:g}")]
     written = json.loads(run("forecast", tmp_path / "fit.nc", *planned, "--out", ledger, "--json"))
     assert [str(path) for path in ledger.iterdir()] == [written["file"]]
-    scores = json.loads(run("score-forecast", written["file"], "--later", tmp_path / "later.csv", "--json"))
+    later = ("--later", tmp_path / "later.csv", "--column", "loss=mine")
+    scores = json.loads(run("score-forecast", written["file"], *later, "--json"))
     assert scores["means"]["forecast"]["outcomes"] == 1 and scores["outcomes"][0]["observed"] == 1.95
