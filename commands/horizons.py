@@ -11,7 +11,7 @@ MOST = 30  # models that are printed
 
 
 def horizons(
-    file: Annotated[Path, Argument(help="A fit of horizons.", metavar="FILE.nc")],
+    files: Annotated[list[Path], Argument(help="Fits of horizons; several stand side by side.", metavar="FILE.nc...")],
     share: Annotated[
         list[float] | None, Option(help="Probability of success, 0.5 and 0.8 by default. Repeatable.", metavar="P")
     ] = None,
@@ -23,22 +23,63 @@ def horizons(
 ):
     """Print the human time of tasks that models do, how fast it doubles, and when it reaches a day, a week, a month."""
     from ..inference import storage
-    from ..inference.horizons import quantities
     from ..inference.needs import of_kind
+
+    short = len({file.stem for file in files}) == len(files)
+    named = {file.stem if short and len(files) > 1 else str(file): file for file in files}
+    fits = {name: of_kind(storage.open(file), "horizons") for name, file in named.items()}
+    results = {name: _results(fit, share, tasks, until) for name, fit in fits.items()}
+    if json:
+        documents = {name: _document(fits[name], *of, tasks, until) for name, of in results.items()}
+        tables.print_json(documents if len(documents) > 1 else next(iter(documents.values())))
+        return
+    if len(fits) > 1:
+        _print_side_by_side(results, tasks)
+    else:
+        ((table, days, reached),) = results.values()
+        _print_models(table, tasks)
+        if days is not None:
+            _print_trend(days, reached, tasks, until)
+    for name, fit in fits.items():
+        tables.print_diagnostics(name, fit.diagnostics)
+
+
+def _results(fit, share, tasks, until):
+    """Return horizons of models and, of a dated law, doubling times and dates ahead, else None."""
+    from ..inference.horizons import quantities
     from ..inference.progress import trends
 
-    fit = of_kind(storage.open(file), "horizons")
     table = quantities.summary(fit, share or quantities.SHARES, tasks=tasks)
-    dated = fit.law.trend is not None
-    days = trends.doubling_days(fit) if dated else None
-    reached = trends.dates_reached(fit, tasks=tasks, until=until) if dated else None
-    if json:
-        tables.print_json(_document(fit, table, days, reached, tasks, until))
-        return
-    _print_models(table, tasks)
-    if dated:
-        _print_trend(days, reached, tasks, until)
-    tables.print_diagnostics(str(file), fit.diagnostics)
+    if fit.law.trend is None:
+        return table, None, None
+    return table, trends.doubling_days(fit), trends.dates_reached(fit, tasks=tasks, until=until)
+
+
+def _print_side_by_side(results, tasks):
+    """Print horizons at the first share, doubling times and dates, a column a fit."""
+    from ..inference.words import dates, durations, months
+
+    def cell(table, place, form):
+        return form(_finite(table.loc[place])) if table is not None and place in table.index else ""
+
+    def rows(which, places, form):
+        return [(str(place), *(cell(of[which], place, form) for of in results.values())) for place in places]
+
+    first = next(iter(results.values()))[0]
+    models = list(dict.fromkeys(model for of in results.values() for model in of[0].index.get_level_values("model")))
+    share = first.index.get_level_values("share")[0]
+    at_share = {name: (of[0].xs(share, level="share"), *of[1:]) for name, of in results.items()}
+    results, header = at_share, ("", *results)
+    title = f"human time of the {tasks} task that a model does in {100 * share:g}% of runs [95% interval]"
+    tables.print_table(title, header, rows(0, models[:MOST], durations))
+    for which, title, form in (
+        (1, "days in which the horizon doubles", months),
+        (2, f"when the mean horizon, of half of the runs of a {tasks} task, reaches a human time", dates),
+    ):
+        there = [of[which] for of in results.values() if of[which] is not None]
+        if there:
+            places = list(dict.fromkeys(place for table in there for place in table.index))
+            tables.print_table(title, header, rows(which, places, form))
 
 
 def _document(fit, table, days, reached, tasks, until):

@@ -38,6 +38,16 @@ def test_the_command_prints_what_the_functions_return(fit, path):
     assert durations(table.iloc[0]) in printed and "days in which the horizon doubles" in printed
 
 
+def test_fits_stand_side_by_side(fit, path, tmp_path):
+    other = tmp_path / "no-trend.nc"
+    bs.fit(bs.laws.Horizons(trend=None, noise="binomial"), fit.rows, seed=1, draws=200, tune=300).save(other)
+    documents = json.loads(run("horizons", path, other, "--json"))
+    assert list(documents) == ["horizons", "no-trend"] and "doubling_days" not in documents["no-trend"]
+    printed = run("horizons", path, other)
+    for document in documents.values():
+        assert durations(next(iter(document["minutes"].values()))["0.5"]) in printed
+
+
 def test_ranks_are_those_of_the_draws_counted_one_by_one(fit, path):
     horizons = fit["posterior"]["horizon"]
     flat = horizons.values.reshape(-1, horizons.sizes["model"])
