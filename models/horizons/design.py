@@ -6,11 +6,11 @@ import pandas as pd
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..trends import span_of
-from .outcomes import log_choose
+from .outcomes import FEW, log_choose
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
 SEVERAL = 2  # thresholds of a task, from which minutes are settled better than logits
-WHERE, SIDES = ("first", "next"), ("right", "wrong")
+WHERE, SIDES, SIZES = ("first", "next"), ("right", "wrong"), ("few", "many")
 
 
 def nested(table):
@@ -82,8 +82,9 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, ``family_tasks`` and
         ``anchor_log_ratio`` where there are any.
-        ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...right_row`` and
-        ``...wrong_row`` are the places of their counts above 0, and ``total_...`` goes by the number of runs at risk.
+        ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...rightfew_row`` and the like
+        are the places of their counts from 1 to `FEW`, ``...rightmany_row`` of those above. ``total_...`` goes by the
+        number of runs at risk.
     """
     data = {"model_year": np.array(reference.get("years", np.zeros(len(reference["models"]))), float)}
     if law.trend == "break":
@@ -107,8 +108,9 @@ def arrays(law, rows, reference):
         data |= {f"{where}_{name}": of_rows[name][chosen] for name in ("model", "task", "log_minutes", "gap")}
         for side in SIDES:
             counts = of_rows[side][chosen]
-            data[f"{where}{side}_row"] = np.flatnonzero(counts)
-            data[f"{where}{side}_count"] = counts[counts > 0]
+            for size, there in zip(SIZES, ((counts > 0) & (counts <= FEW), counts > FEW), strict=True):
+                data[f"{where}{side}{size}_row"] = np.flatnonzero(there)
+                data[f"{where}{side}{size}_count"] = counts[there]
     data["total_count"], code, cells = np.unique(total, return_inverse=True, return_counts=True)
     return data | {"total_cells": cells.astype(float), "total_choose": np.bincount(code, of_rows["log_choose"])}
 

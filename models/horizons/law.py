@@ -17,7 +17,7 @@ from ..lengths.curve import log_rising
 from ..trends import level
 from . import design
 from .draws import HorizonsDraws
-from .outcomes import log_shares, rising
+from .outcomes import log_shares, rising, rising_of_few
 from .parts import HorizonsGrouping, HorizonsTests
 from .priors import OF_TRENDS, free_parameters
 
@@ -235,8 +235,10 @@ class Horizons(Law):
             of_rows = {name: data[f"{where}_{name}"] for name in ("model", "task", "log_minutes", "gap")}
             shares = self.shares(horizon, (effect, slope), of_rows, nested=float(where == "next"))
             for side, share in zip(design.SIDES, shares, strict=True):
-                count, share = data[f"{where}{side}_count"], pick(share, data[f"{where}{side}_row"])
-                densities[where + side] = count * share if precision is None else rising(share, precision, count)
+                for size, of_beta in zip(design.SIZES, (rising_of_few, rising), strict=True):
+                    name = f"{where}{side}{size}"
+                    count, at = data[f"{name}_count"], pick(share, data[f"{name}_row"])
+                    densities[name] = count * at if precision is None else of_beta(at, precision, count)
         return densities
 
     def _shared_by_families(self, values, away, variance, data):

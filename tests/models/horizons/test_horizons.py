@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference.engine import compile_density, flat
 from bayescaling.models.draws import DRAWS
-from bayescaling.models.horizons.outcomes import log_choose, log_density, log_shares
+from bayescaling.models.horizons.outcomes import FEW, log_choose, log_density, log_shares, rising, rising_of_few
 from bayescaling.models.trends import level, yearly_gain
 from scipy import special, stats
 
@@ -73,6 +73,12 @@ def test_a_beta_binomial_of_every_count_adds_up_to_1_and_becomes_the_binomial():
     np.testing.assert_allclose(some, expected)
     sure = log_density(reach, fail, np.array([1e9]), right, wrong, orders)
     np.testing.assert_allclose(sure, stats.binom(5, special.expit(0.4)).logpmf(right), atol=1e-5)
+
+
+def test_a_product_gives_the_term_of_few_runs():
+    count, log_share = np.arange(1.0, FEW + 1), np.linspace(-8, -0.01, FEW)
+    few = [rising_of_few(log_share, np.array([x]), count) for x in (1e-3, 4.0, 1e5)]
+    np.testing.assert_allclose(few, [rising(log_share, np.array([x]), count) for x in (1e-3, 4.0, 1e5)], atol=1e-8)
 
 
 @pytest.mark.parametrize("trend", ["linear", "break", "acceleration", "logistic"])
