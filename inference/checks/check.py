@@ -177,5 +177,11 @@ def _worst(verdict):
 
 
 def percent(share):
-    """Write a share in percent, to two digits."""
-    return f"{100 * share:.2g}%"
+    """Write a share in percent, to two digits.
+
+    Examples
+    --------
+    >>> percent(0.0123), percent(4.321)
+    ('1.2%', '430%')
+    """
+    return f"{float(f'{100 * share:.2g}'):,g}%"

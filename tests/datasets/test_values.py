@@ -1,6 +1,9 @@
 """Tables of dated values: forms that are read, and refusals."""
 
+from pathlib import Path
+
 import bayescaling as bs
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -24,6 +27,16 @@ def test_ratings_are_read_with_their_limits(tmp_path):
     assert table["value"].tolist() == [1103, 1098, 1250]
     assert table["halfwidth"].tolist() == [3, 4.5, 6]
     assert table["year"].iloc[0] == pytest.approx(2023 + 59 / 365)
+
+
+def test_ratings_of_an_arena_are_fitted_at_the_second_try():
+    table = bs.read(Path(__file__).parent / "strangers" / "rating_by_date.csv", "values")
+    assert table["value"].iloc[-1] == 1450 and table["halfwidth"].iloc[-1] == 3
+    with pytest.raises(bs.InputError, match="value_unit=100 for a linear one"):
+        bs.laws.Trend().rows(table)
+    rows = bs.laws.Trend(value_unit=100).rows(table)
+    sd = np.sqrt(bs.laws.Trend(value_unit=100).error_variance(rows))
+    np.testing.assert_allclose(100 * sd * 1.96, table["halfwidth"], rtol=1e-4)
 
 
 def test_columns_of_limits_are_chosen(tmp_path):
