@@ -31,7 +31,7 @@ def test_ratings_are_read_with_their_limits(tmp_path):
 
 def test_ratings_of_an_arena_are_fitted_at_the_second_try():
     table = bs.read(Path(__file__).parent / "strangers" / "rating_by_date.csv", "values")
-    assert table["value"].iloc[-1] == 1450 and table["halfwidth"].iloc[-1] == 3
+    assert table["value"].iloc[-1] == 1450 and table["halfwidth"].iloc[-1] == 4
     with pytest.raises(bs.InputError, match="value_unit=100 for a linear one"):
         bs.laws.Trend().rows(table)
     rows = bs.laws.Trend(value_unit=100).rows(table)
