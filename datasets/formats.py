@@ -14,6 +14,7 @@ from ..errors import InputError
 from .binary import netcdf, parquet
 from .checks import place
 from .json_tables import json_document, json_lines
+from .markdown import markdown
 from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
 from .wording import listed, printable, quoted, suggestion
 
@@ -26,7 +27,7 @@ def open_table(source, *, text=(), form=None):
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv, .tsv, .txt, .json, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as
+        A .csv, .tsv, .txt, .md, .json, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as
         ``runs-*.csv`` that matches several, or a frame.
     text : collection of str
         Columns of a text file that stay unchanged text, such as names, even if they are numbers.
@@ -158,6 +159,7 @@ READERS = {
     ".csv": comma_separated,
     ".tsv": tab_separated,
     ".txt": plain_text,
+    ".md": markdown,
     ".json": json_document,
     ".jsonl": json_lines,
     ".ndjson": json_lines,

@@ -147,7 +147,25 @@ def _delimited(whole, delimiter, label, text):
     records, comments = _records(whole, delimiter, label, first)
     if first + 1 not in records:
         raise InputError(f"{label}, line {first + 1}: found a blank line; put the header there")
-    header = [name.strip() for name in records.pop(first + 1)]
+    return table_of(records, comments, label, text, decimal_commas=delimiter == ";")
+
+
+def table_of(records, comments, label, text, *, decimal_commas=False):
+    """Return a table of cells.
+
+    Parameters
+    ----------
+    records : dict of int to list of str
+        Cells by number of the line, the header first.
+    comments : list of int
+        Lines that were left out as comments.
+    label : str
+    text : sequence of str
+        Columns that stay text.
+    decimal_commas : bool
+        Whether numbers may have decimal commas.
+    """
+    header = [name.strip() for name in records.pop(min(records))]
     # "# N, D, loss" is a header; "#Params" is a name.
     header[0] = re.sub(r"^#\s+", "", header[0])
     refuse_duplicates([name for name in header if name], label)
@@ -167,7 +185,7 @@ def _delimited(whole, delimiter, label, text):
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
     cells = zip(*records.values(), strict=True) if records else [()] * len(names)
     columns = dict(zip(names, cells, strict=True))
-    commas = [n for n, column in columns.items() if delimiter == ";" and n not in text and _has_decimal_commas(column)]
+    commas = [n for n, column in columns.items() if decimal_commas and n not in text and _has_decimal_commas(column)]
     columns |= {name: [cell.replace(",", ".") for cell in columns[name]] for name in commas}
     typed = {name: (_texts if name in text else typed_cells)(column) for name, column in columns.items()}
     frame = pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))

@@ -367,6 +367,38 @@ def test_what_is_no_comment_is_read(text, runs, written):
     assert not runs or table["run"].tolist() == runs
 
 
+README = """# Runs
+
+All *final* losses:
+
+| Model | Params | Tokens | `Loss` |
+|:--|--:|--:|--|
+| **a** | 70M | 1.4B | 3.41 |
+| b \\| c | 1e9 | 2e10 | 2.72 |
+
+They | are not a table.
+"""
+
+
+def test_a_table_in_markdown_is_read(written):
+    table, _ = read(written(README, "README.md"))
+    assert table[["parameters", "tokens", "loss"]].to_numpy().tolist() == [[7e7, 1.4e9, 3.41], [1e9, 2e10, 2.72]]
+    assert table["Model"].tolist() == ["a", "b | c"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("|:--|--:|--:|--|", ""), "no table of Markdown in it"),
+        (("They", "| x | y |\n|---|---|\n| 1 | 2 |\n\nThey"), "2 tables of Markdown"),
+        (("3.41 |", "3.41 | 5 |"), "line 7: found 5 fields where the header has 4"),
+        (("3.41", "high"), 'line 7, column "Loss": found "high"'),
+    ],
+)
+def test_markdown_that_is_no_table_is_refused(change, words, written):
+    assert words in refused(written(README.replace(*change), "README.md"))
+
+
 @pytest.mark.parametrize("sign", [",", ";", "\t"])
 def test_a_table_in_a_text_file_is_read(sign, written):
     table, _ = read(written(sign.join(["N", "D", "loss"]) + "\n" + sign.join(["1e6", "2e7", "4.5"]) + "\n", "runs.txt"))
