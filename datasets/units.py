@@ -69,7 +69,7 @@ def split_header(header):
 
 
 def _factor(text):
-    if re.fullmatch(r"1e\d+|10[*^]{1,2}\d+", text):
+    if re.fullmatch(r"1e\d{1,2}|10[*^]{1,2}\d{1,2}", text):
         return 10.0 ** int(re.split(r"[e*^]+", text)[-1])
     return FACTORS.get(text)
 

@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.datasets.units import split_header
 from bayescaling.datasets.units import in_unit_of_loss, unit_of_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
@@ -48,6 +49,11 @@ def test_a_letter_in_another_name_is_no_unit(name):
     table = bs.read(pd.DataFrame(ROW | {name: [3]}))
     assert table.iloc[0, 4] == 3
     assert sizes(ROW | {name: [3]}) == sizes(ROW)
+
+
+def test_a_power_that_no_number_holds_is_no_unit():
+    assert split_header("tokens (1e999)") == ("tokens (1e999)", None)
+    assert split_header("tokens (10^9)") == ("tokens", 1e9)
 
 
 def test_a_plain_name_goes_before_one_with_a_unit():
