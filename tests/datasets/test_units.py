@@ -2,8 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.datasets.units import split_header
-from bayescaling.datasets.units import in_unit_of_loss, unit_of_loss
+from bayescaling.datasets.units import in_unit_of_loss, split_header, unit_of_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 ROW = {"N": [7e9], "D": [1.4e12], "loss": [2.0]}
