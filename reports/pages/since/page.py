@@ -9,7 +9,7 @@ from ....inference.words import HIGH, LOW, MIDDLE, month
 from ...drawing import tables as drawn
 from ...drawing import verdicts
 from ...html import prose
-from . import analysis, figures, speeds, tables
+from . import analysis, figures, tables
 from .forms import DEFAULT, FAMILIES, FORMS, WITHOUT_REASONING
 
 
@@ -46,11 +46,10 @@ def sections(findings, published):
         "factors": figures.factors(entry, _published(published, "progress_since.factor.")),
         "joint": figures.joint(entry),
         "bridge": figures.bridge(entry, _published(published, "progress.doubling_months.closed_form")),
-        "speeds": partial(speeds.table, entry),
         **{f"tests_{pace}": drawn.tests_of_law(law) for pace, law in entry["laws"].items()},
     }
     for table in (tables.forms, tables.periods, tables.earlier, tables.widths, tables.rests, tables.later,
-                  tables.frontier, tables.calibration, tables.left_out):  # fmt: skip
+                  tables.frontier, tables.calibration, tables.left_out, tables.speeds):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, entry)
     return prose.sections(
         __file__,

@@ -1,11 +1,8 @@
 """Speeds of AI progress side by side: what doubles or halves, from which data, and what others published."""
 
-import pandas as pd
-
 from ....datasets import load
 from ....datasets.files import evidence
 from ....inference.words import HIGH, LOW, MIDDLE, months
-from ...drawing import tables
 
 MONTH = 365.25 / 12  # days
 STUDIES = ("horizons_weirdml", "values_horizons", "values_compute")
@@ -54,15 +51,6 @@ def rows(loss, evaluations, capability, models, studies):
          f"{studies[COMPUTE]['rows']} models, 2018 to 2025, one change of the rate",
          "5.2 to 6.0 (Sevilla and Roldán 2024)"),
     ]  # fmt: skip
-
-
-def table(entry):
-    """Return the table of speeds of the page."""
-    loss = entry["earlier"]["units"]["papers"]["halving"]
-    capability = entry["periods"]["all"]["family"]["halving"]
-    lines = rows(loss, entry["earlier"]["counts"]["evaluations"], capability, entry["rows"]["models"], entry["speeds"])
-    frame = pd.DataFrame(lines, columns=["what", "months", "data", "published, months"])
-    return tables.html(frame, rowname="what", note="Medians and 95% intervals.")
 
 
 def _published(quantity):

@@ -5,6 +5,7 @@ import pandas as pd
 from ....inference.words import months, plain, probability, yearly
 from ...drawing import tables
 from . import figures
+from . import speeds as of_progress
 from .analysis import BREAK, LINEAR
 from .before_2023 import SHARED
 from .forms import DEFAULT, form_name
@@ -254,3 +255,13 @@ def widths(entry):
         "unchanged law and of the table “One thing changed at a time”."
     )
     return tables.html(pd.DataFrame(rows), rowname="source", note=note)
+
+
+def speeds(entry):
+    """Return the table of doubling times of loss, scores, horizons and compute."""
+    loss = entry["earlier"]["units"]["papers"]["halving"]
+    capability = entry["periods"]["all"]["family"]["halving"]
+    evaluations, models = entry["earlier"]["counts"]["evaluations"], entry["rows"]["models"]
+    lines = of_progress.rows(loss, evaluations, capability, models, entry["speeds"])
+    frame = pd.DataFrame(lines, columns=["what", "months", "data", "published, months"])
+    return tables.html(frame, rowname="what", note="Medians and 95% intervals.")
