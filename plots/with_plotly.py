@@ -8,6 +8,7 @@ from .style import FONTS, GRID, INK, SOFT
 INCH = 96  # pixels
 CHARACTERS = 80  # of a line of the title
 YEAR_TICKS = 8
+LARGE = 1000  # numbers from here on are written in full
 
 
 def draw(picture):
@@ -39,7 +40,8 @@ def _set_axis(figure, which, axis, ends):
     if axis.log:
         options |= {"type": "log", "range": np.log10(ends).tolist()}
     else:
-        options |= {"range": list(ends), "tickformat": {"percent": ".3~%", "year": "d"}.get(axis.form, ".3~g")}
+        numbers = ",.0f" if max(map(abs, ends)) >= LARGE else ".3~g"
+        options |= {"range": list(ends), "tickformat": {"percent": ".3~%", "year": "d"}.get(axis.form, numbers)}
         if axis.form == "year":
             options["dtick"] = max(1, round((ends[1] - ends[0]) / YEAR_TICKS))
     if axis.log or axis.names:

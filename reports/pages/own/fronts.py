@@ -8,7 +8,7 @@ from ....inference.checks.check import FITS, percent
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts
-from ....inference.words import MIDDLE, digits
+from ....inference.words import MIDDLE, digits, plain
 from ....models.loss.budget import training_flop
 from ....plots import (
     plot_compare,
@@ -287,9 +287,21 @@ def values_answers(fits, document, comparison):
         "period": None if len(entry["gain"]) == 1 else period,
         "law": called(best),
         "count": len(fits[best].rows),
+        "others": _other_forms(entry),
     }
     facts = Facts(chains=True, **of_law(entry["verdict"]))
     return [answer("values", PLACE, facts, (best,), named, document["diagnostics"])]
+
+
+def _other_forms(entry):
+    """Return a sentence on other forms of the trend that predict as well or better."""
+    forms, own = entry["forms"], entry["form"]
+    rivals = [form for form, row in forms.items() if form != own and row["rival"] and row["ok"]]
+    if not rivals:
+        return "No other form of the trend predicts as well."
+    how = "about as well" if forms[own]["rival"] else "better"
+    rates = ", ".join(f"{form} {plain(forms[form], '{:.3g}')}" for form in rivals)
+    return f"Other forms predict {how}; by these the latest rate a year is {rates}."
 
 
 def values_figures(fits, comparison, file_name):

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ....inference.intervals import finite
-from ....inference.progress.trends import doubling_days, yearly_gain
+from ....inference.progress.trends import by_form, doubling_days, yearly_gain
 from ....inference.words import months, plain, probability
 from ...drawing import checks, tables
 from ...entries import fit_entry
@@ -24,7 +24,7 @@ def entries(fits):
 
 def _entry(fit):
     gain = yearly_gain(fit)
-    entry = {"gain": _records(gain)}
+    entry = {"gain": _records(gain), "form": fit.law.trend, "forms": _records(by_form(fit))}
     if fit.law.linear_unit is not None:
         return entry
     halving = {period: row["p_growth"] < fronts.EVEN for period, row in gain.iterrows()}
@@ -49,12 +49,23 @@ def sections(fits, document, elpd, comparison, backdrop):
     entry = document["laws"][best]
     blocks = {
         "rates": _rates_table(document["laws"]),
+        "forms": _forms_table(entry["forms"]),
         "laws": laws_table(fits, document, comparison),
         "tests_of_law": tables.tests_of_law(entry),
         "pareto_k": checks.pareto_k(elpd),
     }
     named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
     return prose.sections(__file__, blocks, template="values.md.jinja", escaped=True, **named)
+
+
+def _forms_table(forms):
+    rows = [
+        {"form": form, "rate a year": plain(row, "{:.3g}")}
+        | {"elpd": f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"}
+        for form, row in forms.items()
+    ]
+    note = "Rates at the latest date; elpd of rows left out, less that of the best form, in nats."
+    return tables.html(pd.DataFrame(rows), rowname="form", note=note)
 
 
 def _rates_table(laws):

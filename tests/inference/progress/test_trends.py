@@ -95,6 +95,17 @@ def test_a_fit_without_a_trend_is_refused(fit_default):
         bs.progress.yearly_gain(fit_default)
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+@pytest.mark.parametrize("trend", ["linear", "break"])
+@pytest.mark.parametrize("unit", [None, 5.0])
+def test_a_report_answers_for_every_scale_and_form(trend, unit, tmp_path):
+    law = bs.laws.Trend(trend=trend, value_unit=unit)
+    fit = bs.fit(law, bs.read(falling(), "values"), seed=1, draws=300, tune=500)
+    (answer,) = bs.report(tmp_path, {"prices": fit})["answers"]
+    assert "30 dated values" in answer["doubt"] and ("at the latest rate" in answer["doubt"]) == (trend == "break")
+    assert "halves" in answer["answer"] if unit is None else "grows by -" in answer["answer"]
+
+
 def test_a_report_answers_with_the_rate(fit, tmp_path):
     document = bs.report(tmp_path, {"prices": fit})
     (answer,) = document["answers"]
