@@ -1,14 +1,16 @@
 """The first screen of a report on a custom table, by kind of table: its answers and its figures."""
 
+import math
+
 import numpy as np
 
 from ....datasets.wording import printable
 from ....errors import InputError
-from ....inference.checks.check import FITS, percent
+from ....inference.checks.check import FITS, NOT, percent
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts
-from ....inference.words import MIDDLE, digits, plain
+from ....inference.words import HIGH, LOW, MIDDLE, digits
 from ....models.loss.budget import training_flop
 from ....plots import (
     plot_compare,
@@ -278,7 +280,7 @@ def values_answers(fits, document, comparison):
     """Answer how fast values grow."""
     best, _ = best_and_rivals(fits, comparison)
     entry = document["laws"][best]
-    period = list(entry["gain"])[-1]
+    period, rivals = list(entry["gain"])[-1], _rivals(entry)
     named = {
         "log": fits[best].law.linear_unit is None,
         "gain": entry["gain"][period],
@@ -287,21 +289,31 @@ def values_answers(fits, document, comparison):
         "period": None if len(entry["gain"]) == 1 else period,
         "law": called(best),
         "count": len(fits[best].rows),
-        "others": _other_forms(entry),
+        "rivals": rivals,
+        "beaten": not entry["forms"][entry["form"]]["rival"],
     }
-    facts = Facts(chains=True, **of_law(entry["verdict"]))
+    rates = [entry["gain"][period][MIDDLE], *rivals.values()]
+    apart = _apart([math.log(x) for x in rates] if named["log"] else rates)
+    law = of_law(entry["verdict"]) | ({"verdict": NOT} if named["beaten"] else {})
+    quoted = named["days"] if named["log"] else named["gain"]
+    if named["falls"] and not named["log"]:
+        quoted = {LOW: -quoted[HIGH], HIGH: -quoted[LOW]}
+    facts = Facts(chains=True, width=width(quoted), sensitivity=apart if rivals else None, **law)
     return [answer("values", PLACE, facts, (best,), named, document["diagnostics"])]
 
 
-def _other_forms(entry):
-    """Return a sentence on other forms of the trend that predict as well or better."""
-    forms, own = entry["forms"], entry["form"]
-    rivals = [form for form, row in forms.items() if form != own and row["rival"] and row["ok"]]
-    if not rivals:
-        return "No other form of the trend predicts as well."
-    how = "about as well" if forms[own]["rival"] else "better"
-    rates = ", ".join(f"{form} {plain(forms[form], '{:.3g}')}" for form in rivals)
-    return f"Other forms predict {how}; by these the latest rate a year is {rates}."
+def _rivals(entry):
+    """Return the medians of the rate by other forms of the trend that predict as well as the best."""
+    forms = entry["forms"]
+    return {form: row[MIDDLE] for form, row in forms.items() if form != entry["form"] and row["rival"] and row["ok"]}
+
+
+def _apart(rates):
+    """Return the largest over the smallest rate, infinite where one grows and another falls."""
+    least, most = min(rates), max(rates)
+    if least * most <= 0:
+        return float("inf")
+    return max(most / least, least / most)
 
 
 def values_figures(fits, comparison, file_name):

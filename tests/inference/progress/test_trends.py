@@ -106,6 +106,17 @@ def test_a_report_answers_for_every_scale_and_form(trend, unit, tmp_path):
     assert "halves" in answer["answer"] if unit is None else "grows by -" in answer["answer"]
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_an_answer_is_weak_where_another_form_predicts_better(tmp_path):
+    compute = bs.load("training_compute")
+    largest = compute[(compute["larger_before"] < 10) & (compute["year"] >= 2018)]
+    (line,) = bs.report(tmp_path, {"compute": bs.fit("trend", largest, seed=1)})["answers"]
+    assert line["strength"] == "weak" and "predict better" in line["doubt"] and "break 4.6" in line["doubt"]
+    changed = bs.fit(bs.laws.Trend(trend="break"), largest, seed=1)
+    (answer,) = bs.report(tmp_path, {"compute": changed})["answers"]
+    assert answer["strength"] == "strong" and "predict" not in answer["doubt"]
+
+
 def test_a_report_answers_with_the_rate(fit, tmp_path):
     document = bs.report(tmp_path, {"prices": fit})
     (answer,) = document["answers"]
