@@ -16,7 +16,7 @@ import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling.datasets import sha256
-from bayescaling.inference.words import months, plain, sizes
+from bayescaling.inference.words import HIGH, LOW, MIDDLE, months, plain, sizes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, README = ROOT / "docs", ROOT / "README.md"
@@ -59,6 +59,11 @@ def quoted(headline):
     return module(DOCS / "quoted.py").substitutions(headline)
 
 
+def _published(estimate):
+    """Write a published estimate, which may have the median of one of ours."""
+    return plain({LOW: estimate["low"], MIDDLE: estimate["estimate"], HIGH: estimate["high"]})
+
+
 def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
     """README, documentation and answers print one interval of a quantity."""
     laws, doubling = headline["laws"].values(), headline["progress"]["quoted"]["doubling_months"]
@@ -66,11 +71,12 @@ def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
     intervals += [plain(law["constants"][name]) for law in laws for name in ("exponent_parameters", "E")]
     intervals += [f"{months(doubling)} months", *(f"{plain(q, '{:.1f}')} logits" for q in _gains(headline))]
     texts = " ".join([README.read_text(encoding="utf-8"), *quoted.values(), *map(str, headline["answers"])])
+    theirs = {_published(claim["published"]) for claim in headline["claims"]}
     printed = 0
     for interval in intervals:
         middle, unit = interval.partition(" ")[0], interval.rpartition("]")[2]
         matches = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
-        assert matches <= {interval}, matches
+        assert matches - theirs <= {interval}, matches
         printed += len(matches)
     assert printed > 8
 
