@@ -71,12 +71,12 @@ def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
     intervals += [plain(law["constants"][name]) for law in laws for name in ("exponent_parameters", "E")]
     intervals += [f"{months(doubling)} months", *(f"{plain(q, '{:.1f}')} logits" for q in _gains(headline))]
     texts = " ".join([README.read_text(encoding="utf-8"), *quoted.values(), *map(str, headline["answers"])])
-    theirs = {_published(claim["published"]) for claim in headline["claims"]}
+    published = {_published(claim["published"]) for claim in headline["claims"]}
     printed = 0
     for interval in intervals:
         middle, unit = interval.partition(" ")[0], interval.rpartition("]")[2]
         matches = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
-        assert matches - theirs <= {interval}, matches
+        assert matches - published <= {interval}, matches
         printed += len(matches)
     assert printed > 8
 
