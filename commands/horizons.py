@@ -57,10 +57,11 @@ def _results(fit, share, tasks, until):
 
 def _print_side_by_side(results, tasks):
     """Print horizons at the first share, doubling times and dates, a column a fit."""
+    from ..inference.intervals import ends
     from ..inference.words import dates, durations, months
 
     def cell(table, place, form):
-        return form(_finite(table.loc[place])) if table is not None and place in table.index else ""
+        return form(ends(table.loc[place])) if table is not None and place in table.index else ""
 
     def rows(which, places, form):
         return [(str(place), *(cell(of[which], place, form) for of in results.values())) for place in places]
@@ -83,19 +84,13 @@ def _print_side_by_side(results, tasks):
 
 
 def _document(fit, table, days, reached, tasks, until):
-    models = {}
-    for (model, share), row in _entries(table).items():
-        models.setdefault(model, {})[f"{share:g}"] = row
+    from ..inference.intervals import entries
+
+    models = {model: entries(table.loc[model]) for model in table.index.unique("model")}
     document = {"tasks": tasks, "minutes": models, "diagnostics": fit.diagnostics}
     if days is not None:
-        document |= {"doubling_days": _entries(days), "dates_reached": _entries(reached), "until": until}
+        document |= {"doubling_days": entries(days), "dates_reached": entries(reached), "until": until}
     return document
-
-
-def _entries(table):
-    from ..inference.intervals import finite
-
-    return {name: {column: finite(x) for column, x in row.items()} for name, row in table.iterrows()}
 
 
 def _print_models(table, tasks):
@@ -119,12 +114,13 @@ def _print_models(table, tasks):
 
 
 def _print_trend(days, reached, tasks, until):
+    from ..inference.intervals import ends
     from ..inference.words import dates, months, probability
 
     rows = [
         (
             str(period),
-            months(_finite(row)),
+            months(ends(row)),
             probability(row["p_growth"]),
             *([tables.number(row["p_faster"], ".3f")] if "p_faster" in row else []),
         )
@@ -133,13 +129,7 @@ def _print_trend(days, reached, tasks, until):
     more = ("P(faster than the first)",) if "p_faster" in days else ()
     header = ("period", "days [95% interval]", "P(growth)", *more)
     tables.print_table("days in which the horizon doubles", header, rows)
-    rows = [(name, dates(_finite(row)), probability(row["p_not_until"])) for name, row in reached.iterrows()]
+    rows = [(name, dates(ends(row)), probability(row["p_not_until"])) for name, row in reached.iterrows()]
     header = ("human time", "date [95% interval]", f"P(not by {until:g})")
     tables.print_table(f"when the mean horizon, of half of the runs of a {tasks} task, reaches it", header, rows)
     print("dates follow from one form of the trend; fit others (--option trend=break, acceleration, logistic) too")
-
-
-def _finite(row):
-    from ..inference.intervals import finite
-
-    return {name: finite(row[name]) for name in tables.QUANTILES}

@@ -23,20 +23,21 @@ def trend(
 ):
     """Print how fast dated values grow by each form of the trend, their doubling time, and when they reach a level."""
     from ..inference import storage
+    from ..inference.intervals import entries
     from ..inference.needs import of_kind
     from ..inference.progress import trends
 
     fit = of_kind(storage.open(file), "values")
     results = {"yearly_gain": trends.yearly_gain(fit, year)}
     if fit.law.linear_unit is None:
-        falls = bool((results["yearly_gain"]["p_growth"] < 1 / 2).all())
+        falls = bool((results["yearly_gain"]["p_growth"] < trends.EVEN).all())
         name = "halving_days" if falls else "doubling_days"
         results[name] = trends.doubling_days(fit, year, halving=falls)
     results["by_form"] = trends.by_form(fit)
     if reach:
         results["dates_reached"] = trends.dates_reached(fit, _levels(reach), until=until)
     if json:
-        tables.print_json({name: _entries(table) for name, table in results.items()} | {"diagnostics": fit.diagnostics})
+        tables.print_json({name: entries(table) for name, table in results.items()} | {"diagnostics": fit.diagnostics})
         return
     print("\n\n".join(str(table) for table in results.values()))
     tables.print_diagnostics(str(file), fit.diagnostics)
@@ -49,9 +50,3 @@ def _levels(texts):
         if isinstance(level, bool) or not isinstance(level, int | float):
             raise InputError(f"--reach {name!r}: {level!r} is no number; write NAME=VALUE, such as 'a tenth=0.1'")
     return named
-
-
-def _entries(table):
-    from ..inference.intervals import finite
-
-    return {str(name): {column: finite(x) for column, x in row.items()} for name, row in table.iterrows()}

@@ -131,7 +131,7 @@ def substitutions(headline):
         "compute_factor": plain(_latest("values_compute", "forms"), "{:.1f}"),
         "metr_2023": months(_latest("values_horizons", "2023", "days")),
         "metr_2019": months(_latest("values_horizons", "2019", "days")),
-        "metr_published": plain(_published("horizons.doubling_days.since_2023"), "{:.1f}"),
+        "metr_published": plain(speeds.published("horizons.doubling_days.since_2023"), "{:.1f}"),
         "metr_change": f"{-evidence('values_horizons')['result']['2023']['forms']['linear']['elpd_diff']:.1f}",
         "horizons_forecasts": _forecasts_scored(evidence("horizons_forecasts")["result"], "log minutes"),
         "scores_forecasts": _forecasts_scored(evidence("scores_forecasts")["result"], "share of right answers"),
@@ -255,11 +255,6 @@ def _how_fast(headline):
     loss = progress["quoted"]["doubling_months"]
     rows = speeds.rows(loss, progress["rows"], capability, since["rows"]["models"], speeds.of_studies())
     return table(("what", "months", "data", "published"), rows)
-
-
-def _published(quantity):
-    row = bs.load("published").set_index("quantity").loc[quantity]
-    return {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]}
 
 
 def _latest(study, *keys):

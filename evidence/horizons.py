@@ -9,10 +9,10 @@ from functools import partial
 import bayescaling as bs
 import numpy as np
 import pandas as pd
+import past_cuts
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.differences import differences
 from bayescaling.inference.comparison.groups import unresolved
-from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.models.draws import DRAWS
 from study import Study
@@ -33,7 +33,6 @@ PUBLISHED = {
     "claude-opus-4.6 (adaptive)": (37.691, 7.329),
 }
 CUTS = (2024.75, 2025.0, 2025.25, 2025.5, 2025.75)  # dates at which later models were still to come
-LEVELS = (0.5, 0.9)
 TRUTH = {
     "horizon_centre": 3.0,
     "horizon_sd": 0.5,
@@ -75,8 +74,8 @@ def _entry(fit):
     bias = fit["posterior"].get("estimate_bias")
     return {
         "diagnostics": fit.diagnostics,
-        "doubling_days": _records(bs.progress.doubling_days(fit)),
-        "dates_reached": _records(bs.progress.dates_reached(fit)),
+        "doubling_days": intervals.entries(bs.progress.doubling_days(fit)),
+        "dates_reached": intervals.entries(bs.progress.dates_reached(fit)),
         "hours": {
             model: {
                 f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)
@@ -87,10 +86,6 @@ def _entry(fit):
         },
         "estimate_factor": None if bias is None else intervals.summary(np.exp(bias), ratio=True),
     }
-
-
-def _records(table):
-    return {str(name): {column: intervals.finite(x) for column, x in row.items()} for name, row in table.iterrows()}
 
 
 def _left_out(fit, seed):
@@ -133,9 +128,9 @@ def forecasts(parts, *, seed, **settings):
             f"{cut:g}": {"models_before": of["before"], "models_after": len(of["observed"]), "ok": of["ok"]}
             for cut, of in zip(CUTS, cuts, strict=True)
         },
-        "law": _scores(cuts, "law"),
-        "law, widened by earlier cuts": _scores(_widened(cuts), "law"),
-        "straight line": _scores(cuts, "line"),
+        "law": past_cuts.scores(cuts, "law"),
+        "law, widened by earlier cuts": past_cuts.scores(past_cuts.widened(cuts), "law"),
+        "straight line": past_cuts.scores(cuts, "line"),
     }
 
 
@@ -156,33 +151,6 @@ def _forecast(fit, later, observed, rng):
         "observed": observed[after].to_numpy() - observed[before].mean(),
         "before": len(before),
         "ok": fit.diagnostics["ok"],
-    }
-
-
-def _widened(cuts):
-    """Widen each cut's quantiles about their median by the errors of the cuts before, in sds; the first by nothing."""
-    errors, result = [], []
-    for of in cuts:
-        middle, sd = np.median(of["law"], 0), of["law"].std(0)
-        factor = max(1.0, np.sqrt(np.mean(np.square(np.concatenate(errors))))) if errors else 1.0
-        result.append(of | {"law": middle + factor * (of["law"] - middle)})
-        errors.append((of["observed"] - middle) / sd)
-    return result
-
-
-def _scores(cuts, method):
-    """Return coverage by level, the mean CRPS in log minutes and the mean error, over models of all cuts."""
-    held, error, score = {level: [] for level in LEVELS}, [], []
-    for of in cuts:
-        for level in LEVELS:
-            low, high = np.quantile(of[method], [(1 - level) / 2, (1 + level) / 2], axis=0)
-            held[level].append((low < of["observed"]) & (of["observed"] < high))
-        error.append(np.median(of[method], 0) - of["observed"])
-        score.append(crps(of[method], of["observed"]))
-    return {
-        "coverage": {f"{level:g}": float(np.concatenate(of).mean()) for level, of in held.items()},
-        "crps": float(np.concatenate(score).mean()),
-        "mean_error": float(np.concatenate(error).mean()),
     }
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference.comparison.scoring import crps
+import past_cuts
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from study import Study
 
@@ -13,7 +13,6 @@ LAW = bs.laws.Scores(pace="linear")
 CUTS = tuple(np.arange(2024.0, 2026.5, 0.25))  # dates at which later models were still to come
 AHEAD = 1.0  # years within which they came
 LEAST = 4  # earlier scores of a benchmark
-LEVELS = (0.5, 0.9)
 
 
 def make(parts, *, seed, **settings):
@@ -22,12 +21,12 @@ def make(parts, *, seed, **settings):
     return {
         "cuts": {
             f"{cut:g}": {name: of[name] for name in ("fitted", "models", "scores", "ok")}
-            | {method: _scores([of], method) for method in ("law", "line")}
+            | {method: past_cuts.scores([of], method) for method in ("law", "line")}
             for cut, of in zip(CUTS, cuts, strict=True)
         },
-        "law": _scores(cuts, "law"),
-        "law, widened by earlier cuts": _scores(_widened(cuts), "law"),
-        "straight line": _scores(cuts, "line"),
+        "law": past_cuts.scores(cuts, "law"),
+        "law, widened by earlier cuts": past_cuts.scores(past_cuts.widened(cuts, 0, 1), "law"),
+        "straight line": past_cuts.scores(cuts, "line"),
     }
 
 
@@ -58,35 +57,6 @@ def _forecast(cut, *, seed, **settings):
 
 def _line(past, year):
     return np.clip(straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year), 0, 1)
-
-
-def _widened(cuts):
-    """Widen each cut's quantiles about their median by the errors of the cuts before, in sds; the first by nothing."""
-    errors, result = [], []
-    for of in cuts:
-        quantiles = np.array(of["law"])
-        middle, sd = np.median(quantiles, 0), quantiles.std(0)
-        factor = max(1.0, np.sqrt(np.mean(np.square(np.concatenate(errors))))) if errors else 1.0
-        result.append(of | {"law": np.clip(middle + factor * (quantiles - middle), 0, 1)})
-        errors.append((of["observed"] - middle) / sd)
-    return result
-
-
-def _scores(cuts, method):
-    """Return coverage by level, the mean CRPS and the mean error, over scores of all cuts."""
-    held, error, score = {level: [] for level in LEVELS}, [], []
-    for of in cuts:
-        quantiles, observed = np.array(of[method]), np.array(of["observed"])
-        for level in LEVELS:
-            low, high = np.quantile(quantiles, [(1 - level) / 2, (1 + level) / 2], axis=0)
-            held[level].append((low <= observed) & (observed <= high))
-        error.append(np.median(quantiles, 0) - observed)
-        score.append(crps(quantiles, observed))
-    return {
-        "coverage": {f"{level:g}": float(np.concatenate(of).mean()) for level, of in held.items()},
-        "crps": float(np.concatenate(score).mean()),
-        "mean_error": float(np.concatenate(error).mean()),
-    }
 
 
 STUDIES = {

@@ -24,7 +24,7 @@ def compute(parts, *, seed, **settings):
     fit = bs.fit("trend", table, seed=seed, **settings)
     forms = bs.progress.by_form(fit)
     best = bs.fit(bs.laws.Trend(trend=forms.index[0]), table, seed=seed, **settings)
-    return {"rows": len(table), "forms": _records(forms), "best": forms.index[0], "latest_days": _days(best)}
+    return {"rows": len(table), "forms": intervals.entries(forms), "best": forms.index[0], "latest_days": _days(best)}
 
 
 def horizons(parts, *, seed, tables, **settings):
@@ -38,7 +38,7 @@ def horizons(parts, *, seed, tables, **settings):
         result[f"{first}"] = {
             "rows": len(rows),
             "days": _days(fit),
-            "forms": _records(bs.progress.by_form(fit)),
+            "forms": intervals.entries(bs.progress.by_form(fit)),
             "ok": fit.diagnostics["ok"],
         }
     return result
@@ -47,10 +47,6 @@ def horizons(parts, *, seed, tables, **settings):
 def _days(fit):
     row = bs.progress.doubling_days(fit).iloc[-1]
     return {column: intervals.finite(x) for column, x in row.items()}
-
-
-def _records(table):
-    return {str(name): {column: intervals.finite(x) for column, x in row.items()} for name, row in table.iterrows()}
 
 
 def _laws():

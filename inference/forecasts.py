@@ -96,7 +96,7 @@ def forecast(
         if plan:
             raise InputError(f"a forecast of {kind} takes a date, not the sizes of a run")
         year = _year(at)
-        of = {"at": at, "year": year, "log": kind != "scores" and getattr(fit.law, "linear_unit", None) is None}
+        of = {"at": at, "year": year, "log": kind != "scores" and fit.law.linear_unit is None}
         entries = OF_DATE[kind](fit, year, benchmarks, rng)
     return {
         "schema": SCHEMA,

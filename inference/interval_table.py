@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from .intervals import finite
+from .intervals import ends
 from .printed import PrintedTable, Text
 from .words import HIGH, LOW, MIDDLE, dates, durations, months, plain, probability
 
@@ -33,7 +33,7 @@ class IntervalTable(PrintedTable):
         rows = {}
         for label, row in self.iterrows():
             name = f"{label[0]}, {label[1]:.0%} of runs" if isinstance(label, tuple) else str(label)
-            rows[name] = {self.attrs["heading"]: form({end: finite(row[end]) for end in (LOW, MIDDLE, HIGH)})}
+            rows[name] = {self.attrs["heading"]: form(ends(row))}
             rows[name] |= {text: _share(row[column], column) for column, text in CHANCES.items() if column in row}
             if "elpd_diff" in row:
                 rows[name]["elpd"] = f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"

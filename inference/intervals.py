@@ -52,6 +52,25 @@ def finite(x):
     return None if x is None or not math.isfinite(x) else float(x)
 
 
+def ends(row):
+    """Return the median and 95% interval of a row of quantiles; None where one is not finite.
+
+    Examples
+    --------
+    >>> ends({"q2.5": 1.0, "q50": 2.0, "q97.5": np.inf, "p": 0.5})
+    {'q2.5': 1.0, 'q50': 2.0, 'q97.5': None}
+    """
+    return {name: finite(row[name]) for name in QUANTILES}
+
+
+def entries(table):
+    """Return the rows of a table as JSON holds them, by label: text unchanged, numbers as `finite`."""
+    return {
+        str(label): {name: x if isinstance(x, str) else finite(x) for name, x in row.items()}
+        for label, row in table.iterrows()
+    }
+
+
 def named(values, probabilities=(0.025, 0.5, 0.975), prefix=""):
     """Return quantiles by their names, a dict of float.
 

@@ -23,7 +23,7 @@ from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
-from .progress.trends import by_form, doubling_days, yearly_gain
+from .progress.trends import by_form, changes, doubling_days, yearly_gain
 from .scores.compute import summary as progress_summary
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, sizes, yearly
 
@@ -36,7 +36,6 @@ MOST_LEVELS = 20  # of a quantity that is shown level by level
 SHARE = 0.5  # of problems right at the lengths that are quoted
 MOST_ANSWERS = 5
 QUICK_ROWS = 1000  # of a table whose law is checked when a fit is printed
-EVEN = 0.5  # probability of growth below which values fall
 AHEAD = 10  # times the largest run: the budget of the optimal size that a fit prints
 NAMES = {
     "E": "E, nats per token",
@@ -186,11 +185,11 @@ def _answers_of_horizons(fit):
 
 def _answers_of_values(fit):
     if fit.law.linear_unit is None:
-        for change, period, text in _changes(fit):
-            yield f"days in which values {change}, {period}", text
+        for period, (change, row) in changes(fit).items():
+            yield f"days in which values {change}, {period}", months(intervals.ends(row))
     for period, row in yearly_gain(fit).iterrows():
         what = "gain a year" if fit.law.linear_unit else "factor a year"
-        yield f"{what}, {period}", plain(_ends(row), "{:.3g}")
+        yield f"{what}, {period}", plain(intervals.ends(row), "{:.3g}")
 
 
 ANSWERS = {
@@ -251,11 +250,12 @@ def _of_horizons(fit, of, fits):
 
 def _of_values(fit, of, fits):
     if fit.law.linear_unit is None:
-        for change, period, text in _changes(fit):
+        for period, (change, row) in changes(fit).items():
+            text = months(intervals.ends(row))
             yield f"Values {change} in {text} days ({period}, {of}, 95% interval){_other_forms(fit)}."
         return
     for period, row in yearly_gain(fit).iterrows():
-        rate = plain(_ends(row), "{:.3g}")
+        rate = plain(intervals.ends(row), "{:.3g}")
         yield f"Values grow by {rate} a year ({period}, {of}, 95% interval){_other_forms(fit)}."
 
 
@@ -267,7 +267,7 @@ def _other_forms(fit):
         return ""
     better = "" if table.loc[fit.law.trend, "rival"] else ", which predict better"
     what = "factor a year" if fit.law.linear_unit is None else "gain a year"
-    rates = ", ".join(f"{form} {plain(_ends(row), '{:.3g}')}" for form, row in rivals.iterrows())
+    rates = ", ".join(f"{form} {plain(intervals.ends(row), '{:.3g}')}" for form, row in rivals.iterrows())
     return f"; by other forms{better}, the latest {what} is {rates}"
 
 
@@ -275,21 +275,7 @@ def _doublings(fit):
     """Pairs of a period and the days in which horizons double, in words."""
     if fit.law.trend is None:
         return []
-    return [(str(period), months(_ends(row))) for period, row in doubling_days(fit).iterrows()]
-
-
-def _ends(row):
-    return {end: intervals.finite(row[end]) for end in (LOW, MIDDLE, HIGH)}
-
-
-def _changes(fit):
-    """Return what values on a log scale do, the period, and the days in which they do, in words."""
-    changes = []
-    for period, row in doubling_days(fit).iterrows():
-        falls = row["p_growth"] < EVEN
-        ends = doubling_days(fit, halving=True).loc[period] if falls else row
-        changes.append(("halve" if falls else "double", str(period), months(_ends(ends))))
-    return changes
+    return [(str(period), months(intervals.ends(row))) for period, row in doubling_days(fit).iterrows()]
 
 
 def _horizons(fit):

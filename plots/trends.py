@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..inference.intervals import finite
+from ..inference.intervals import ends
 from ..inference.needs import of_kind
-from ..inference.progress.trends import by_form, doubling_days, yearly_gain
-from ..inference.words import HIGH, LOW, MIDDLE, months, plain
+from ..inference.progress.trends import by_form, changes, yearly_gain
+from ..inference.words import months, plain
 from .picture import Axis, Layer, Picture, drawn, frame
 from .shared import check_level, percent
 from .style import BLUE, ORANGE, OUTER, Look
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 AHEAD = 0.5  # years of the trend after the latest date
 DATES = 60
-EVEN = 0.5  # probability of growth below which values fall
 Z = 1.96  # sds of an error in the 95% limits that are drawn
 LARGE = 1e5  # values above are written as powers of ten
 
@@ -109,16 +108,10 @@ def plot_trend(
 
 def _finding(fit):
     """Return how fast values grow or fall at the latest rate, in words."""
-    gain = yearly_gain(fit).iloc[-1]
     if fit.law.linear_unit is not None:
-        return f"Values grow by {plain(_ends(gain), '{:.3g}')} a year"
-    falls = gain["p_growth"] < EVEN
-    days = doubling_days(fit, halving=falls).iloc[-1]
-    text = f"Values {'halve' if falls else 'double'} every {months(_ends(days))} days"
+        return f"Values grow by {plain(ends(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
+    change, days = list(changes(fit).values())[-1]
+    text = f"Values {change} every {months(ends(days))} days"
     forms = by_form(fit)
     best, here = forms.index[0], forms.loc[fit.law.trend]
     return text if here["rival"] else f"{text} by a trend that the form {best} beats by {-here['elpd_diff']:.0f} nats"
-
-
-def _ends(row):
-    return {end: finite(row[end]) for end in (LOW, MIDDLE, HIGH)}

@@ -7,7 +7,7 @@ from ..datasets.wording import p_value
 from ..inference.checks.calibration import not_uniform
 from ..inference.checks.check import verdict_sentence
 from ..inference.comparison.refits import largest_k_left, unreliable
-from ..inference.intervals import finite, parameters, robust_entries
+from ..inference.intervals import entries, finite, parameters, robust_entries
 
 SCHEMA = 1
 
@@ -85,10 +85,7 @@ def studies(names):
 
 def comparison_entries(table):
     """Return entries of results.json of a table from `compare`, one for each row."""
-    return {
-        str(name): {key: x if isinstance(x, str) else finite(x) for key, x in row.items()}
-        for name, row in table.iterrows()
-    }
+    return entries(table)
 
 
 def doubling_entries(times):

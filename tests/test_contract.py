@@ -31,6 +31,8 @@ from bayescaling.reports.pages.small_lm.analysis import of_scheme
 from bayescaling.reports.results import to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
+# Laws whose short chains disagree, so that Monte-Carlo error hides what the units inform.
+LONGER = {"horizons, break, estimates, families": {"draws": 600, "tune": 600}}
 STUDIED = {
     "chinchilla": bs.laws.Chinchilla(),
     "chinchilla, reading error": bs.laws.Chinchilla(noise="normal", scatter="one", measurement_error=True),
@@ -70,7 +72,6 @@ OPTIMISED = ("centre", "information")  # arrays of point estimates
 SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds", "horizons",
           "trend")  # fmt: skip
 ADDRESS = compiled.address
-AGREE = 1.05  # r_hat of the short chains of this file
 GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 
@@ -187,7 +188,8 @@ def studied(request):
         if law.upstream:
             fit = bs.fit(law, fitter.table, seed=1, **predictive, **SHORT)
         else:
-            fit = fitter.fit(seed=1, least_ess=0, **predictive, **SHORT)
+            settings = SHORT | LONGER.get(request.param, {})
+            fit = fitter.fit(seed=1, least_ess=0, **predictive, **settings)
     return fitter, fit
 
 
@@ -356,9 +358,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     table = fit.robust_sd(quantity)
     assert table.loc["unit", "clusters"] == by.size
     np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))
-    # Of short chains that disagree, the Monte-Carlo error may be all of the covariance.
-    least = 0.1 if fit.diagnostics["r_hat_max"] < AGREE else -1.0
-    assert ((table["ratio"] > least) & (table["ratio"] < 10)).all(), name
+    assert ((table["ratio"] > 0.1) & (table["ratio"] < 10)).all(), name
 
 
 @quiet

@@ -16,7 +16,7 @@ from ..checks.sandwich import quotable_places
 from ..comparison.differences import differences, is_apart
 from ..horizons.quantities import TASKS, margins
 from ..interval_table import IntervalTable, printed
-from ..intervals import named, quantiles
+from ..intervals import QUANTILES, named, quantiles
 from ..needs import NEEDED, of_kind
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from ..fit import Fit
 
-PROBABILITIES = (0.025, 0.5, 0.975)
 DAYS = 365.25
 WORK = {"a working day": 480.0, "a week of work": 2400.0, "a month of work": 10_020.0}  # 8, 40 and 167 hours
 STEPS = 40  # dates a year at which the trend is worked out
 FURTHEST = 100.0  # years
-GROWS = {"horizons": "time horizons", "values": "values"}
+EVEN = 0.5  # probability of growth below which values fall
+IN_WORDS = {"horizons": "time horizons", "values": "values"}
 
 
 def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bool = False) -> IntervalTable:
@@ -66,25 +66,20 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bo
     >>> bs.progress.doubling_days(fit).index.tolist()
     ['all']
     """
-    draws = _with_trend(fit)
-    if getattr(draws.law, "linear_unit", None) is not None:
+    law = _with_trend(fit).law
+    if law.linear_unit is not None:
         raise InputError(
             f"{fit.place} has values on a linear scale, which do not double; use yearly_gain, or fit with "
             'value_unit="log"'
         )
-    gains = _gains(fit, years)
-    first, records = gains.isel(period=0).values.ravel(), {}
-    for i, period in enumerate(gains["period"].values.tolist()):
-        rate = gains.isel(period=i).values.ravel()
-        toward = -rate if halving else rate
-        days = np.divide(DAYS * np.log(2), toward, out=np.full(rate.shape, np.inf), where=toward > 0)
-        records[period] = named(quantiles(days, PROBABILITIES), PROBABILITIES)
-        records[period] |= _chances(rate, first, i, gains)
-    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
+
+    def days(rate):
+        return np.divide(DAYS * np.log(2), rate, out=np.full(rate.shape, np.inf), where=rate > 0)
+
+    table = _by_period(fit, years, lambda rate: days(-rate if halving else rate))
     change, growth = ("halve", "fall") if halving else ("double", "growth")
     note = f"Medians and 95% intervals; never: no {growth}."
-    title = f"Days in which {GROWS[draws.law.kind]} {change}, trend {draws.law.trend}"
-    return printed(table, "days", title, note)
+    return printed(table, "days", f"Days in which {IN_WORDS[law.kind]} {change}, trend {law.trend}", note)
 
 
 def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable:
@@ -117,17 +112,27 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
     >>> bool(bs.progress.yearly_gain(fit).loc["all", "q2.5"] > 1)
     True
     """
-    draws = _with_trend(fit)
-    gains, unit = _gains(fit, years), getattr(draws.law, "linear_unit", None)
-    first, records = gains.isel(period=0).values.ravel(), {}
-    for i, period in enumerate(gains["period"].values.tolist()):
-        rate = gains.isel(period=i).values.ravel()
-        gained = np.exp(rate) if unit is None else unit * rate
-        records[period] = named(quantiles(gained, PROBABILITIES), PROBABILITIES) | _chances(rate, first, i, gains)
-    table = pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
-    what = "Factor by which" if unit is None else "Units by which"
-    title = f"{what} {GROWS[draws.law.kind]} grow a year, trend {draws.law.trend}"
+    law = _with_trend(fit).law
+    table = _by_period(fit, years, np.exp if law.linear_unit is None else lambda rate: law.linear_unit * rate)
+    what = "Factor by which" if law.linear_unit is None else "Units by which"
+    title = f"{what} {IN_WORDS[law.kind]} grow a year, trend {law.trend}"
     return printed(table, "gain a year", title, "Medians and 95% intervals.")
+
+
+def changes(fit, years=None):
+    """List what values on a log scale do in each period, "double" or "halve", with the quantiles of the days of it.
+
+    Returns
+    -------
+    dict of object to (str, Series)
+        By period.
+    """
+    doubling, halving = (doubling_days(fit, years, halving=of) for of in (False, True))
+    falls = doubling["p_growth"] < EVEN
+    return {
+        period: ("halve", halving.loc[period]) if falls[period] else ("double", row)
+        for period, row in doubling.iterrows()
+    }
 
 
 def by_form(fit: Fit) -> IntervalTable:
@@ -183,12 +188,17 @@ def _by_form(fit):
     return printed(table.rename_axis("form"), "gain a year", title, note)
 
 
-def _chances(rate, first, i, gains):
-    """Return the probabilities of growth and, of several periods, of a faster rate than the first."""
-    chances = {"p_growth": float((rate > 0).mean())}
-    if gains.sizes["period"] > 1:
-        chances["p_faster"] = float((rate > first).mean()) if i else np.nan
-    return chances
+def _by_period(fit, years, quantity):
+    """Return quantiles of a quantity of the gain a year by period, with the probabilities of growth and of a rise."""
+    gains = _gains(fit, years)
+    first, records = gains.isel(period=0).values.ravel(), {}
+    for i, period in enumerate(gains["period"].values.tolist()):
+        rate = gains.isel(period=i).values.ravel()
+        records[period] = named(quantiles(quantity(rate), list(QUANTILES.values())))
+        records[period]["p_growth"] = float((rate > 0).mean())
+        if gains.sizes["period"] > 1:
+            records[period]["p_faster"] = float((rate > first).mean()) if i else np.nan
+    return pd.DataFrame.from_dict(records, orient="index").rename_axis("period")
 
 
 def dates_reached(
@@ -218,8 +228,8 @@ def dates_reached(
     IntervalTable
         A DataFrame, which prints a short table. By name: ``level``; quantiles ``q2.5``, ``q50``, ``q97.5`` of
         the date, years with decimals. They are infinite where the trend does not reach it within 100 years after the
-        first date of the table. ``p_not_until`` is the probability that it is reached after `until` or never. The dates
-        carry the uncertainty of the trend's numbers, not of its form: compare trends.
+        first date of the table, which stands for all dates before it. ``p_not_until`` is the probability that it is
+        reached after `until` or never. The dates carry the uncertainty of the trend's numbers, not of its form.
 
     Raises
     ------
@@ -244,7 +254,7 @@ def dates_reached(
             raise InputError(unknown("tasks", tasks, TASKS))
     if not levels:
         raise InputError(f"{fit.place} is a fit of values; name the levels to reach, such as {{'a thousand': 1000.0}}")
-    log = getattr(draws.law, "linear_unit", None) is None
+    log = draws.law.linear_unit is None
     for name, level in levels.items():
         if not (np.isfinite(level) and (level > 0 or not log)):
             raise InputError(f"levels: {name!r} is {level!r}; give a number{' above 0' if log else ''}")
@@ -256,8 +266,8 @@ def dates_reached(
     records = {}
     for name, level in levels.items():
         target = np.log(level) if log else level / draws.law.linear_unit
-        reached = _first_crossing(years, means, target, falls=not of_horizons)
-        records[name] = {"level": float(level)} | named(quantiles(reached, PROBABILITIES), PROBABILITIES)
+        reached = _first_crossing(years, means, target)
+        records[name] = {"level": float(level)} | named(quantiles(reached, list(QUANTILES.values())))
         records[name]["p_not_until"] = float((reached > until).mean())
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("level")
     title = "When the mean of values reaches a level"
@@ -267,23 +277,21 @@ def dates_reached(
     return printed(table, "date", title, note)
 
 
-def _first_crossing(years, means, level, *, falls):
+def _first_crossing(years, means, level):
     """Return the first date at which each draw's means, (draw, date), reach a level; infinite where none does.
 
-    A mean that starts above the level has reached it then or, where it `falls`, reaches it from above.
+    Where the means move away from the level at the first date they have passed it before, which is that date.
     """
-    if falls:
-        down = means[:, :1] > level
-        means, level = np.where(down, -means, means), np.where(down, -level, level)
-    above = means >= level
-    place = above.argmax(1)
-    draws = np.arange(len(means))
+    down = means[:, :1] > level
+    means, level = np.where(down, -means, means), np.where(down, -level, level)[:, 0]
+    above = means >= level[:, None]
+    place, draws = above.argmax(1), np.arange(len(means))
     before = np.maximum(place - 1, 0)
     rise = means[draws, place] - means[draws, before]
-    target = np.broadcast_to(level, (len(means), 1))[:, 0]
-    share = np.divide(target - means[draws, before], rise, out=np.ones(len(means)), where=rise > 0)
+    share = np.divide(level - means[draws, before], rise, out=np.ones(len(means)), where=rise > 0)
     crossing = years[before] + share * (years[place] - years[before])
-    return np.where(above.any(1), np.where(place > 0, crossing, years[0]), np.inf)
+    never = np.where(means[:, 1] < means[:, 0], years[0], np.inf)
+    return np.where(above.any(1), np.where(place > 0, crossing, years[0]), never)
 
 
 def _gains(fit, years):
@@ -294,7 +302,7 @@ def _gains(fit, years):
 
 def _with_trend(fit):
     law = of_kind(fit).law
-    if law.kind not in GROWS:
+    if law.kind not in IN_WORDS:
         raise InputError(f"{fit.place} is a fit of {law.name}; {NEEDED['horizons']}, {NEEDED['values']}")
     if law.trend is None:
         raise InputError(f"{fit.place} was fitted with trend=None, which has no rate; fit with trend='linear'")

@@ -102,6 +102,7 @@ class Horizons(Law):
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "successes"
     centre: ClassVar[str] = "horizon_centre"
+    linear_unit: ClassVar[None] = None  # horizons are on a log scale
     scale: ClassVar[str] = "successes"  # type: ignore[misc]
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     tests = HorizonsTests()

@@ -5,6 +5,7 @@ import numpy as np
 from ...datasets.deferred import special, xr
 from .. import effects
 from ..draws import Draws
+from ..loss.noise import normal_logp
 from ..member_draws import MemberDraws
 from ..trends import WithTrend
 
@@ -62,7 +63,7 @@ class TrendDraws(WithTrend, MemberDraws):
     def rowwise(self):
         """Return rows' log densities, an ndarray (chain, draw, row), given their group's others under effects."""
         residual, sigma = self._conditional("others")
-        return -0.5 * (residual / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+        return normal_logp(residual, sigma)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each value; with effects given its group's other rows."""

@@ -24,14 +24,13 @@ from ....plots import (
 )
 from ...drawing.pictures import pictured
 from ...html.front import Front, misfit_note
-from ..front.answers import answer, beyond, of_law, progress_parts, size_parts, width
+from ..front.answers import answer, beyond, of_law, progress_parts, ratio, size_parts, width
 from ..front.budget import budget_grid, budgets_of
 from ..front.quote import not_quotable, quotable
 
 PLACE = "answers"  # the part of the page that has more
 SHARE, FEWEST = 0.75, 12  # of the runs, which are fitted to predict the rest; fewer runs are not divided
 HALF = "0.5"
-EVEN = 0.5  # probability of growth below which values fall
 
 
 def front_of(document, figures):
@@ -279,41 +278,27 @@ def horizons_figures(fits, comparison, file_name):
 def values_answers(fits, document, comparison):
     """Answer how fast values grow."""
     best, _ = best_and_rivals(fits, comparison)
-    entry = document["laws"][best]
-    period, rivals = list(entry["gain"])[-1], _rivals(entry)
+    entry, log = document["laws"][best], fits[best].law.linear_unit is None
+    period, forms = list(entry["gain"])[-1], entry["forms"]
+    gain = entry["gain"][period]
+    rivals = {name: row[MIDDLE] for name, row in forms.items() if name != entry["form"] and row["rival"] and row["ok"]}
+    beaten = not forms[entry["form"]]["rival"]
     named = {
-        "log": fits[best].law.linear_unit is None,
-        "gain": entry["gain"][period],
-        "days": entry["days"][period] if "days" in entry else None,
-        "falls": entry["gain"][period]["p_growth"] < EVEN,
+        "gain": gain,
+        "days": entry["days"][period] if log else None,
+        "change": entry["change"][period] if log else None,
         "period": None if len(entry["gain"]) == 1 else period,
         "law": called(best),
         "count": len(fits[best].rows),
-        "rivals": rivals,
-        "beaten": not entry["forms"][entry["form"]]["rival"],
+        "rivals": ", ".join(f"{name} {rate:.3g}" for name, rate in rivals.items()),
+        "beaten": beaten,
     }
-    rates = [entry["gain"][period][MIDDLE], *rivals.values()]
-    apart = _apart([math.log(x) for x in rates] if named["log"] else rates)
-    law = of_law(entry["verdict"]) | ({"verdict": NOT} if named["beaten"] else {})
-    quoted = named["days"] if named["log"] else named["gain"]
-    if named["falls"] and not named["log"]:
-        quoted = {LOW: -quoted[HIGH], HIGH: -quoted[LOW]}
-    facts = Facts(chains=True, width=width(quoted), sensitivity=apart if rivals else None, **law)
+    quoted = named["days"] if log else gain if gain[MIDDLE] > 0 else {LOW: -gain[HIGH], HIGH: -gain[LOW]}
+    rates = [math.log(x) if log else x for x in (gain[MIDDLE], *rivals.values())]
+    apart = ratio(map(abs, rates)) if min(rates) * max(rates) > 0 else math.inf
+    law = of_law(entry["verdict"]) | ({"verdict": NOT} if beaten else {})
+    facts = Facts(chains=True, width=width(quoted), sensitivity=apart, **law)
     return [answer("values", PLACE, facts, (best,), named, document["diagnostics"])]
-
-
-def _rivals(entry):
-    """Return the medians of the rate by other forms of the trend that predict as well as the best."""
-    forms = entry["forms"]
-    return {form: row[MIDDLE] for form, row in forms.items() if form != entry["form"] and row["rival"] and row["ok"]}
-
-
-def _apart(rates):
-    """Return the largest over the smallest rate, infinite where one grows and another falls."""
-    least, most = min(rates), max(rates)
-    if least * most <= 0:
-        return float("inf")
-    return max(most / least, least / most)
 
 
 def values_figures(fits, comparison, file_name):

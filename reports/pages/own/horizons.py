@@ -4,7 +4,7 @@ import pandas as pd
 
 from ....inference.horizons.quantities import SHARES
 from ....inference.horizons.quantities import summary as horizon_summary
-from ....inference.intervals import finite
+from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import dates, durations, months, probability
 from ...drawing import checks, tables
@@ -26,15 +26,11 @@ def entries(fits):
 
 
 def _entry(fit):
-    entry = {"models": {}}
-    for (model, share), row in horizon_summary(fit).iterrows():
-        entry["models"].setdefault(model, {})[f"{share:g}"] = {name: finite(x) for name, x in row.items()}
+    table = horizon_summary(fit)
+    entry = {"models": {model: entries_of(table.loc[model]) for model in table.index.unique("model")}}
     if fit.law.trend is None:
         return entry
-    return entry | {
-        name: {str(label): {column: finite(x) for column, x in row.items()} for label, row in table.iterrows()}
-        for name, table in (("doubling", doubling_days(fit)), ("dates", dates_reached(fit)))
-    }
+    return entry | {"doubling": entries_of(doubling_days(fit)), "dates": entries_of(dates_reached(fit))}
 
 
 def first_screen(stage, fits, document, comparison):

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from ....inference.intervals import finite
-from ....inference.progress.trends import by_form, doubling_days, yearly_gain
+from ....inference.intervals import ends
+from ....inference.intervals import entries as entries_of
+from ....inference.progress.trends import by_form, changes, yearly_gain
 from ....inference.words import months, plain, probability
 from ...drawing import checks, tables
 from ...entries import fit_entry
@@ -14,7 +15,6 @@ from .runs import laws_table, main_of
 
 QUESTION = "How fast does the value grow?"
 STEPS = ()
-ENDS = ("q2.5", "q50", "q97.5")
 
 
 def entries(fits):
@@ -23,17 +23,14 @@ def entries(fits):
 
 
 def _entry(fit):
-    gain = yearly_gain(fit)
-    entry = {"gain": _records(gain), "form": fit.law.trend, "forms": _records(by_form(fit))}
+    entry = {"gain": entries_of(yearly_gain(fit)), "form": fit.law.trend, "forms": entries_of(by_form(fit))}
     if fit.law.linear_unit is not None:
         return entry
-    halving = {period: row["p_growth"] < fronts.EVEN for period, row in gain.iterrows()}
-    days = {falls: _records(doubling_days(fit, halving=falls)) for falls in set(halving.values())}
-    return entry | {"days": {str(period): days[falls][str(period)] for period, falls in halving.items()}}
-
-
-def _records(table):
-    return {str(name): {column: finite(x) for column, x in row.items()} for name, row in table.iterrows()}
+    changed = changes(fit)
+    return entry | {
+        "days": {str(period): ends(row) for period, (_, row) in changed.items()},
+        "change": {str(period): change for period, (change, _) in changed.items()},
+    }
 
 
 def first_screen(stage, fits, document, comparison):
@@ -72,9 +69,9 @@ def _rates_table(laws):
     rows = []
     for name, entry in laws.items():
         for period, gain in entry["gain"].items():
-            row = {"law": name, "period": period, "gain a year": plain({end: gain[end] for end in ENDS}, "{:.3g}")}
+            row = {"law": name, "period": period, "gain a year": plain(gain, "{:.3g}")}
             if "days" in entry:
-                row["days to double or halve"] = months({end: entry["days"][period][end] for end in ENDS})
+                row["days to double or halve"] = months(entry["days"][period])
             rows.append(row | {"P(growth)": probability(gain["p_growth"])})
     note = "Factors a year on a log scale, gains in the unit of the values on a linear one; medians and 95% intervals."
     return tables.html(pd.DataFrame(rows), rowname="law", note=note)

@@ -21,7 +21,7 @@ def of_studies():
     }
     rows = {WEIRDML: None, BEST: results[BEST][SINCE]["rows"], COMPUTE: results[COMPUTE]["rows"]}
     studies = {name: {"months": _months(of), "rows": rows[name]} for name, of in days.items()}
-    studies[BEST]["published"] = _months(_published(f"horizons.doubling_days.since_{SINCE}"))
+    studies[BEST]["published"] = _months(published(f"horizons.doubling_days.since_{SINCE}"))
     return studies
 
 
@@ -39,7 +39,7 @@ def rows(loss, evaluations, capability, models, studies):
     """
     return [
         ("compute for a given perplexity halves", months(loss),
-         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(_published(HO))} (Ho et al. 2024)"),
+         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(published(HO))} (Ho et al. 2024)"),
         ("compute for a given capability on benchmarks halves", months(capability),
          f"scores of {models} models, 2023 to 2026, one constant rate", "–"),
         ("time horizon of all models doubles, calibrated on timed tasks", months(studies[WEIRDML]["months"]),
@@ -53,7 +53,8 @@ def rows(loss, evaluations, capability, models, studies):
     ]  # fmt: skip
 
 
-def _published(quantity):
+def published(quantity):
+    """Return a published estimate with its limits, as quantiles are named."""
     row = load("published").set_index("quantity").loc[quantity]
     return {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]}
 

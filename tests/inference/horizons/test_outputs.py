@@ -38,6 +38,7 @@ def test_the_command_prints_what_the_functions_return(fit, path):
     assert durations(table.iloc[0]) in printed and "days in which the horizon doubles" in printed
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_fits_stand_side_by_side(fit, path, tmp_path):
     other = tmp_path / "no-trend.nc"
     bs.fit(bs.laws.Horizons(trend=None, noise="binomial"), fit.rows, seed=1, draws=200, tune=300).save(other)

@@ -53,7 +53,9 @@ def test_days_factors_and_dates_are_those_of_a_line(fit):
     assert bs.progress.yearly_gain(fit).loc["all", "q50"] == pytest.approx(np.median(np.exp(gain)), rel=1e-3)
     reached = bs.progress.dates_reached(fit, {"a tenth": 0.1}).loc["a tenth"]
     assert reached["q50"] == pytest.approx(np.median(zero + (np.log(0.1) - centre) / gain), abs=0.01)
-    assert bs.progress.dates_reached(fit, {"more": 1e9}).loc["more", "p_not_until"] == 1
+    passed, far = bs.progress.dates_reached(fit, {"more": 1e9, "nearly nothing": 1e-300}).T.to_dict().values()
+    assert passed["q97.5"] == fit.rows["year"].min() and passed["p_not_until"] == 0
+    assert far["q2.5"] == np.inf and far["p_not_until"] == 1
 
 
 def test_the_command_prints_what_the_functions_return(fit, path):
