@@ -28,11 +28,19 @@ def pairs(items, option):
 
 
 def values(items, option="--option"):
-    """Return texts NAME=VALUE of a repeatable option as a dictionary, a value read as JSON where it is JSON."""
+    """Return texts NAME=VALUE of a repeatable option as a dictionary, read as JSON where they are, or as None.
+
+    Examples
+    --------
+    >>> values(["trend=none", "value_unit=100", "groups=lab"])
+    {'trend': None, 'value_unit': 100, 'groups': 'lab'}
+    """
     return {name: _value(text) for name, text in pairs(items, option).items()}
 
 
 def _value(text):
+    if text.lower() == "none":
+        return None
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

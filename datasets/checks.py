@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -65,6 +65,11 @@ class Fault:
     column: object
     problem: str
     fix: str
+
+
+def in_file(faults, headers):
+    """Return faults whose columns are called as in the file; `headers` has its names by those of the result."""
+    return [replace(fault, column=headers.get(fault.column, fault.column)) for fault in faults]
 
 
 def place(frame, row):

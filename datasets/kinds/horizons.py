@@ -4,7 +4,7 @@ import re
 
 from ...errors import InputError
 from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
-from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
+from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called, choice
 from ..schemas import check
 from ..wording import quoted, unknown
@@ -30,7 +30,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         faults += undated
     for name in HORIZONS.present(table, TIMES):
         cells[name] = cells[name] * factors.get(name, UNITS[_stated(headers.get(name, name))])
-    table = check(table.assign(**cells), "horizons", label=label, names=headers, faults=faults)
+    table = check(table.assign(**cells), "horizons", label=label, names=headers, faults=in_file(faults, headers))
     refuse(_impossible(table), table, label)
     if "date" in table:
         table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)

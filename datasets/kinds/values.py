@@ -3,7 +3,7 @@
 import re
 
 from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
-from ..checks import Fault, refuse, refuse_duplicate_rows
+from ..checks import Fault, in_file, refuse, refuse_duplicate_rows
 from ..schemas import check
 from ..wording import quoted
 from .kind import Kind
@@ -22,9 +22,8 @@ def parse(table, changes, columns, where, drop_missing):
     cells, faults = as_numbers(table, VALUES.present(table, NUMBERS))
     names, nameless = as_names(table, VALUES.present(table, VALUES.text))
     cells["date"], halfwidths, undated = as_days(table["date"])
-    table = check(
-        table.assign(**cells, **names), "values", label=label, names=headers, faults=[*faults, *nameless, *undated]
-    )
+    faults = in_file([*faults, *nameless, *undated], headers)
+    table = check(table.assign(**cells, **names), "values", label=label, names=headers, faults=faults)
     refuse(_outside(table), table, label)
     table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     if "model" in table:

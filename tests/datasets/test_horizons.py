@@ -26,6 +26,11 @@ def test_common_names_are_read_and_dates_become_years(tmp_path):
     assert table["year"].iloc[0] == pytest.approx(2024 + 14 / 366)
 
 
+def test_a_cell_that_is_no_number_is_named_as_in_the_file(tmp_path):
+    with pytest.raises(bs.InputError, match='column "human_minutes": found "long", which is not a number'):
+        read(tmp_path, CELLS.replace("t1,4,", "t1,long,", 1))
+
+
 @pytest.mark.parametrize(
     ("name", "options", "factor"),
     [("hours", {}, 60.0), ("human_minutes", {"unit": {"minutes": "hours"}}, 60.0), ("human_minutes", {}, 1.0)],

@@ -52,6 +52,7 @@ def test_columns_of_limits_are_chosen(tmp_path):
     [
         (("±3", "±x"), "not a number"),
         (("1103", ""), "Arena Score.*blank"),
+        (("1103", "high"), 'column "Arena Score": found "high", which is not a number'),
         (("2023-03-01", "soon"), "no date"),
         (("b,1098,+5/-4,2023-04", "a,1098,±5,2023-03-01"), "has a value at 2023-03-01 before"),
         (("Arena Score", "points"), "needed and not there"),
