@@ -31,9 +31,6 @@ class Effort:
         How many times as long chains are run at most.
     quick : bool
         Whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to compare.
-    low_rank : bool
-        Whether nutpie's mass matrix has some directions besides its diagonal: where coordinates are correlated it takes
-        fewer steps, elsewhere each step takes longer for nothing.
     """
 
     target_accept: float = 0.9
@@ -41,7 +38,6 @@ class Effort:
     least_ess: int = 0
     longest: int = 1
     quick: bool = False
-    low_rank: bool = True
 
 
 class Law:
@@ -108,6 +104,13 @@ class Law:
     def reference(self, rows):
         """Return the scalars and names that the sampled quantities refer to; they never depend on what is observed."""
         raise NotImplementedError
+
+    def low_rank(self, reference):
+        """Return whether nutpie's mass matrix has some directions besides its diagonal.
+
+        Where coordinates are correlated it takes fewer steps so, elsewhere each step takes longer for nothing.
+        """
+        return True
 
     def on_scale(self, observed):
         """Return the observations as the law scores them, such as the logarithms of losses."""

@@ -139,6 +139,7 @@ def _sds(fit, draws):
         stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
         fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
     grouped = fit.once("exchangeable", fitted.exchangeable)
+    posterior_sd = draws.std(axis=(1, 2), ddof=1)
     draws = draws[..., ::stride]
     flat = draws.reshape(len(draws), -1)
     by_unit, variances = _of_units(fit, flat, grouped)
@@ -153,8 +154,8 @@ def _sds(fit, draws):
         summed = sum_by(by_unit, codes, np.bincount(codes))
         noise = variance_of_sums * sd**2 / effective
         variance = count / (count - 1) * ((summed - summed.mean(1, keepdims=True)) ** 2).sum(1) - noise
-        robust_sd = np.sqrt(np.maximum(variance, 0.0))
-        rows[by] = list(zip(np.full(len(sd), count), sd, robust_sd, robust_sd / sd, strict=True))
+        ratio = np.sqrt(np.maximum(variance, 0.0)) / sd
+        rows[by] = list(zip(np.full(len(sd), count), posterior_sd, ratio * posterior_sd, ratio, strict=True))
     return rows
 
 

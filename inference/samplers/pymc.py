@@ -19,7 +19,7 @@ class ModelProgram(Program):
     sampler : str
         From `choose`.
     low_rank : bool
-        As `Effort` has it.
+        As `Law.low_rank` states it.
     """
 
     def __init__(self, model, sampler, low_rank=True):

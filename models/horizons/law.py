@@ -168,6 +168,10 @@ class Horizons(Law):
         """Name models, tasks and families, and state what is known of each; see `design.reference`."""
         return design.reference(self, rows)
 
+    def low_rank(self, reference):
+        """Return False where each task has one threshold: hundreds of tasks are then nearly independent."""
+        return not reference["in_logits"]
+
     def design_arrays(self, rows, reference):
         """Return the arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)

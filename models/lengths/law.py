@@ -100,7 +100,7 @@ class Lengths(Law):
     kind: ClassVar[str] = "counts"
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "correct"
-    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,), low_rank=False)
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,))
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
     tests = LengthsTests()
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
@@ -191,6 +191,10 @@ class Lengths(Law):
     def reference(self, rows):
         """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
         return design.reference(rows, self.effects)
+
+    def low_rank(self, reference):
+        """Return False: runs share few quantities."""
+        return False
 
     def groups(self, rows, reference):
         """Return the cells put together; see `design.groups`."""

@@ -29,6 +29,7 @@ from ..front.budget import budget_grid, budgets_of
 from ..front.quote import not_quotable, quotable
 
 PLACE = "answers"  # the part of the page that has more
+COMPUTE = "compute"
 SHARE, FEWEST = 0.75, 12  # of the runs, which are fitted to predict the rest; fewer runs are not divided
 HALF = "0.5"
 
@@ -88,12 +89,18 @@ def predicted_runs(fit):
     rows, record = fit.rows, fit.record
     if len(rows) < FEWEST:
         return f"With fewer than {FEWEST} runs none are left out to predict"
-    cutoff = float(f"{np.quantile(training_flop(rows), SHARE):.2g}")
+    by = cut_along(fit)
+    cutoff = float(f"{np.quantile(training_flop(rows) if by == COMPUTE else rows[by], SHARE):.2g}")
     settings = {name: record["settings"][name] for name in ("draws", "tune", "chains")}
     try:
-        return rollout(fit.law, rows, "compute", cutoff, seed=record["seed"], sampler=record["sampler"], **settings)
+        return rollout(fit.law, rows, by, cutoff, seed=record["seed"], sampler=record["sampler"], **settings)
     except InputError:
         return "The runs below the largest ones do not inform the law"
+
+
+def cut_along(fit):
+    """Name what larger runs are larger in: compute, or the one size of a law of one size."""
+    return COMPUTE if training_flop(fit.rows) is not None else fit.law.columns[0]
 
 
 def rollout_entry(result):
@@ -102,7 +109,7 @@ def rollout_entry(result):
         return {"refused": result}
     (cutoff,), (row,) = result[0].index, result[0].to_dict("records")
     names = ("fitted", "predicted", "coverage_90", "coverage_90_low", "coverage_90_high", "ok")
-    return {"law": result[1].attrs["law"], "cutoff": float(cutoff)} | {
+    return {"law": result[1].attrs["law"], "by": result[1].attrs["by"], "cutoff": float(cutoff)} | {
         name: row[name].item() if hasattr(row[name], "item") else row[name] for name in names
     }
 
@@ -152,7 +159,7 @@ def _has_size(document, law, at, group):
 def runs_grid(fits, comparison):
     """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     best, rivals = best_and_rivals(fits, comparison)
-    if fits[best].law.grouping.by is not None:
+    if fits[best].law.grouping.by is not None or cut_along(fits[best]) != COMPUTE:
         return None
     alike = [name for name in rivals if fits[name].law.grouping.by is None and "beta" in fits[name]["posterior"]]
     return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best]))
@@ -172,10 +179,8 @@ def runs_figures(fits, document, comparison, result, file_name):
         code = f"{opened}bs.plot_valley(fit, {compute:.6g}{extra})"
         figures.append(pictured(plot_valley, fit, compute, **group, code=code))
     if not isinstance(result, str):
-        cutoff = document["rollout"]["cutoff"]
-        code = (
-            f'{opened}result = bs.rollout(fit.law, fit.rows, "compute", {cutoff:.6g}, seed=1)\nbs.plot_rollout(result)'
-        )
+        by, cutoff = document["rollout"]["by"], document["rollout"]["cutoff"]
+        code = f'{opened}result = bs.rollout(fit.law, fit.rows, "{by}", {cutoff:.6g}, seed=1)\nbs.plot_rollout(result)'
         figures.append(pictured(plot_rollout, result, code=code))
     if not isinstance(comparison, str):
         names = ", ".join(f'{name!r}: bs.open("posteriors/{file_name(name)}.nc")' for name in fits)
