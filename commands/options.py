@@ -120,8 +120,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Grouping(Reading):
-    """Options of every command that may fit groups of rows: those of the table, and quantities by group."""
+class Fitting(Reading):
+    """Options of every command that fits a law: those of the table, groups of rows, the law and the sampler."""
 
     group: Annotated[
         str | None,
@@ -139,12 +139,6 @@ class Grouping(Reading):
     shared: Annotated[
         str | None, Option(help="With --group: quantities that are the same in all groups.", metavar="NAMES")
     ] = None
-
-
-@dataclass(frozen=True)
-class Fitting(Grouping):
-    """Options of every command that fits a law: those of the table, the law and the sampler."""
-
     prior: Annotated[
         list[str] | None, Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST")
     ] = None
@@ -200,7 +194,7 @@ def works(command=None, *, most=None):
 def shares(kind, **defaults):
     """Give a command the options of a dataclass after the others, and pass them to its last parameter as one object.
 
-    The dataclass `kind` is `Reading`, `Grouping` or `Fitting`, or one of the command; `defaults` replace its defaults.
+    The dataclass `kind` is `Reading` or `Fitting`, or one of the command; `defaults` replace its defaults.
     """
 
     def decorate(command):

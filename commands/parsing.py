@@ -150,22 +150,18 @@ def law_named(name, fitting, **options):
 
     Other `options` stand where it does not give them.
     """
-    noise = _present(fitting, "noise", "scale", "threshold", "measurement_error")
-    return in_groups(name, options | noise | values(fitting.option), pairs(fitting.prior, "--prior"), fitting)
-
-
-def in_groups(name, chosen, priors, grouping):
-    """Make the law called `name` with chosen options and priors, of groups where a `Grouping` names their column."""
     from .. import models
 
-    texts = _present(grouping, "pooled", "shared")
-    if grouping.group is None:
+    noise = _present(fitting, "noise", "scale", "threshold", "measurement_error")
+    chosen, priors = options | noise | values(fitting.option), pairs(fitting.prior, "--prior")
+    texts = _present(fitting, "pooled", "shared")
+    if fitting.group is None:
         if texts:
             raise InputError(f"--{next(iter(texts))}: for groups of rows; name their column with --group")
         return models.law(name, priors=priors, **chosen)
     lists = {option: [x.strip() for x in text.split(",") if x.strip()] for option, text in texts.items()}
     law = {"name": name, "options": chosen}
-    return models.law("grouped", by=grouping.group, law=law, priors=priors, **lists)
+    return models.law("grouped", by=fitting.group, law=law, priors=priors, **lists)
 
 
 def sampler_settings(fitting):

@@ -13,11 +13,11 @@ LAWS = {"data": ("chinchilla", "coupled"), "evaluations": ("progress-7", "progre
 KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
 SUBJECTS = {"files": "FILE.nc", "data": "--data", "evaluations": "--evaluations"}
 ALWAYS = {"out", "json", "fresh", "processes", "scheduler"}
-SAMPLING = {"draws", "tune", "chains", "sampler", "seed"}
+SAMPLING = {"draws", "tune", "chains", "cores", "target_accept", "sampler", "seed"}
 
 
 @options.works(most=4)
-@options.shares(options.Grouping)
+@options.shares(options.Fitting)
 def report(
     context: Context,
     files: Annotated[
@@ -44,34 +44,29 @@ def report(
         list[str] | None,
         Option(help=f"{', '.join(list(PAGES)[:-1])} or {list(PAGES)[-1]}; all by default. Repeatable.", metavar="PAGE"),
     ] = None,
-    draws: options.Draws = 1000,
-    tune: options.Tune = 1000,
-    chains: options.Chains = 4,
-    sampler: options.Sampler = None,
-    seed: options.Seed = 1,
     fresh: Annotated[
         bool, Option("--fresh", help="Compute every result again, even where an earlier report cached it.")
     ] = False,
     *,
-    grouping,
+    fitting,
 ):
     """Write an HTML report, results.json and the posteriors: on the built-in tables, a custom table, or fits."""
     from ..reports import report as make_report
     from ..reports.pages.front import lines
 
     custom = _is_custom({name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"})
-    sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    settings = {"progress": not grouping.json, "fresh": fresh}
+    sampling = parsing.sampler_settings(fitting)
+    settings = {"progress": not fitting.json, "fresh": fresh}
     if not custom:
         settings |= {"pages": page, **sampling}
     elif files:
         settings |= {"fits": _fits(files), "backdrop": backdrop}
     else:
         option = "data" if data else "evaluations"
-        laws, table = _laws_and_table(option, data or evaluations, law, grouping)
+        laws, table = _laws_and_table(option, data or evaluations, law, fitting)
         settings |= {"laws": laws, "table": table, "backdrop": backdrop, **sampling}
     document = make_report(out, **settings)
-    if grouping.json:
+    if fitting.json:
         tables.print_json(document)
         return
     for line in lines(document):
@@ -110,13 +105,13 @@ def _fits(files):
     return {str(path) if names.count(path.stem) > 1 else path.stem: storage.open(path) for path in files}
 
 
-def _laws_and_table(option, name, laws, grouping):
+def _laws_and_table(option, name, laws, fitting):
     """Make the laws to fit to the table called `name`, those of --data or --evaluations by default, and read it."""
-    chosen = [parsing.in_groups(law, {}, {}, grouping) for law in laws or LAWS[option]]
+    chosen = [parsing.law_named(law, fitting) for law in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
     if len(kinds) > 1 or (option == "evaluations") != (kinds == {"evaluations"}):
         raise InputError(
             f"--law {', '.join(law.name for law in chosen)}: laws of {' and '.join(sorted(kinds))}; --{option} is for "
             f"laws of {KIND_OF[option]}, of one kind"
         )
-    return chosen, parsing.table_for(chosen[0], name, grouping)
+    return chosen, parsing.table_for(chosen[0], name, fitting)

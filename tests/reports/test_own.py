@@ -307,6 +307,23 @@ def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
     assert code == 2 and "missing.csv" in errors and not (tmp_path / "new").exists()
 
 
+def test_a_table_of_tokens_alone_has_a_page_with_a_rollout_by_tokens(runs, tmp_path, quiet):
+    path = tmp_path / "tokens.csv"
+    runs[["tokens", "loss"]].iloc[::4].to_csv(path, index=False)
+    sizes = "--data", path, "--law", "power-tokens", "--option", "noise=normal", "--draws", SHORT["draws"]
+    code, _, errors = run(*sizes, "--tune", SHORT["tune"], "--chains", SHORT["chains"], "--out", tmp_path / "page")
+    assert code == 0, errors
+    document = json.loads((tmp_path / "page" / "results.json").read_text())
+    assert document["rollout"]["by"] == "tokens" and document["optimum"] is None
+    assert 0 < document["rollout"]["fitted"] < len(runs.iloc[::4])
+    assert bs.open(tmp_path / "page" / "posteriors" / "power-tokens.nc").law.noise == "normal"
+
+
+def test_an_option_that_no_law_has_is_refused(table, tmp_path):
+    code, _, errors = run("--data", table, "--option", "run_effect=true", "--out", tmp_path / "new")
+    assert code == 2 and "run_effects" in errors and errors.count("\n") == 1
+
+
 def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     frame = pd.DataFrame({"training_flop": runs["training_flop"], "loss": runs["loss"]})
     document = bs.report(tmp_path / "frontier", laws=[bs.laws.Frontier()], table=frame, seed=1, **SHORT)
