@@ -167,7 +167,9 @@ def in_unit_of_loss(text, rows):
     """Return text about losses in nats with the unit that the losses of a table are in."""
     if (unit := unit_of_loss(rows)) == NATS:
         return text
-    return text.replace("nats per token", unit).replace(NATS, unit).replace("(nats)", f"({unit})")
+    for nats in ("nats per token", NATS, "(nats)"):
+        text = text.replace(nats, f"({unit})" if nats.startswith("(") else unit)
+    return text
 
 
 def _in_medians(table, units, names):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 
 from ..datasets import load
+from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.check import percent as share
@@ -108,7 +109,7 @@ def plot_posterior(
                 one, data = len(named) == 1, frame(x=at[0], y=at[1])
                 series = "prior" if one else f"{name}, prior"
                 layers.append(Layer("line", series, data, Look(look.colour, "dot"), one, 1.2))
-    called = NAMES.get(quantity, symbols(quantity))
+    called = in_unit_of_loss(NAMES.get(quantity, symbols(quantity)), next(iter(named.values())).rows)
     subject = called.partition(" (")[0]
     subject = f"The {subject[0].lower()}{subject[1:]}" if quantity in NAMES else subject
     picture = Picture(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
@@ -36,7 +37,7 @@ RULE = 20.0  # Tokens per parameter, the rule of thumb.
 CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
 NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
 COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
-LOSS = Axis("Loss (nats/token)", log=True)
+LOSS, BEST_LOSS = "Loss (nats/token)", "At ten times the largest run, the best model has loss"
 PARAMETERS = Axis("Parameters N", "size", log=True)
 
 
@@ -126,11 +127,11 @@ def plot_fit(
     if published and fit.record["data"]["source"] == SOURCE:
         layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
     picture = Picture(
-        title=f"At ten times the largest run, the best model has loss {in_words(best[:, -1], plain)} nats/token",
+        title=in_unit_of_loss(f"{BEST_LOSS} {in_words(best[:, -1], plain)} nats/token", fit.rows),
         caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
         "The green line is the loss of the best size at each budget.",
         x=COMPUTE,
-        y=LOSS,
+        y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
     return drawn(picture, ax, backend)
@@ -232,7 +233,7 @@ def plot_isoflop(
         caption=f"Each curve is the median loss at one training budget under {fit.law.label}, with {percent(level)} "
         f"bands. Points are runs within a factor of {NEAR:g} of the budget; crosses mark the best sizes.",
         x=PARAMETERS,
-        y=LOSS,
+        y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
     return drawn(picture, ax, backend)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
@@ -95,14 +96,12 @@ def plot_frontier(
     'At 1e24 FLOP, the best model'
     """
     level, named = check_level(level), named_fits(fits, "runs")
-    if show not in SHOWN:
-        raise InputError(unknown("show", show, SHOWN))
     ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
     least, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
     budgets = np.geomspace(least, AHEAD * largest, POINTS) if compute is None else np.sort(budgets_of(compute))
     if len(budgets) < 2:
         raise InputError("a frontier needs at least two budgets; plot_allocation draws one")
-    title, form, *_ = SHOWN[show]
+    title, form = _shown(show, named)[:2]
     layers, answers = [], {}
     for name, look in with_looks(named):
         at = allocate(named[name], budgets, demand=demand, **planned)
@@ -122,7 +121,7 @@ def plot_frontier(
     low, high = _span(layers)
     layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
     picture = Picture(
-        title=_best_at(budgets[-1], answers, show),
+        title=_best_at(budgets[-1], answers, _shown(show, named)),
         caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
         x=COMPUTE,
@@ -130,6 +129,15 @@ def plot_frontier(
         layers=tuple(layers),
     )
     return drawn(picture, ax, backend)
+
+
+def _shown(show, named):
+    """Return the entry of `SHOWN` with the loss in the unit of the first fit's table."""
+    if show not in SHOWN:
+        raise InputError(unknown("show", show, SHOWN))
+    title, form, write, what = SHOWN[show]
+    rows = next(iter(named.values())).rows
+    return in_unit_of_loss(title, rows), form, write, in_unit_of_loss(what, rows)
 
 
 def _span(layers):
@@ -140,9 +148,9 @@ def _span(layers):
     return max(bands.min(), low / SPAN) / 1.05, min(bands.max(), high * SPAN) * 1.05
 
 
-def _best_at(compute, answers, show):
+def _best_at(compute, answers, shown):
     """State what the best model has at a budget, by fit."""
-    *_, write, what = SHOWN[show]
+    *_, write, what = shown
     words = [in_words(three, lambda q: _interval(q, write)) for three in answers.values()]
     finding = f"{words[0]} {what}"
     if len(words) > 1:
@@ -200,9 +208,7 @@ def plot_allocation(
     'At 1e24 FLOP, the best model'
     """
     level, named, compute = check_level(level), named_fits(fits, "runs"), one_budget(compute)
-    if show not in SHOWN:
-        raise InputError(unknown("show", show, SHOWN))
-    title, form, *_ = SHOWN[show]
+    title, form = _shown(show, named)[:2]
     beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
     widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
     layers, quoted = [], {}
@@ -222,7 +228,7 @@ def plot_allocation(
             data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
             layers.append(Layer("line", source, data, look_of(source), width=1.5))
     picture = Picture(
-        title=_best_at(compute, quoted, show),
+        title=_best_at(compute, quoted, _shown(show, named)),
         caption=f"Points are medians and bars {percent(level)} intervals. The widest interval of a row is the one to "
         "quote: it is robust to what the law misses, inside the runs and beyond them.",
         x=Axis(title, form, log=True),
