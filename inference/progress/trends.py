@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.deferred import xr
 from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
+from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
 from ..checks.sandwich import quotable_places
 from ..comparison.differences import differences, is_apart
@@ -260,7 +262,7 @@ def dates_reached(
             raise InputError(f"levels: {name!r} is {level!r}; give a number{' above 0' if log else ''}")
     first = float(fit.rows["year"].min())
     years = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
-    means = draws.levels(years)
+    means = _levels(fit, years)
     if of_horizons:
         means = means - margins(draws, np.array([share]), tasks).reshape(-1, 1)
     records = {}
@@ -298,6 +300,19 @@ def _gains(fit, years):
     """Return gains a year, robust where the values reject their law; the check of horizons takes too long for that."""
     gains = fit.draws.gain(years)
     return quotable_places(fit, {"gain": gains})["gain"] if fit.law.kind == "values" else gains
+
+
+def _levels(fit, years):
+    """Return means at dates of a grid, (sample, date), robust as gains are, by the stretch at every `STEPS`th date."""
+    draws = fit.draws
+    means = draws.levels(years)
+    if fit.law.kind != "values":
+        return means
+    centre = means.mean(0)
+    few = np.reshape(means - centre, (*draws.z.shape[:2], -1))[..., ::STEPS]
+    spread = quotable_places(fit, {"mean": xr.DataArray(few, dims=(*DRAWS, "date"))})["mean"].values
+    stretch = spread.std((0, 1)) / few.std((0, 1))
+    return centre + np.interp(years, years[::STEPS], stretch) * (means - centre)
 
 
 def _with_trend(fit):

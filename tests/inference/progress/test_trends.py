@@ -58,6 +58,24 @@ def test_days_factors_and_dates_are_those_of_a_line(fit):
     assert far["q2.5"] == np.inf and far["p_not_until"] == 1
 
 
+def test_dates_are_as_robust_as_rates_where_the_values_reject_the_line():
+    rng = np.random.default_rng(0)
+    years = np.sort(rng.uniform(2018, 2026, 60))
+    log_value = 0.075 * (years - 2018) ** 2 + 0.1 * rng.standard_t(2, 60)
+    date = pd.to_datetime("2018-01-01") + pd.to_timedelta((years - 2018) * DAYS, "D")
+    table = bs.read(pd.DataFrame({"date": date, "price": np.exp(log_value)}), "values")
+    fit = bs.fit("trend", table, seed=1, draws=500, tune=500)
+    assert fit.check()["verdict"] == "does not fit"
+    gain, centre = (fit["posterior"][name].values.ravel() for name in ("yearly_gain", "centre"))
+    plain = fit.draws.reference["zero"] + (np.log(1e4) - centre) / gain
+    gains = np.log(bs.progress.yearly_gain(fit).loc["all", ["q2.5", "q97.5"]].astype(float))
+    dates = bs.progress.dates_reached(fit, {"far": 1e4}).loc["far"]
+    wider = np.ptp(gains) / np.ptp(np.quantile(gain, [0.025, 0.975]))
+    assert wider > 1.05
+    assert dates["q97.5"] - dates["q2.5"] == pytest.approx(wider * np.ptp(np.quantile(plain, [0.025, 0.975])), rel=0.05)
+    assert dates["q50"] == pytest.approx(np.median(plain), abs=0.05)
+
+
 def test_the_command_prints_what_the_functions_return(fit, path):
     document = json.loads(run("trend", path, "--reach", "a tenth=0.1", "--json"))
     halving = bs.progress.doubling_days(fit, halving=True)
