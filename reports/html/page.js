@@ -75,6 +75,16 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   };
+  const downloadPng = (name, svg, width, height) => {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas, {width, height});
+      canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+      download(`${name}.png`, canvas.toDataURL("image/png"));
+    };
+    image.src = svg;
+  };
   const csv = rows => rows.map(row => row.map(cell => {
     const text = cell === null || cell === undefined ? "" : String(cell);
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -93,6 +103,17 @@
     }
     figure.querySelector("figcaption").append(" ", tools);
   };
+
+  // Cards: the link is copied; the image is saved as PNG, which other sites take. Without a script it is SVG.
+  for (const link of document.querySelectorAll(".card .copied")) link.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(link.href); } catch (e) { return; /* the address bar has it */ }
+    link.textContent = "copied";
+    setTimeout(() => { link.textContent = "link"; }, 2000);
+  });
+  for (const link of document.querySelectorAll(".card .shared")) link.addEventListener("click", event => {
+    event.preventDefault();
+    downloadPng(link.download.replace(/\.svg$/, ""), link.href, 1200, 630);
+  });
 
   // Tables: each as CSV, those of several rows sorted by a column.
   const shown = cell => cell.textContent.replace(/[●▲○]/g, "").trim().replace(/\s+/g, " ");
@@ -218,14 +239,8 @@
     offer(figure, {
       SVG: () => download(`${figure.id}.svg`, plain(drawing()), "image/svg+xml"),
       PNG: () => {
-        const image = new Image(), text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
-        image.onload = () => {
-          const canvas = document.createElement("canvas");
-          Object.assign(canvas, {width: 3 * width, height: 3 * height});
-          canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-          download(`${figure.id}.png`, canvas.toDataURL("image/png"));
-        };
-        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+        const text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
+        downloadPng(figure.id, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`, 3 * width, 3 * height);
       },
       CSV: () => download(`${figure.id}.csv`, csv(JSON.parse(figure.querySelector("script").textContent)), "text/csv"),
     });
