@@ -207,7 +207,7 @@ def test_every_card_has_an_image_with_its_number_its_doubt_and_its_source(docume
         text = " ".join(others)
         assert each["answer"] in text and f"Strength: {each['strength']}" in text
         assert each["doubt"] in text or (each["doubt"][:60] in text and "…" in text)
-        assert "Data: some_runs. bayescaling 1, " in text and ", seed 1." in text
+        assert "bayescaling 1, " in text and ", seed 1. Brackets are 95% intervals. Data: some_runs." in text
 
 
 def test_a_term_is_linked_once_and_text_of_a_user_is_not_markup():
