@@ -423,7 +423,7 @@
     if (everything()) for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
     if (window.Plotly) for (const plot of plots) if (everything() || plot.closest(".front")) {
       draw(plot);
-      Plotly.relayout(plot, {autosize: false, ...everything() ? {width: PRINTED} : {width: PRINTED / 2 - 8, height: 260}});
+      Plotly.relayout(plot, {autosize: false, ...everything() ? {width: PRINTED} : {width: PRINTED / 2 - 8, height: 310}});
     }
   });
   addEventListener("afterprint", () => {

@@ -262,10 +262,11 @@ def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, report, budge
     assert page.locator("#budget").get_attribute("aria-invalid") == "true"
 
 
-def test_the_first_screen_is_printed_on_two_pages(opened):
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_the_first_screen_is_printed_on_two_pages(opened, paper):
     page = opened()
     page.wait_for_function("window.Plotly")
-    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper)))
     assert 1 <= pages <= 2
     page.emulate_media(media="print")
     assert page.locator(".card").first.is_visible() and not page.locator("#diagnostics").is_visible()
