@@ -35,6 +35,17 @@ def size(x):
     return si(x, lambda short: f"{short:.0f}" if abs(short) >= 10 else f"{short:.3g}")
 
 
+def ratios(q):
+    """Write the median and 95% interval of tokens per parameter or of epochs.
+
+    Examples
+    --------
+    >>> ratios({LOW: 10.84, MIDDLE: 209.1, HIGH: 4126.0})
+    '209 [10.8, 4.13k]'
+    """
+    return _interval(q, lambda x: "–" if x is None else si(x))
+
+
 def digits(q):
     """Write the median and 95% interval of a length; none where no length has that share of sums right.
 

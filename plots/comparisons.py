@@ -159,6 +159,8 @@ def plot_compare(
     )
     best = frame(x=0.0, y=[-0.5, len(table) - 0.5])
     finding, _, rest = table.attrs["sentence"].rstrip(".").partition("; ")
+    if finding.startswith("predictions "):  # otherwise the name of a fit comes first
+        finding = f"P{finding[1:]}"
     rest = rest or "a bar that reaches the line does not tell two fits apart"
     picture = Picture(
         title=finding,

@@ -266,7 +266,7 @@ def plot_lengths(
                         width=1.2))  # fmt: skip
     three = [x or np.inf for x in answers[best]]
     picture = Picture(
-        title=f"Half of the sums are right up to {in_words(three, digits)} digits with {best}, the longest of "
+        title=f"Half of the sums are right up to {in_words(three, digits)} digits with {best}, the longest median of "
         f"{len(answers)} conditions",
         caption=f"Lines are medians of the median run of a condition, with {percent(level)} bands. Beyond the dotted "
         "line no run was trained.",

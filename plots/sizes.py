@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from .picture import Backend
 
 POINTS, AHEAD, RULE = 31, 100.0, 20.0  # RULE: tokens per parameter, the rule of thumb
+BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
 SPAN = 30.0  # times the medians, beyond which intervals are cut
 
 
-def _short(x):
-    return f"{x:.3g}" if x < 1e4 else si(x)
-
-
 SHOWN = {  # title of the axis, form of its ticks, a number in words, and what the best model has
-    "tokens_per_parameter": ("Best tokens per parameter", "number", _short, "tokens per parameter"),
+    "tokens_per_parameter": ("Best tokens per parameter", "size", si, "tokens per parameter"),
     "parameters": ("Best parameters N*", "size", size, "parameters"),
     "tokens": ("Best training tokens D*", "size", size, "tokens"),
     "loss": ("Loss of the best model (nats/token)", "number", "{:.3f}".format, "nats/token of loss"),
@@ -124,7 +121,7 @@ def plot_frontier(
         title=_best_at(budgets[-1], answers, _shown(show, named)),
         caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
-        x=COMPUTE,
+        x=COMPUTE if demand is None else BUDGET,
         y=Axis(title, form, log=True, range=(low, high)),
         layers=tuple(layers),
     )

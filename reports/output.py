@@ -29,10 +29,11 @@ def prepare(out):
 
 
 def judge_chains(document, records):
-    """Add to the content of results.json whether the chains of each fit converged, by the records of the fits."""
-    diagnostics = {name: record["diagnostics"] for name, record in records.items()}
+    """Add to the content of results.json the table of each fit and whether its chains converged, by its record."""
     document["diagnostics"] = {
-        name: {"ok": bool(checks["ok"]), "sentence": sentence(checks)} for name, checks in diagnostics.items()
+        name: {"ok": bool(checks["ok"]), "sentence": sentence(checks), "data": record["data"]["source"]}
+        for name, record in records.items()
+        for checks in (record["diagnostics"],)
     }
 
 

@@ -6,7 +6,8 @@ import xarray as xr
 
 from ..intervals import finite, summary
 from ..printed import Printed, Text
-from ..words import flop, plain, size, sizes
+from ..words import flop, plain, ratios, size, sizes
+from .strength import times_outside
 
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
          "training_compute", "inference_compute", "total_compute", "saved", "parameters_near_low",
@@ -18,9 +19,9 @@ ASKED = ("compute", "target", "demand")
 SHOWN = {
     "parameters": sizes,
     "tokens": sizes,
-    "tokens_per_parameter": lambda q: plain(q, "{:.3g}"),
+    "tokens_per_parameter": ratios,
     "loss": plain,
-    "total_compute": lambda q: plain(q, "{:.2g}"),
+    "total_compute": lambda q: plain(q, "{:.2g}").replace("e+", "e"),
 }
 
 
@@ -122,8 +123,8 @@ def sentence(entry):
     named = {
         "parameters": ("{} parameters", sizes),
         "tokens": ("on {} tokens", sizes),
-        "tokens_per_parameter": ("{} tokens a parameter", lambda q: plain(q, "{:.3g}")),
-        "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
+        "tokens_per_parameter": ("{} tokens a parameter", ratios),
+        "epochs": ("{} epochs", ratios),
         "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
     }
     numbers = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
@@ -145,8 +146,8 @@ def remarks(entry, *, whole=True):
             "no size reaches (never)"
         )
     if beyond := entry.get("tokens_per_parameter_extrapolation"):
-        side = "above" if beyond > 0 else "below"
-        text = f"tokens per parameter {abs(beyond):.1f} decades {side} those of the fitted runs"
+        side = "the most" if beyond > 0 else "below the least"
+        text = f"tokens per parameter {times_outside(beyond)} {side} of the fitted runs"
         yield text if whole else f"{asked_for(entry)}: {text}"
     if "near_optimal" in entry and whole:
         within = _within(entry)

@@ -54,7 +54,8 @@ class Horizons(Law):
     yearly_gain_change Normal(0, 1.5)           its change at the break
     break_place        Uniform(0, 1)            where the break lies among the dates of models
     acceleration       Normal(0, 0.7)           change a year of the yearly gain
-    midpoint, width    Normal(2026, 2), LogNormal(0.7, 0.5)  of the logistic trend, years
+    midpoint           Normal(2026, 2)          year in which the logistic trend has half of its rise
+    width              LogNormal(0.7, 0.5)      of the logistic trend, years
     ================== ======================== ================================================================
 
     `horizons.priors` states the reason for each prior.

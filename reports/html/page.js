@@ -75,6 +75,16 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   };
+  const downloadPng = (name, svg, width, height) => {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas, {width, height});
+      canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+      download(`${name}.png`, canvas.toDataURL("image/png"));
+    };
+    image.src = svg;
+  };
   const csv = rows => rows.map(row => row.map(cell => {
     const text = cell === null || cell === undefined ? "" : String(cell);
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -93,6 +103,17 @@
     }
     figure.querySelector("figcaption").append(" ", tools);
   };
+
+  // Cards: the link is copied; the image is saved as PNG, which other sites take. Without a script it is SVG.
+  for (const link of document.querySelectorAll(".card .copied")) link.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(link.href); } catch (e) { return; /* the address bar has it */ }
+    link.textContent = "copied";
+    setTimeout(() => { link.textContent = "link"; }, 2000);
+  });
+  for (const link of document.querySelectorAll(".card .shared")) link.addEventListener("click", event => {
+    event.preventDefault();
+    downloadPng(link.download.replace(/\.svg$/, ""), link.href, 1200, 630);
+  });
 
   // Tables: each as CSV, those of several rows sorted by a column.
   const shown = cell => cell.textContent.replace(/[●▲○]/g, "").trim().replace(/\s+/g, " ");
@@ -218,14 +239,8 @@
     offer(figure, {
       SVG: () => download(`${figure.id}.svg`, plain(drawing()), "image/svg+xml"),
       PNG: () => {
-        const image = new Image(), text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
-        image.onload = () => {
-          const canvas = document.createElement("canvas");
-          Object.assign(canvas, {width: 3 * width, height: 3 * height});
-          canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-          download(`${figure.id}.png`, canvas.toDataURL("image/png"));
-        };
-        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+        const text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
+        downloadPng(figure.id, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`, 3 * width, 3 * height);
       },
       CSV: () => download(`${figure.id}.csv`, csv(JSON.parse(figure.querySelector("script").textContent)), "text/csv"),
     });
@@ -278,6 +293,12 @@
   };
   const plainly = text => text.replace(/<[^>]*>/g, "");
   const broken = text => text.length < 36 ? text : text.replace(/^(.{14,32}) (.*)$/, "$1<br>$2");
+  // Lines of at most some characters, which a narrow figure does not cut.
+  const wrapped = (text, most) => text.split("<br>").flatMap(line => line.split(" ").reduce((lines, word) => {
+    const last = lines.length - 1;
+    if (last >= 0 && plainly(`${lines[last]} ${word}`).length <= most) lines[last] += ` ${word}`; else lines.push(word);
+    return lines;
+  }, [])).join("<br>");
   // Names of rows stand above their rows, so that they take no width from the plot.
   const listed = values => Array.isArray(values) ? values : values && values.bdata ? unpackedNumbers(values) : [];
   const unpackedNumbers = ({dtype, bdata}) => {
@@ -288,7 +309,7 @@
   const highest = (traces, row, up) => Math.max(0, ...traces.flatMap(trace => listed(trace.y)
     .map(y => up * (y - row)).filter(above => Math.abs(above) < 0.5)
     .map(above => above + (trace.type === "bar" ? (trace.width || 0.8) / 2 : 0))));
-  const named = (data, layout, key) => {
+  const named = (data, layout, key, width) => {
     const axis = layout[key];
     if (!axis.ticktext || !axis.ticktext.some(text => /[a-z]{2}/i.test(text))) return;
     axis.showticklabels = false;
@@ -296,7 +317,7 @@
     const [first, last] = axis.range || [axis.autorange === "reversed" ? 1 : 0, axis.autorange === "reversed" ? 0 : 1];
     const up = first > last ? -1 : 1, traces = data.filter(trace => (trace.yaxis || "y") === key.replace("axis", ""));
     layout.annotations = [...(layout.annotations || []), ...axis.ticktext.map((text, i) => ({
-      text, x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i] + up * highest(traces, axis.tickvals[i], up),
+      text: wrapped(text, (width - 16) / 6.2), x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i] + up * highest(traces, axis.tickvals[i], up),
       yref: key.replace("axis", ""), xanchor: "left", yanchor: "bottom", align: "left", yshift: 5, showarrow: false, font: {size: 10.5},
     }))];
     return true;
@@ -314,7 +335,7 @@
       });
     }
     stacked(layout);
-    const rows = axes(layout, "y").map(key => named(data, layout, key)).some(Boolean);
+    const rows = axes(layout, "y").map(key => named(data, layout, key, width)).some(Boolean);
     const height = (layout.height || 450) * (rows ? 1.35 : 1);
     for (const letter of ["x", "y"]) for (const key of axes(layout, letter)) {
       const axis = layout[key];
@@ -322,9 +343,12 @@
       if (axis.dtick === 1 || axis.type === "log" && letter === "x" && !axis.tickvals) axis.nticks = 5, delete axis.dtick;
       axis.tickfont = {size: 10.5};
     }
-    const counted = data.filter(trace => trace.name && trace.showlegend !== false).map(trace => plainly(trace.name).length);
-    const across = Math.max(1, Math.floor((width - 20) / (46 + 6.2 * Math.max(...counted))));
-    const legend = layout.showlegend === false || !counted.length ? 0 : 14 + 19 * Math.ceil(counted.length / across);
+    const entries = data.filter(trace => trace.name && trace.showlegend !== false);
+    for (const trace of entries) trace.name = wrapped(trace.name, (width - 66) / 6.2);
+    const lines = entries.map(trace => trace.name.split("<br>"));
+    const across = Math.max(1, Math.floor((width - 20) / (46 + 6.2 * Math.max(...lines.flat().map(line => plainly(line).length)))));
+    const most = Math.max(...lines.map(each => each.length));
+    const legend = layout.showlegend === false || !lines.length ? 0 : 14 + (5 + 14 * most) * Math.ceil(lines.length / across);
     layout.height = Math.round(height + legend);
     layout.font = {...layout.font, size: 11};
     layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56 + legend};
@@ -352,7 +376,7 @@
   const rowsOf = traces => {
     const rows = [["series", "x", "y", "z or size of the interval", "more"]];
     for (const trace of traces) {
-      const name = trace.name || trace.type || "";
+      const name = (trace.name || trace.type || "").replaceAll("<br>", " ");
       if (trace.dimensions) {
         rows.push(["draw", ...trace.dimensions.map(each => each.label)]);
         trace.dimensions[0].values.forEach((_, i) => rows.push([i, ...trace.dimensions.map(each => each.values[i])]));
@@ -399,7 +423,7 @@
     if (everything()) for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
     if (window.Plotly) for (const plot of plots) if (everything() || plot.closest(".front")) {
       draw(plot);
-      Plotly.relayout(plot, {autosize: false, ...everything() ? {width: PRINTED} : {width: PRINTED / 2 - 8, height: 260}});
+      Plotly.relayout(plot, {autosize: false, ...everything() ? {width: PRINTED} : {width: PRINTED / 2 - 8, height: 310}});
     }
   });
   addEventListener("afterprint", () => {

@@ -20,6 +20,7 @@ from ..drawing.verdicts import FIT, laws_of, marks
 from .anchors import Anchors
 from .front import Panel
 from .glossary import TERMS, linked
+from .share import share_image
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
@@ -130,17 +131,18 @@ def render(title, parts, document, warned, front=None, coming=()):
     block = _Blocks(fits)
     # Names of parts are taken first, so that no section has that of a part.
     names = [anchor(part["name"]) for part in parts]
+    today = time.strftime("%Y-%m-%d")
     screen = {
         "front": front,
         "figures": [block(figure, "") for figure in front.figures],
         "table": block.number("table") if front.claims else None,
         "anchors": {"cards": [anchor(f"answer {answer['question']}") for answer in front.answers]},
+        "images": [share_image(answer, _source(answer, document, today)) for answer in front.answers],
         "terms": set,
         "dots": DOTS,
         "glossary": TERMS,
     } if front else {"front": None}  # fmt: skip
     shown = [_part(part, name, anchor, block) for part, name in zip(parts, names, strict=True)]
-    today = time.strftime("%Y-%m-%d")
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], today[:4])
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
@@ -168,6 +170,13 @@ def render(title, parts, document, warned, front=None, coming=()):
         optimum=_script(document["optimum"]) if document.get("optimum") else "",
         plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode() if block.drawn else "",
     )
+
+
+def _source(answer, document, today):
+    """Write what an answer was made from, by which version and when."""
+    versions, seed = document["provenance"]["versions"], document["provenance"]["seed"]
+    made = f"bayescaling {versions['bayescaling']}, {today}, seed {seed}"
+    return f"{made}. Brackets are 95% intervals. Data: {', '.join(answer['data'])}."
 
 
 def _part(part, name, anchor, block):

@@ -8,11 +8,12 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.comparison.differences import is_apart
+from bayescaling.inference.comparison.differences import differences, is_apart
 from bayescaling.inference.intervals import parameters
 from bayescaling.inference.words import size as sizes_of
 from bayescaling.reports.cache import store
 from bayescaling.reports.pages.own import build
+from bayescaling.reports.pages.own.fronts import best_and_rivals
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"
@@ -94,10 +95,11 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
     assert size["number"] == f"{middle} [{low}, {high}] parameters" and size["number"] in size["answer"]
     assert size["doubt"] == "The budget is 10 times the largest run." and f"the {best} law" in size["moves"]
     other = next(name for name in document["laws"] if name != best)
-    close = is_apart(*(document["comparison"]["models"][other][name] for name in ("elpd_diff", "dse")))
-    assert (f"under the {other} law, which predicts about as well" in size["answer"]) == (not close)
+    compared = document["comparison"]["models"][other]
+    apart = is_apart(compared["elpd_diff"], compared["dse"]) and compared["elpd_diff"] <= -4
+    assert (f"under the {other} law, which predicts about as well" in size["answer"]) == (not apart)
     grid = document["optimum"]
-    assert grid["law"] == best and len(grid["rivals"]) == (not close)
+    assert grid["law"] == best and len(grid["rivals"]) == (not apart)
     place = len(grid["log10_compute"]) // 2
     again = np.quantile(fit.allocate(10.0 ** grid["log10_compute"][place])["tokens"], [0.025, 0.5, 0.975])
     np.testing.assert_allclose(grid["tokens"][place], np.log10(again), atol=2e-3)
@@ -116,6 +118,13 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
     assert {re.search(r"bs\.(plot_\w+)\(", code)[1] for code in codes} == {
         "plot_fit", "plot_valley", "plot_rollout", "plot_compare"
     }  # fmt: skip
+
+
+def test_a_law_that_the_comparison_cannot_tell_apart_is_a_rival():
+    elpd = pd.DataFrame({"best": [1.0, 1.0, 1.0], "near": [0.5, 0.6, 0.5], "far": [-2.0, -2.1, -2.0]})
+    table = differences(elpd).sort_values("elpd_diff", ascending=False)
+    assert is_apart(table["elpd_diff"], table["dse"])[["near", "far"]].all()
+    assert best_and_rivals(dict.fromkeys(elpd), table) == ("best", ["near"])
 
 
 def test_the_numbers_are_those_of_the_saved_fits(report):

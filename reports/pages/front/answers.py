@@ -110,6 +110,7 @@ def answer(section, page, facts, rests_on, named, diagnostics):
     -------
     dict
         As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, and ``because``, why it is not stronger.
+        ``data`` names the tables of the fits.
     """
     (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
@@ -119,6 +120,7 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         "grades": grades(facts),
         "strength": strength(facts),
         "because": "; ".join(reasons(facts)) or "nothing",
+        "data": sorted({diagnostics[name]["data"] for name in rests_on}),
     }
 
 

@@ -41,7 +41,7 @@ def influence(table, *, shown=15):
     table = table.head(shown)
     place = np.arange(1, len(table) + 1)
     finite = table["shift"].where(np.isfinite(table["shift"]))
-    short = [f"{t[:52]}…" if len(t) > 53 else t for t in table["title"]]
+    short = [f"{t[:46]}…" if len(t) > 47 else t for t in table["title"]]
     caption = "The papers that change the median doubling time most when they are left out"
     drawn = figure(height=110 + 26 * len(table), caption=caption)
     for name, chosen, colour in (
