@@ -9,6 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 from typer.core import TyperCommand
 
+from ..datasets import load
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
@@ -16,6 +17,8 @@ from . import exit_status, options, tables
 
 PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
 REGIONS = ("id", "ood", "ood100")
+# The four numbers of table 1 of McLeish et al. (2024).
+SORTED = ("number_length", "array_length", "all_30x30", "all_20x20")
 
 
 @dataclass(frozen=True)
@@ -160,3 +163,23 @@ def _print_accuracies(entries):
         for e in entries
     ]
     tables.print_table("share of problems right", ("", "architecture", "seed", "status", "offset", *REGIONS), rows)
+    sorts = [entry for entry in entries if entry["task"] == "sorting"]
+    if sorts:
+        _print_sorted(sorts)
+
+
+def _print_sorted(entries):
+    """Print the four shares of each model that sorts, next to those that McLeish et al. (2024) publish."""
+    published = load("published").set_index("quantity")["estimate"]
+    rows = []
+    for entry in entries:
+        where = f"arithmetic.sorting{entry['train_digits']}.{entry['embedding']}.ST"
+        standard = entry["architecture"] == "standard"
+        shares = ((entry[name], published.get(f"{where}.{name}") if standard else None) for name in SORTED)
+        name = f"{entry['embedding']} {entry['architecture']}", entry["seed"]
+        rows.append((*name, *(_beside(share, percent) for share, percent in shares)))
+    tables.print_table("share of sortings right (published)", ("", "seed", *SORTED), rows)
+
+
+def _beside(share, percent):
+    return tables.number(share, ".3f") + (f" ({percent / 100:.3f})" if percent is not None else "")

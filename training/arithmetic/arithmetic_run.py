@@ -173,7 +173,7 @@ class Run(base.Run):
         every, model = self.model.recurrences, self.model
         free, held = recurrences_drawn(self.seed, torch.arange(self.plan.starts[-1]), every)
         drawn_pass, whole_pass = self.objective.alpha > 0, self.objective.alpha < 1
-        blocks = drawn_pass * (free + 3 * held) + whole_pass * 3 * every
+        blocks = drawn_pass * (free + 3 * held) + whole_pass * (every + 2 * self.objective.held(every))
         block = float(sum(problems * length * model.block_flop(length) for problems, length in self.shapes))
         head = float(sum(problems * length for problems, length in self.shapes) * model.head_flop)
         flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)

@@ -25,6 +25,7 @@ from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
 from .problems import TASKS
+from .problems.disjunction import Or
 from .problems.operations import Operation
 from .problems.sorting import Sorting
 from .problems.task import TRAINED, Task
@@ -96,15 +97,16 @@ ARM = {
     "architectures": Key(
         Annotated[tuple[str, ...], Field(min_length=1)],
         NEEDED,
-        "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer, with +first before "
-        "the block's first layer in each recurrence (usual of several recurrences), with +none before the very first.",
+        "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer (usual of several "
+        "recurrences), with +first before the block's first layer in each recurrence, with +none before the very first.",
         '["16x1", "8x2"]',
     ),
 } | {name: Key(Table, Derived("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
 OPTIONS = (
-    keys_of(Task, ("hints", "labels", "padding", "padding_rate", "buckets"))
+    keys_of(Task, ("hints", "tested_hints", "labels", "padding", "padding_rate", "buckets"))
     | keys_of(Operation, ("reverse",))
-    | keys_of(Sorting, ("numbers",), numbers=Derived("lengths"))
+    | keys_of(Sorting, ("numbers", "end_counts"), numbers=Derived("lengths"))
+    | keys_of(Or, ("pairs",))
 )
 
 
@@ -127,8 +129,7 @@ def make_sweep(tables):
     common ones key by key.
 
     An architecture is layers x recurrences, such as ``"16x1"``, or ``"16x1+injection"`` with injection in every layer.
-    In a looped block, such as ``"4x4"``, each recurrence injects into its first layer, unless the architecture has
-    ``+injection`` or ``+none``.
+    A looped block, such as ``"4x4"``, injects before every layer, unless the architecture has ``+first`` or ``+none``.
 
     `InputError` is raised if a key or value cannot be used.
     """
@@ -194,8 +195,9 @@ def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
     if "abacus" in model.parts:
         # Only Abacus embeddings have offsets.
         offsets = evaluation["offset"] if isinstance(evaluation["offset"], list) else [evaluation["offset"]]
-        check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
-        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
+        equals = "equals" in model.parts
+        check_digits(task.digits(*task.longest), model.table_rows, model.k_max, equals)
+        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets), equals)
     plan = Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
     return Run(
         task,
@@ -225,6 +227,6 @@ def _shape(text):
             '"8x2" or "4x4+injection"'
         )
     layers, recurrences = int(match[1]), int(match[2])
-    # As the looped models of McLeish et al. (2024) were run: the block adds the embedded problem once.
-    usual = "none" if recurrences == 1 else "first-layer"
+    # As section 3.2 and appendix A.7.3 of McLeish et al. (2024) describe looped models.
+    usual = "none" if recurrences == 1 else "every-layer"
     return layers, recurrences, INJECTED[match[3]] if match[3] else usual

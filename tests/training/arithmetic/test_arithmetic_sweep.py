@@ -305,12 +305,34 @@ def test_presets_can_be_made(name):
         assert run.optimisation.schedule == "trapezoid"
 
 
+def architectures(preset, arm):
+    return {f"{run.model.layers}x{run.model.recurrences}" for run in make_sweep({"preset": preset}).arms[arm]}
+
+
+def test_the_ablations_vary_what_they_compare():
+    """Depth is layers times recurrences, of which the study has 1, 2, 4 and 8."""
+    for depth in (8, 16, 32, 64):
+        assert architectures("addition-depths", f"depth-{depth}") == {f"{depth // n}x{n}" for n in (1, 2, 4, 8)}
+    assert architectures("addition-blocks", "blocks") == {"16x1", "8x2", "4x4", "2x8", "1x16"}
+    first = make_sweep({"preset": "addition-first-layer"}).arms["first-layer"]
+    assert {run.model.architecture for run in first} == {"looped+first"}
+    assert {run.task.largest for run in make_sweep({"preset": "addition-sizes"}).arms["sizes"]} == {10, 20, 30, 40}
+    for preset in ("addition-unmasked", "addition-padding", "addition-hints", "addition-random-fire"):
+        arms = make_sweep({"preset": preset}).arms
+        for name in [name for name in arms if f"{name}-standard" in arms]:
+            assert architectures(preset, name) == {"16x1", "8x2", "1x16"}
+            assert {run.plan.microbatch for run in arms[f"{name}-standard"]} == {256}
+        assert len(arms) == 2 * len([name for name in arms if name.endswith("-standard")])
+    either = make_sweep({"preset": "or"}).arms["or"][0]
+    assert either.task.pairs == "weighted" and max(either.grid.cells) == (40, 40)
+
+
 def test_the_papers_runs():
     arms = make_sweep({"preset": "addition"}).arms
-    headline = arms["standard"] + arms["headline"]
+    headline = arms["headline-standard"] + arms["headline"]
     assert {run.seed for run in headline} == {0, 1, 2} and len(headline) == 3 * 4 * 3
-    assert [{run.plan.microbatch for run in arms[arm]} for arm in ("standard", "headline")] == [{256}, {512}]
-    assert {run.model.injection for run in headline if run.model.recurrences > 1} == {"first-layer"}
+    assert [{run.plan.microbatch for run in arms[arm]} for arm in ("headline-standard", "headline")] == [{256}, {512}]
+    assert {run.model.injection for run in headline if run.model.recurrences > 1} == {"every-layer"}
     assert {run.plan.updates for run in arms["headline"]} == {5930}
     shapes = {(run.model.architecture, run.model.layers, run.model.recurrences) for run in headline}
     assert shapes == {("standard", 16, 1), ("standard+injection", 16, 1), ("looped", 8, 2), ("looped", 1, 16)}
