@@ -10,6 +10,7 @@ from typer import Argument, Option
 from typer.core import TyperCommand
 
 from ..datasets import load
+from ..datasets.files import written_whole
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
@@ -63,6 +64,42 @@ def arithmetic(
     from ..training import arithmetic as training
 
     _run(training, file, preset, sweep, accuracies=training.accuracies)
+
+
+def arithmetic_check(
+    folder: Annotated[Path, Argument(help='The --out of a sweep with keep = "weights".', metavar="DIR")],
+    offset: Annotated[list[int] | None, Option(help="Offset of Abacus embeddings, 0 by default. Repeatable.")] = None,
+    recurrences: Annotated[
+        list[int] | None, Option(help="Recurrences of looped models, by default as trained. Repeatable.")
+    ] = None,
+    longest: Annotated[int | None, Option(help="Test on all pairs of lengths up to it.")] = None,
+    every: Annotated[int | None, Option(help="Only on its multiples.")] = None,
+    diagonal_to: Annotated[int | None, Option(help="And on pairs of equal lengths up to it; 0 for none.")] = None,
+    count: Annotated[int, Option(help="Problems of a pair of lengths.")] = 100,
+    seed: Annotated[int, Option(help="Seed of the problems.")] = 0,
+    precision: Annotated[str, Option(help="float32 or bfloat16, of the layers.")] = "float32",
+    device: options.Device = None,
+    json: options.Json = False,
+):
+    """Test the saved models of a sweep again, at other offsets, recurrences or lengths, and write DIR/check.csv."""
+    from ..training.arithmetic import check_saved
+
+    cells = {"longest": longest, "every": every, "diagonal_to": diagonal_to}
+    cells = {name: value for name, value in cells.items() if value is not None}
+    settings = {"count": count, "seed": seed, "precision": precision, "device": device}
+    table = check_saved(folder, offsets=offset or [0], recurrences=recurrences, **settings, **cells)
+    path = folder / "check.csv"
+    with written_whole(path) as partial:
+        table.to_csv(partial, index=False)
+    by = ["run", "embedding", "architecture", "seed", "offset", "tested_recurrences"]
+    counts = table.groupby([*by, "split"], sort=False)[["correct", "total"]].sum()
+    shares = (counts["correct"] / counts["total"]).unstack("split").reindex(columns=list(REGIONS)).reset_index()
+    if json:
+        tables.print_json({"table": str(path), "accuracies": shares.astype(object).to_dict("records")})
+        return
+    rows = [(*row[:6], *(tables.number(share, ".3f") for share in row[6:])) for row in shares.itertuples(index=False)]
+    tables.print_table("share of problems right", (*by[:-1], "recurrences", *REGIONS), rows)
+    tables.print_written(path)
 
 
 class SweepCommand(TyperCommand):

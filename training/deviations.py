@@ -133,14 +133,15 @@ ARITHMETIC = (
     Deviation(
         "injection",
         "In looped models before every layer of the block (section 3.2, appendix A.7.3), and for multiplication before "
-        "its first layer alone (section 4.2); the public code has the latter for all (`TransformerBlock.forward`), which "
-        "the paper reports as an ablation",
+        "its first layer alone (section 4.2); the public code has the latter for all (`TransformerBlock.forward`), an "
+        "ablation in the paper",
         "As the architecture states: `+first` has the first layer alone, `+none` no layer, and else every layer",
         lambda run: run.model.recurrences > 1 and run.model.injection != _injected(run.task.name),
     ),
     Deviation(
         "pairs of OR",
-        "Every problem equally often, so that a pair of lengths (i, j) has weight min(i, j) (`create_pos_or_variants.py`)",
+        "Every problem equally often, so that a pair of lengths (i, j) has weight min(i, j) "
+        "(`create_pos_or_variants.py`)",
         "As `pairs` states: every pair of lengths equally often",
         lambda run: run.task.name == "or" and run.task.pairs == "equal",
     ),

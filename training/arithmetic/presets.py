@@ -112,7 +112,7 @@ PRESETS = {
     ),
     "addition-depths": _paper(*_depths()),
     # `arithmetic-check` tests its weights after fewer and after more recurrences.
-    "addition-recurrences": _paper(_arm("recurrences", ["abacus"], BLOCKS), training={}),
+    "addition-recurrences": _paper(_arm("recurrences", ["abacus"], BLOCKS), training={"keep": "weights"}),
     "addition-unmasked": _paper(*_compared("unmasked", ["abacus"], training={"masked": False})),
     "addition-padding": _paper(*_compared("padding", options={"padding": True})),
     "addition-hints": _paper(

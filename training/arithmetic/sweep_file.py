@@ -36,7 +36,7 @@ SHAPE = ("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_posi
 OBJECTIVE = tuple(field.name for field in fields(Objective))
 SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip", "rise", "fall")
 PLAN = ("samples", "batch", "microbatch", "ramp")
-EXECUTION = ("compile", "save_seconds", "deterministic")
+EXECUTION = ("compile", "save_seconds", "deterministic", "keep")
 # Those of McLeish et al. (2024, arXiv:2405.17399).
 PAPER_OPTIMISER = {
     "learning_rate": 1e-4,
@@ -98,7 +98,8 @@ ARM = {
         Annotated[tuple[str, ...], Field(min_length=1)],
         NEEDED,
         "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer (usual of several "
-        "recurrences), with +first before the block's first layer in each recurrence, with +none before the very first.",
+        "recurrences), with +first before the block's first layer in each recurrence, with +none before the very first "
+        "layer.",
         '["16x1", "8x2"]',
     ),
 } | {name: Key(Table, Derived("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}

@@ -16,6 +16,7 @@ from bayescaling.training.arithmetic import (
     Configuration,
     Sorting,
     Transformer,
+    check_saved,
     evaluate,
     learning,
     make_sweep,
@@ -31,6 +32,7 @@ from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.sweeps.execution import Execution
+from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
 HERE = where_trained("cpu")
@@ -230,6 +232,40 @@ def test_a_model_learns_to_add_single_digits():
     outcome = loop(Transformer(run.model, 0), task(run, CPU), run.optimisation, evaluate_at=(30, run.plan.updates))
     first, last = (row["accuracy"] for row in outcome.evaluations)
     assert first < 0.5 and last == 1
+
+
+def test_saved_weights_are_tested_again(tmp_path):
+    tables = {
+        "model": {"d_model": 32, "heads": 2, "k_max": 2, "table_rows": 12},
+        "training": {"samples": 30_000, "batch": 64, "learning_rate": 0.005, "keep": "weights", "evaluations": 1},
+        "evaluation": {"longest": 2, "diagonal_to": 0, "count": 50, "offset": [0, 1]},
+        "arms": [{"task": "addition", "lengths": 1, "embeddings": ["abacus+equals"], "architectures": ["1x2"]}],
+    }
+    result = train(make_sweep(tables), tmp_path, device="cpu", progress=False)
+    table = check_saved(tmp_path, offsets=[1, 0], recurrences=[1, 2], longest=2, diagonal_to=0, count=50, device="cpu")
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert rows["correct"].sum() > 50
+    again = table[table["tested_recurrences"] == 2]
+    on = ["run", "embedding", "architecture", "recurrences", "seed", "offset", "length_a", "length_b"]
+    both = rows.merge(again, on=on, suffixes=("", "_again"))
+    assert len(both) == len(rows) == len(again) == 8
+    assert (both["correct"] == both["correct_again"]).all() and (both["split"] == both["split_again"]).all()
+    (run,) = make_sweep(tables).arms["arm-1"]
+    model = Transformer(run.model)
+    model.load_state_dict(load_file(tmp_path / "weights" / f"{result['run'].values[0]}.safetensors"))
+    once = evaluate(model.eval(), run.task, [(1, 1), (2, 2)], count=50, recurrences=[1], offsets=[1])
+    for length in (1, 2):
+        cell = {"offset": 1, "tested_recurrences": 1, "length_a": length, "length_b": length}
+        chosen = table.loc[(table[list(cell)] == pd.Series(cell)).all(axis=1), "correct"]
+        assert chosen.tolist() == once["correct"].sel(length_a=length, length_b=length).values.ravel().tolist()
+    with pytest.raises(InputError, match=r"numbers of 31 digits need 33 rows"):
+        check_saved(tmp_path, longest=30, diagonal_to=0)
+    path = next((tmp_path / "weights").glob("*"))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"these weights cannot be read .*; train the run again"):
+        check_saved(tmp_path, longest=2)
+    with pytest.raises(InputError, match=r'train with keep = "weights"'):
+        check_saved(tmp_path / "runs")
 
 
 def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(kind, tiny):
