@@ -16,7 +16,7 @@ from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
-from bayescaling.training.engine.loop import SAVING
+from bayescaling.training.engine.loop import SAVING as TIMES
 from bayescaling.training.engine.steps import GraphStepper, Stepper
 from bayescaling.training.language.next_token import next_token_loss
 
@@ -202,7 +202,7 @@ def test_checkpoints_that_take_long_are_rare(tmp_path):
     *regular, _ = checkpoints.saves
     assert regular
     for (start, end), (following, _) in itertools.pairwise(regular):
-        assert following - end >= 0.99 * SAVING * (end - start)
+        assert following - end >= 0.99 * TIMES * (end - start)
 
 
 def test_only_two_checkpoints_are_kept(tmp_path):
