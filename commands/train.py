@@ -1,25 +1,40 @@
 """The commands ``train`` and ``arithmetic``: a sweep of models, trained."""
 
+import contextlib
 import importlib
+import io
 import sys
+import tomllib
 from dataclasses import dataclass
+from json import loads
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option, Typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
 from ..datasets import load
 from ..datasets.files import written_whole
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
-from . import exit_status, options, tables
+from . import exit_status, fit, options, report, tables
 
 PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
 REGIONS = ("id", "ood", "ood100")
 # The four numbers of table 1 of McLeish et al. (2024).
 SORTED = ("number_length", "array_length", "all_30x30", "all_20x20")
+
+
+def _command(function):
+    app = Typer(add_completion=False)
+    app.command()(function)
+    return get_command(app)
+
+
+# What may follow a sweep.
+COMMANDS = {"fit": _command(fit.fit), "report": _command(report.report)}
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,7 @@ def _run(training, file, preset, options, *, accuracies=None):
         outline = training.outline(sweep, device=options.device)
         (tables.print_json if options.json else _print_outline)(outline)
         return
+    following = [] if file is None else _following(file, options.out)
     runs = _trained(training, sweep, options)
     path = options.out / "runs.csv"
     record = {
@@ -140,6 +156,8 @@ def _run(training, file, preset, options, *, accuracies=None):
     }
     if accuracies is not None:
         record["accuracies"] = [] if runs is None else accuracies(runs)
+    for name, arguments in following if record["status"] == "finished" else []:
+        record[name] = _followed(name, arguments, options.json)
     if options.json:
         tables.print_json(record)
         return
@@ -148,6 +166,43 @@ def _run(training, file, preset, options, *, accuracies=None):
     again = "" if record["status"] == "finished" else "; run the same command to continue"
     table = f"; table {record['table']}" if record["table"] else ""
     print(f"{record['runs']} runs, {record['status']}{again}{table}")
+
+
+def _following(file, out):
+    """Return the commands that follow a sweep, as its file has them: (name, arguments); refuse what they do not take."""
+    tables_of_file = {}
+    with contextlib.suppress(OSError, ValueError):  # which the reader of the sweep reports
+        tables_of_file = tomllib.loads(file.expanduser().read_text(encoding="utf-8"))
+    return [_arguments(name, tables_of_file[name], out) for name in COMMANDS if name in tables_of_file]
+
+
+def _arguments(name, table, out):
+    if not isinstance(table, dict):
+        raise InputError(f"{name}: write it as a table of options, [{name}]")
+    table = {"table": "runs", "out": str(out / ("fit.nc" if name == "fit" else "report"))} | table
+    arguments = [table.pop("law", "coupled")] if name == "fit" else []
+    arguments += ["--data", str(out / f"{table.pop('table')}.csv")]
+    for key, value in table.items():
+        option = f"--{key.replace('_', '-')}"
+        arguments += [option] * value if isinstance(value, bool) else []
+        for one in [] if isinstance(value, bool) else value if isinstance(value, list) else [value]:
+            arguments += [option, str(one)]
+    try:
+        COMMANDS[name].make_context(name, list(arguments))
+    # Typer has a click of its own, and exports few of its errors.
+    except BadParameter.__base__ as error:
+        raise InputError(f"[{name}]: {error.format_message()}; see bayescaling {name} --help") from error
+    return name, arguments
+
+
+def _followed(name, arguments, json):
+    """Run a command after a sweep; return its document if JSON is wanted."""
+    if not json:
+        COMMANDS[name].main(arguments, name, standalone_mode=False)
+        return None
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        COMMANDS[name].main([*arguments, "--json"], name, standalone_mode=False)
+    return loads(printed.getvalue())
 
 
 def _trained(training, sweep, options):
