@@ -169,7 +169,7 @@ def _run(training, file, preset, options, *, accuracies=None):
 
 
 def _following(file, out):
-    """Return the commands that follow a sweep, as its file has them: (name, arguments); refuse what they do not take."""
+    """Return the commands that follow a sweep, as its file has them, with arguments; refuse what they do not take."""
     tables_of_file = {}
     with contextlib.suppress(OSError, ValueError):  # which the reader of the sweep reports
         tables_of_file = tomllib.loads(file.expanduser().read_text(encoding="utf-8"))
@@ -239,8 +239,15 @@ def _print_outline(outline):
     tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
     print(
         f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "
-        f"({outline['peak_source']}); {outline['free'] / 2**30:.3g} GiB are free there"
+        f"({outline['peak_source']}){_limits(outline)}"
     )
+
+
+def _limits(outline):
+    """Describe the memory that is free, and what limits a GPU besides."""
+    free = "" if outline["free"] is None else f"; {outline['free'] / 2**30:.3g} GiB are free there"
+    gpu = outline["device"] != "CPU"
+    return free + "; more where memory traffic or launches of kernels take longer, none of it measured" * gpu
 
 
 def _print_accuracies(entries):

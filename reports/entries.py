@@ -37,5 +37,7 @@ def floor_entry(fitted, rows):
         return {}
     low, middle, high = (fitted[name] for name in ("q2.5", "q50", "q97.5"))
     where = "ends below" if high < floors[0] else "begins above" if low > floors[0] else "holds"
-    sentence = f"the known floor of the language is {floors[0]:.3f}; E, {middle:.3g} [{low:.3g}, {high:.3g}], {where} it"
+    sentence = (
+        f"the known floor of the language is {floors[0]:.3f}; E, {middle:.3g} [{low:.3g}, {high:.3g}], {where} it"
+    )
     return {"known_floor": {"known": float(floors[0]), "holds": where == "holds", "sentence": sentence}}

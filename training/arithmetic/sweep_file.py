@@ -14,7 +14,19 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, FOLLOWING, NEEDED, PRESET, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
+from ..sweeps.keys import (
+    CLIP,
+    FOLLOWING,
+    NEEDED,
+    PRESET,
+    Derived,
+    Key,
+    checked,
+    keys_of,
+    listed,
+    seeds_below,
+    with_defaults,
+)
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
 from .arms import Sweep

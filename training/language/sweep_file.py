@@ -10,7 +10,19 @@ from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, FOLLOWING, NEEDED, PRESET, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
+from ..sweeps.keys import (
+    CLIP,
+    FOLLOWING,
+    NEEDED,
+    PRESET,
+    Derived,
+    Key,
+    checked,
+    keys_of,
+    listed,
+    seeds_below,
+    with_defaults,
+)
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run

@@ -108,15 +108,17 @@ def outline(sweep, *, device=None):
     ----------
     sweep : path or Sweep
     device : str, optional
-        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU.
+        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU. Or a GPU that need not be here, whose
+        datasheet is known, such as ``"H100"``.
 
     Returns
     -------
     dict
-        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes), the assumed ``share`` of the
-        peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and largest
+        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown), the assumed ``share``
+        of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and largest
         ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run, and the
-        ``hours`` at the share of the peak.
+        ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory traffic, and
+        launches of kernels. The tests of arithmetic models are added.
 
     Raises
     ------

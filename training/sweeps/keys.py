@@ -34,7 +34,9 @@ FITTED = Key(str, "runs", "Table of the sweep, which is OUT/TABLE.csv, such as s
 FOLLOWING = {
     "[fit]": {
         "table": FITTED,
-        "law": Key(str, "coupled", "Law to fit to it. Other keys are options of bayescaling fit, such as draws = 2000."),
+        "law": Key(
+            str, "coupled", "Law to fit to it. Other keys are options of bayescaling fit, such as draws = 2000."
+        ),
     },
     "[report]": {"table": FITTED._replace(text=f"{FITTED.text} Other keys are options of bayescaling report.")},
 }

@@ -326,7 +326,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr("bayescaling.training.engine.hardware.free_memory", lambda device: 1e5)
-    with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
+    with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)
     assert not list((tmp_path / "out" / "runs").glob("*")) and not (tmp_path / "out" / "checkpoints").exists()
