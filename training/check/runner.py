@@ -79,9 +79,11 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
     the next call resumes it. ``OUT/summary.md`` has the results for people, and ``OUT/SWEEP/runs.csv`` are the tables.
 
     The call saves and stops after some `minutes`; it does not interrupt agreement and speeds. `tables` has sweeps and
-    sizes, by default those of `full`, on a CPU of `tiny`, and `announce` takes each line about what was done. The result is what
-    ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
-    time or the folder cannot be used or there is no GPU and no device was named, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
+    sizes, by default those of `full` and on a CPU those of `tiny`. `announce` takes each line about what was done. The
+    result is what ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``.
+
+    `InputError` is raised if the device, the time or the folder cannot be used, or if no device is named and there is
+    no GPU. KeyboardInterrupt is raised, after everything was saved, if a signal stopped it.
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")

@@ -114,10 +114,10 @@ def outline(sweep, *, device=None):
     Returns
     -------
     dict
-        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown), the assumed ``share``
-        of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and largest
-        ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run, and the
-        ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory traffic, and
+        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown), the assumed
+        ``share`` of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and
+        largest ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run,
+        and the ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory traffic, and
         launches of kernels. The tests of arithmetic models are added.
 
     Raises
