@@ -82,7 +82,7 @@ def arithmetic(
 
 
 def arithmetic_check(
-    folder: Annotated[Path, Argument(help='The --out of a sweep with keep = "weights".', metavar="DIR")],
+    folder: Annotated[Path, Argument(help="The --out of a sweep that saved weights.", metavar="DIR")],
     offset: Annotated[list[int] | None, Option(help="Offset of Abacus embeddings, 0 by default. Repeatable.")] = None,
     recurrences: Annotated[
         list[int] | None, Option(help="Recurrences of looped models, by default as trained. Repeatable.")
@@ -189,7 +189,7 @@ def _arguments(name, table, out):
             arguments += [option, str(one)]
     try:
         COMMANDS[name].make_context(name, list(arguments))
-    # Typer has a click of its own, and exports few of its errors.
+    # The base of the one error of click that typer exports.
     except BadParameter.__base__ as error:
         raise InputError(f"[{name}]: {error.format_message()}; see bayescaling {name} --help") from error
     return name, arguments

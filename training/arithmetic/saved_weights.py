@@ -56,7 +56,7 @@ def check_saved(
     precision, paths = chosen_precision(precision, device), sorted((folder / "weights").glob("*.safetensors"))
     if not paths:
         raise InputError(
-            f'{printable(folder)}: there is no weights/*.safetensors; train with keep = "weights" under [training]'
+            f'{printable(folder)}: there is no weights/*.safetensors; train with `keep = "weights"` under [training]'
         )
     options = {"count": count, "seed": seed, "device": device}
     tables = []

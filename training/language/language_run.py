@@ -137,9 +137,9 @@ class Run(base.Run):
     def work(self, precision):
         """Estimate the `Work` of the whole run; logits and their gradients are read and written eight times."""
         width, model, updates = 2 if precision == "bfloat16" else 4, self.model, self.optimisation.updates
-        each = model.vocabulary * LOGIT_PASSES + model.layers * 18 * model.d_model * STATE_PASSES
+        passed = model.vocabulary * LOGIT_PASSES + model.layers * 18 * model.d_model * STATE_PASSES
         launches = updates * (model.layers * LAUNCHES + LAUNCHES)
-        return Work(self.matmul_flop, self.tokens_done(updates) * each * width, launches)
+        return Work(self.matmul_flop, self.tokens_done(updates) * passed * width, launches)
 
     @property
     def largest(self):

@@ -264,7 +264,7 @@ def test_saved_weights_are_tested_again(tmp_path):
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(InputError, match=r"these weights cannot be read .*; train the run again"):
         check_saved(tmp_path, longest=2)
-    with pytest.raises(InputError, match=r'train with keep = "weights"'):
+    with pytest.raises(InputError, match=r'train with `keep = "weights"`'):
         check_saved(tmp_path / "runs")
 
 
@@ -346,7 +346,7 @@ def architectures(preset, arm):
 
 
 def test_the_ablations_vary_what_they_compare():
-    """Depth is layers times recurrences, of which the study has 1, 2, 4 and 8."""
+    """Depth is layers times recurrences, of which the study has up to 8."""
     for depth in (8, 16, 32, 64):
         assert architectures("addition-depths", f"depth-{depth}") == {f"{depth // n}x{n}" for n in (1, 2, 4, 8)}
     assert architectures("addition-blocks", "blocks") == {"16x1", "8x2", "4x4", "2x8", "1x16"}
