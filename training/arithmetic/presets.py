@@ -93,8 +93,15 @@ DEMO = SMALL | {
     "evaluation": SMALL["evaluation"] | {"offset": [0, 8]},
     "arms": [_arm("demo", COMPARED, ["3x1+injection"], lengths=10)],
 }
+# The row before the first digit's for the equals sign, and the paper's Abacus embeddings, at equal cost.
+EQUALS = SMALL | {
+    "training": SMALL["training"] | {"samples": 300_000, "seeds": list(range(8))},
+    "evaluation": SMALL["evaluation"] | {"offset": [0, 4, 8]},
+    "arms": [_arm("equals", ["abacus+equals", "abacus"], ["3x1+injection"], lengths=10)],
+}
 PRESETS = {
     "demo": DEMO,
+    "equals": EQUALS,
     # The sweep that made the tables arithmetic_runs and arithmetic_offsets.
     "small": SMALL,
     "addition": _paper(

@@ -5,8 +5,8 @@ from typing import NamedTuple
 # Share of a device's peak that training is assumed to reach, for hours. On a CPU, models of width 64 reach .4. From
 # width 384 on they reach .85.
 SHARE = 0.4
-# Of a GPU, and assumed, since none was measured: seconds to launch a kernel, kernels of a layer in an update, and times
-# that what a layer holds for its gradients is read or written.
+# Assumed for a GPU, since none was measured: seconds to launch a kernel, and kernels of a layer in an update. What a
+# layer holds for its gradients is read or written so many times.
 LAUNCH, LAUNCHES, STATE_PASSES = 6e-6, 60, 3
 
 
