@@ -1,21 +1,40 @@
 """The commands ``train`` and ``arithmetic``: a sweep of models, trained."""
 
+import contextlib
 import importlib
+import io
 import sys
+import tomllib
 from dataclasses import dataclass
+from json import loads
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option, Typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
+from ..datasets import load
+from ..datasets.files import written_whole
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
-from . import exit_status, options, tables
+from . import exit_status, fit, options, report, tables
 
 PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
 REGIONS = ("id", "ood", "ood100")
+# The four numbers of table 1 of McLeish et al. (2024).
+SORTED = ("number_length", "array_length", "all_30x30", "all_20x20")
+
+
+def _command(function):
+    app = Typer(add_completion=False)
+    app.command()(function)
+    return get_command(app)
+
+
+# What may follow a sweep.
+COMMANDS = {"fit": _command(fit.fit), "report": _command(report.report)}
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,42 @@ def arithmetic(
     _run(training, file, preset, sweep, accuracies=training.accuracies)
 
 
+def arithmetic_check(
+    folder: Annotated[Path, Argument(help="The --out of a sweep that saved weights.", metavar="DIR")],
+    offset: Annotated[list[int] | None, Option(help="Offset of Abacus embeddings, 0 by default. Repeatable.")] = None,
+    recurrences: Annotated[
+        list[int] | None, Option(help="Recurrences of looped models, by default as trained. Repeatable.")
+    ] = None,
+    longest: Annotated[int | None, Option(help="Test on all pairs of lengths up to it.")] = None,
+    every: Annotated[int | None, Option(help="Only on its multiples.")] = None,
+    diagonal_to: Annotated[int | None, Option(help="And on pairs of equal lengths up to it; 0 for none.")] = None,
+    count: Annotated[int, Option(help="Problems of a pair of lengths.")] = 100,
+    seed: Annotated[int, Option(help="Seed of the problems.")] = 0,
+    precision: Annotated[str, Option(help="float32 or bfloat16, of the layers.")] = "float32",
+    device: options.Device = None,
+    json: options.Json = False,
+):
+    """Test the saved models of a sweep again, at other offsets, recurrences or lengths, and write DIR/check.csv."""
+    from ..training.arithmetic import check_saved
+
+    cells = {"longest": longest, "every": every, "diagonal_to": diagonal_to}
+    cells = {name: value for name, value in cells.items() if value is not None}
+    settings = {"count": count, "seed": seed, "precision": precision, "device": device}
+    table = check_saved(folder, offsets=offset or [0], recurrences=recurrences, **settings, **cells)
+    path = folder / "check.csv"
+    with written_whole(path) as partial:
+        table.to_csv(partial, index=False)
+    by = ["run", "embedding", "architecture", "seed", "offset", "tested_recurrences"]
+    counts = table.groupby([*by, "split"], sort=False)[["correct", "total"]].sum()
+    shares = (counts["correct"] / counts["total"]).unstack("split").reindex(columns=list(REGIONS)).reset_index()
+    if json:
+        tables.print_json({"table": str(path), "accuracies": shares.astype(object).to_dict("records")})
+        return
+    rows = [(*row[:6], *(tables.number(share, ".3f") for share in row[6:])) for row in shares.itertuples(index=False)]
+    tables.print_table("share of problems right", (*by[:-1], "recurrences", *REGIONS), rows)
+    tables.print_written(path)
+
+
 class SweepCommand(TyperCommand):
     """A command whose help ends with the keys of a sweep's file."""
 
@@ -91,6 +146,7 @@ def _run(training, file, preset, options, *, accuracies=None):
         outline = training.outline(sweep, device=options.device)
         (tables.print_json if options.json else _print_outline)(outline)
         return
+    following = [] if file is None else _following(file, options.out)
     runs = _trained(training, sweep, options)
     path = options.out / "runs.csv"
     record = {
@@ -100,6 +156,8 @@ def _run(training, file, preset, options, *, accuracies=None):
     }
     if accuracies is not None:
         record["accuracies"] = [] if runs is None else accuracies(runs)
+    for name, arguments in following if record["status"] == "finished" else []:
+        record[name] = _followed(name, arguments, options.json)
     if options.json:
         tables.print_json(record)
         return
@@ -108,6 +166,43 @@ def _run(training, file, preset, options, *, accuracies=None):
     again = "" if record["status"] == "finished" else "; run the same command to continue"
     table = f"; table {record['table']}" if record["table"] else ""
     print(f"{record['runs']} runs, {record['status']}{again}{table}")
+
+
+def _following(file, out):
+    """Return the commands that follow a sweep, as its file has them, with arguments; refuse what they do not take."""
+    tables_of_file = {}
+    with contextlib.suppress(OSError, ValueError):  # which the reader of the sweep reports
+        tables_of_file = tomllib.loads(file.expanduser().read_text(encoding="utf-8"))
+    return [_arguments(name, tables_of_file[name], out) for name in COMMANDS if name in tables_of_file]
+
+
+def _arguments(name, table, out):
+    if not isinstance(table, dict):
+        raise InputError(f"{name}: write it as a table of options, [{name}]")
+    table = {"table": "runs", "out": str(out / ("fit.nc" if name == "fit" else "report"))} | table
+    arguments = [table.pop("law", "coupled")] if name == "fit" else []
+    arguments += ["--data", str(out / f"{table.pop('table')}.csv")]
+    for key, value in table.items():
+        option = f"--{key.replace('_', '-')}"
+        arguments += [option] * value if isinstance(value, bool) else []
+        for one in [] if isinstance(value, bool) else value if isinstance(value, list) else [value]:
+            arguments += [option, str(one)]
+    try:
+        COMMANDS[name].make_context(name, list(arguments))
+    # The base of the one error of click that typer exports.
+    except BadParameter.__base__ as error:
+        raise InputError(f"[{name}]: {error.format_message()}; see bayescaling {name} --help") from error
+    return name, arguments
+
+
+def _followed(name, arguments, json):
+    """Run a command after a sweep; return its document if JSON is wanted."""
+    if not json:
+        COMMANDS[name].main(arguments, name, standalone_mode=False)
+        return None
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        COMMANDS[name].main([*arguments, "--json"], name, standalone_mode=False)
+    return loads(printed.getvalue())
 
 
 def _trained(training, sweep, options):
@@ -144,8 +239,15 @@ def _print_outline(outline):
     tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
     print(
         f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "
-        f"({outline['peak_source']}); {outline['free'] / 2**30:.3g} GiB are free there"
+        f"({outline['peak_source']}){_limits(outline)}"
     )
+
+
+def _limits(outline):
+    """Describe the memory that is free, and what limits a GPU besides."""
+    free = "" if outline["free"] is None else f"; {outline['free'] / 2**30:.3g} GiB are free there"
+    gpu = outline["device"] != "CPU"
+    return free + "; more where memory traffic or launches of kernels take longer, none of it measured" * gpu
 
 
 def _print_accuracies(entries):
@@ -160,3 +262,23 @@ def _print_accuracies(entries):
         for e in entries
     ]
     tables.print_table("share of problems right", ("", "architecture", "seed", "status", "offset", *REGIONS), rows)
+    sorts = [entry for entry in entries if entry["task"] == "sorting"]
+    if sorts:
+        _print_sorted(sorts)
+
+
+def _print_sorted(entries):
+    """Print the four shares of each model that sorts, next to those that McLeish et al. (2024) publish."""
+    published = load("published").set_index("quantity")["estimate"]
+    rows = []
+    for entry in entries:
+        where = f"arithmetic.sorting{entry['train_digits']}.{entry['embedding']}.ST"
+        standard = entry["architecture"] == "standard"
+        shares = ((entry[name], published.get(f"{where}.{name}") if standard else None) for name in SORTED)
+        name = f"{entry['embedding']} {entry['architecture']}", entry["seed"]
+        rows.append((*name, *(_beside(share, percent) for share, percent in shares)))
+    tables.print_table("share of sortings right (published)", ("", "seed", *SORTED), rows)
+
+
+def _beside(share, percent):
+    return tables.number(share, ".3f") + (f" ({percent / 100:.3f})" if percent is not None else "")

@@ -22,6 +22,10 @@ class Deviation(NamedTuple):
     holds: Callable[..., bool] = _always
 
 
+def _injected(task):
+    return "first-layer" if task == "multiplication" else "every-layer"
+
+
 def names_of(deviations, run):
     """List the names of the deviations that hold of a run."""
     return [deviation.name for deviation in deviations if deviation.holds(run)]
@@ -128,10 +132,48 @@ ARITHMETIC = (
     ),
     Deviation(
         "injection",
-        "In looped models before the block's first layer, once in each recurrence (`TransformerBlock.forward`); else "
-        "before every layer or before the very first",
-        "As the architecture states: every layer of a looped block, or none",
-        lambda run: run.model.recurrences > 1 and run.model.injection != "first-layer",
+        "In looped models before every layer of the block (section 3.2, appendix A.7.3), and for multiplication before "
+        "its first layer alone (section 4.2); the public code has the latter for all (`TransformerBlock.forward`), an "
+        "ablation in the paper",
+        "As the architecture states: `+first` has the first layer alone, `+none` no layer, and else every layer",
+        lambda run: run.model.recurrences > 1 and run.model.injection != _injected(run.task.name),
+    ),
+    Deviation(
+        "pairs of OR",
+        "Every problem equally often, so that a pair of lengths (i, j) has weight min(i, j) "
+        "(`create_pos_or_variants.py`)",
+        "As `pairs` states: every pair of lengths equally often",
+        lambda run: run.task.name == "or" and run.task.pairs == "equal",
+    ),
+    Deviation(
+        "lengths of OR",
+        "Vectors of up to 40 digits (`pos_arth_ood` in `arithmetic_eval_quicker.py`)",
+        "As `longest` states",
+        lambda run: run.task.name == "or" and max(map(max, run.grid.cells)) != 40,
+    ),
+    Deviation(
+        "end of sorting",
+        "The labels alone are compared (`sort_eval.py`)",
+        "As `end_counts` states: the end must be right too",
+        lambda run: run.task.name == "sorting" and run.task.end_counts,
+    ),
+    Deviation(
+        "starts of hints in tests",
+        "Index hints begin at the first of the pool (`index_hints_helper` in `arithmetic_eval_quicker.py`)",
+        "As `tested_hints` states: at a random one",
+        lambda run: run.task.hinted and run.task.tested_hints == "random",
+    ),
+    Deviation(
+        "hints of answers",
+        "Index hints that a model writes in an answer are not compared, its digits are",
+        "Hints must be right too, since one pass reads the right ones",
+        lambda run: run.task.hinted,
+    ),
+    Deviation(
+        "gradients of the full pass",
+        "In the pass through all recurrences the last half has gradients (`forward_progressive`)",
+        "As `all_gradients` states: all have",
+        lambda run: run.objective.alpha < 1 and run.objective.all_gradients,
     ),
     Deviation(
         "average of multiplication",

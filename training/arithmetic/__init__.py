@@ -22,6 +22,7 @@ __all__, __getattr__, __dir__ = lazy(
         "cell_counts": ["accuracies"],
         "cells": ["axes", "default_cells", "regions"],
         "arms": ["Sweep"],
+        "saved_weights": ["check_saved"],
         "sweep_file": ["make_sweep", "read_sweep", "sweep_keys"],
     },
 )

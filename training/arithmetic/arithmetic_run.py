@@ -11,6 +11,7 @@ from ..engine.fields import Count, check_fields
 from ..engine.hardware import PRECISIONS
 from ..engine.loop import FINISHED
 from ..sweeps import base
+from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .cell_counts import together
 from .cells import Grid
 from .learning import compiled_model, grid_counts, task
@@ -132,11 +133,27 @@ class Run(base.Run):
         """Estimate the memory that training takes on a device, in bytes."""
         return run_bytes(self, device, precision)
 
+    def work(self, precision):
+        """Estimate the `Work` of the whole run and of its grid."""
+        width, model, blocks = 2 if precision == "bfloat16" else 4, self.model, self._blocks
+        state = (9 * model.d_model + 2 * model.feed_forward) * width * STATE_PASSES / 3
+        tokens = sum(problems * length for problems, length in self.shapes)
+        launches = len(self.shapes) * float((blocks * model.layers + 3).sum()) * LAUNCHES / 3
+        launches += self.plan.updates * LAUNCHES
+        lengths = [self.task.length(*cell) for cell in self.grid.cells]
+        sizes = [self.task.cell_size(*cell, self.grid.count) for cell in self.grid.cells]
+        test = sum(
+            size * length * (model.block_flop(length) * model.recurrences + model.head_flop)
+            for size, length in zip(sizes, lengths, strict=True)
+        )
+        traffic = tokens * state * model.layers * float(blocks.sum())
+        return Work(self.matmul_flop, traffic, launches, test * len(self.grid.offsets))
+
     @property
     def largest(self):
         """What needs memory (the model and the microbatch), and what to give if it is too much."""
         what = f"a model of {self.model.parameters:,} parameters with microbatches of {self.plan.microbatch} problems"
-        return what, "a smaller microbatch or a smaller model"
+        return what, "a device with more memory; a smaller microbatch is another experiment"
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
@@ -169,12 +186,18 @@ class Run(base.Run):
         return {"samples_done": samples, "flop_done": [self.flop_done(step) for step in steps]}
 
     @functools.cached_property
-    def _flop_of_microbatches(self):
-        every, model = self.model.recurrences, self.model
+    def _blocks(self):
+        """Blocks of each microbatch, of which one with gradients counts three times: float64, shape (microbatches,)."""
+        every = self.model.recurrences
         free, held = recurrences_drawn(self.seed, torch.arange(self.plan.starts[-1]), every)
         drawn_pass, whole_pass = self.objective.alpha > 0, self.objective.alpha < 1
-        blocks = drawn_pass * (free + 3 * held) + whole_pass * 3 * every
+        blocks = drawn_pass * (free + 3 * held) + whole_pass * (every + 2 * self.objective.held(every))
+        return blocks.double()
+
+    @functools.cached_property
+    def _flop_of_microbatches(self):
+        model, passes = self.model, (self.objective.alpha > 0) + (self.objective.alpha < 1)
         block = float(sum(problems * length * model.block_flop(length) for problems, length in self.shapes))
         head = float(sum(problems * length for problems, length in self.shapes) * model.head_flop)
-        flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)
+        flop = block * self._blocks + 3 * head * passes
         return [0.0, *flop.cumsum(0).tolist()]

@@ -71,7 +71,8 @@ def accuracies(dataset):
     """Compute the share of problems that are right, by run, offset and region, of merged records, for people to read.
 
     Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status and offset.
-    For each region it has the share of its cells' problems, None if the grid has no cell of it.
+    For each region it has the share of its cells' problems, None if the grid has no cell of it. A run that sorts has
+    the shares of `SORTED` too: those of table 1 of McLeish et al. (2024).
     """
     entries = []
     described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")
@@ -82,9 +83,25 @@ def accuracies(dataset):
             if not int(one["total"].sum()):
                 continue
             entry = {"run": str(name)} | {key: one[key].item() for key in described} | {"offset": int(offset)}
-            for region in (ID, OOD, OOD100):
-                inside = one["split"] == region
+            parts = {region: one["split"] == region for region in (ID, OOD, OOD100)}
+            if entry["task"] == "sorting":
+                parts |= {name: part(one) for name, part in SORTED.items()}
+            for name, inside in parts.items():
                 total = int(one["total"].where(inside, 0).sum())
-                entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
+                entry[name] = float(one["correct"].where(inside, 0).sum()) / total if total else None
             entries.append(entry)
     return entries
+
+
+def _longer(longest):
+    """Make the choice of the cells out of distribution whose lengths are both at most `longest`."""
+    return lambda run: (run["axis"] != "") & (np.maximum(run["length_a"], run["length_b"]) <= longest)
+
+
+# Cells out of distribution by what is longer than in training, and all of them up to a length.
+SORTED = {
+    "number_length": lambda run: run["axis"] == "digits",
+    "array_length": lambda run: run["axis"] == "numbers",
+    "all_30x30": _longer(30),
+    "all_20x20": _longer(20),
+}

@@ -25,7 +25,7 @@ CELLS = {
 OF_TASK = {
     "multiplication": {"longest": 25, "diagonal_to": 25},
     "sorting": {"longest": 30, "diagonal_to": 30},
-    "or": {"longest": 100, "diagonal_to": 100},
+    "or": {"longest": 40, "diagonal_to": 40},
 }
 MOST = 100_000  # cells
 
@@ -86,8 +86,8 @@ def default_cells(task):
     """List the cells on which a task is tested ([Mc24] section 4).
 
     For addition they are all pairs of lengths up to 100, then equal lengths up to 160. Multiplication has all pairs up
-    to 25, and OR all pairs up to 100. Sorting has up to 30 numbers of up to 30 digits. The result is a tuple of (int,
-    int).
+    to 25, and OR all pairs up to 40, as in its public code. Sorting has up to 30 numbers of up to 30 digits. The result
+    is a tuple of (int, int).
 
     Examples
     --------

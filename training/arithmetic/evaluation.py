@@ -37,7 +37,7 @@ def evaluate(
     offsets=None,
     multiple=None,
 ):
-    """Count the problems that a model answers exactly right, through the end, in each cell.
+    """Count the problems that a model answers right in all tokens that `Task.tested` returns, in each cell.
 
     A problem depends on the seed, the cell and its place in it alone. Batches go from the longest problems to the
     shortest, so that little of a batch is padding.
@@ -107,7 +107,8 @@ def evaluate(
         for indices, batch in _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
             for place, option in enumerate(options):
                 # Problems that only fill a batch up come last.
-                right, minimum = (answers[: len(indices)] for answers in _right(model, batch, option))
+                results = _right(model, batch, option, task.tested(batch))
+                right, minimum = (answers[: len(indices)] for answers in results)
                 counts[place, 0].index_add_(0, indices, right.long())
                 counts[place, 1].index_add_(0, indices, minimum.long())
     return _dataset(task, cells, sizes, counts.cpu().numpy(), axis_values)
@@ -120,7 +121,7 @@ def right(model, batch, **options):
     The model is as `evaluate` takes it, and gets the options.
     """
     with judging(model):
-        return _right(model, batch, options)[0]
+        return _right(model, batch, options, batch.scored)[0]
 
 
 @torch.no_grad()
@@ -162,10 +163,10 @@ def judging(model):
             model.train()
 
 
-def _right(model, batch, options):
-    """Return which problems are right in all tokens of the answer, and in its first label."""
+def _right(model, batch, options, tested):
+    """Return which problems are right in all tokens that are tested, and in the answer's first label."""
     logits = model(batch.tokens[:, :-1], **options).float()
-    wrong = (logits.argmax(-1) != batch.tokens[:, 1:]) & batch.scored[:, 1:]
+    wrong = (logits.argmax(-1) != batch.tokens[:, 1:]) & tested[:, 1:]
     return ~wrong.any(1), ~(wrong & first_label(batch.tokens)[:, 1:]).any(1)
 
 

@@ -29,8 +29,11 @@ class Objective:
         2024, multiplication). That number is B (S - 1) for B problems whose longest can have S tokens, so short answers
         count less.
     alpha : float
-        Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha.
-        McLeish et al. (2024) describe this combination; their public code has 1.
+        Weight of the progressive loss; the pass through all recurrences has weight 1 - alpha. McLeish et al. (2024)
+        describe this combination; their runs have 1.
+    all_gradients : bool
+        Whether the pass through all recurrences has gradients in all. In the public code of McLeish et al. (2024) it
+        has them in the last half.
     divide_gradients : bool
         Whether gradients of the block's weights are divided by the recurrences. McLeish et al. (2024) describe it for
         multiplication; in their public code it has no effect.
@@ -39,10 +42,15 @@ class Objective:
     masked: bool = True
     average: Literal[AVERAGES] = "tokens"
     alpha: Share = 1.0
+    all_gradients: bool = False
     divide_gradients: bool = False
 
     def __post_init__(self):
         check_fields(self, "training")
+
+    def held(self, recurrences):
+        """Return how many recurrences have gradients in the pass through all."""
+        return recurrences if self.all_gradients else max(1, recurrences // 2)
 
     def counted(self, batch):
         """Compute the weights of all tokens but the first of a batch, float32, shape (problems, length - 1)."""
@@ -72,7 +80,9 @@ class Objective:
             loss = self.alpha * summed(model(batch.tokens[:, :-1], draws=draws), batch, weights)
         if self.alpha < 1:
             every = model.configuration.recurrences
-            whole = summed(model(batch.tokens[:, :-1], draws=draws, recurrences=every), batch, weights)
+            held = self.held(every)
+            draws = draws._replace(free=every - held, held=held)
+            whole = summed(model(batch.tokens[:, :-1], draws=draws), batch, weights)
             loss = loss + (1 - self.alpha) * whole
         return loss
 

@@ -10,11 +10,13 @@ means. All deviations are in `deviations`.
 """
 
 import copy
+import itertools
 
 FIRE_RATE = 6e-5
 COMPARED = ["abacus", "fire", "nope"]
 PRODUCTS = {"task": "multiplication", "lengths": 15}
 STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
+BLOCKS = [LOOPED, "4x4", "2x8", ONE_LAYER]
 # The microbatch of its public code for layers without loops and injection, and for two embeddings at once.
 HALVES = {"microbatch": 256}
 # Problems in the training set of [Mc24].
@@ -44,13 +46,19 @@ def _arm(name, embeddings, architectures, *, task="addition", lengths=20, **more
     return arm | {"embeddings": embeddings, "architectures": architectures} | more
 
 
+def _compared(name, embeddings=COMPARED, **settings):
+    """Make the arms of all architectures: standard, with injection, and looped."""
+    standard = {"microbatch": HALVES["microbatch"]} | settings.get("training", {})
+    return (
+        _arm(f"{name}-standard", embeddings, [STANDARD], **settings | {"training": standard}),
+        _arm(name, embeddings, [INJECTED, LOOPED, ONE_LAYER], **settings),
+    )
+
+
 def _depths():
-    shapes = {}
     for depth in (8, 16, 32, 64):
-        shapes[f"depth-{depth}"] = [f"{layers}x{depth // layers}" for layers in (1, 2, 4, 8) if layers < depth]
-    shapes["depth-8"].append("8x1+injection")
-    shapes["depth-16"].append(INJECTED)
-    return [_arm(name, ["abacus"], architectures) for name, architectures in shapes.items()]
+        looped = [f"{depth // recurrences}x{recurrences}" for recurrences in (2, 4, 8)]
+        yield _arm(f"depth-{depth}", ["abacus"], [f"{depth}x1+injection", *looped])
 
 
 REDUCED = {
@@ -85,33 +93,45 @@ DEMO = SMALL | {
     "evaluation": SMALL["evaluation"] | {"offset": [0, 8]},
     "arms": [_arm("demo", COMPARED, ["3x1+injection"], lengths=10)],
 }
+# The row before the first digit's for the equals sign, and the paper's Abacus embeddings, at equal cost.
+EQUALS = SMALL | {
+    "training": SMALL["training"] | {"samples": 300_000, "seeds": list(range(8))},
+    "evaluation": SMALL["evaluation"] | {"offset": [0, 4, 8]},
+    "arms": [_arm("equals", ["abacus+equals", "abacus"], ["3x1+injection"], lengths=10)],
+}
 PRESETS = {
     "demo": DEMO,
+    "equals": EQUALS,
     # The sweep that made the tables arithmetic_runs and arithmetic_offsets.
     "small": SMALL,
     "addition": _paper(
-        _arm("standard", COMPARED, [STANDARD], training=HALVES),
-        _arm("headline", COMPARED, [INJECTED, LOOPED, ONE_LAYER]),
+        *_compared("headline"),
         _arm("combined", ["abacus+fire", "abacus+rope", "rope"], [INJECTED], training=HALVES),
     ),
-    "addition-sizes": _paper(_arm("sizes", ["abacus"], [INJECTED, LOOPED], lengths=[10, 20, 30, 40])),
+    "addition-sizes": _paper(*_compared("sizes", lengths=[10, 20, 30, 40])),
+    "addition-blocks": _paper(_arm("blocks", COMPARED, [INJECTED, *BLOCKS])),
+    "addition-first-layer": _paper(_arm("first-layer", ["abacus"], [f"{block}+first" for block in BLOCKS[:-1]])),
     "addition-offsets": _paper(
         *(
-            _arm(f"k-max-{k_max}", ["abacus"], [INJECTED], model={"k_max": k_max})
+            _arm(f"k-max-{k_max}", ["abacus"], [INJECTED, LOOPED], model={"k_max": k_max})
             for k_max in (25, 50, 75, 100, 125, 150, 175)
         )
     ),
     "addition-depths": _paper(*_depths()),
-    "addition-unmasked": _paper(_arm("unmasked", ["abacus"], [INJECTED, LOOPED], training={"masked": False})),
-    "addition-padding": _paper(_arm("padding", COMPARED, [INJECTED], options={"padding": True})),
+    # `arithmetic-check` tests its weights after fewer and after more recurrences.
+    "addition-recurrences": _paper(_arm("recurrences", ["abacus"], BLOCKS), training={"keep": "weights"}),
+    "addition-unmasked": _paper(*_compared("unmasked", ["abacus"], training={"masked": False})),
+    "addition-padding": _paper(*_compared("padding", options={"padding": True})),
     "addition-hints": _paper(
-        _arm("hints", COMPARED, [INJECTED], options={"hints": "plain"}),
-        _arm("hints-cyclic", COMPARED, [INJECTED], options={"hints": "cyclic"}),
+        *_compared("hints", options={"hints": "plain"}),
+        *_compared("hints-cyclic", options={"hints": "cyclic"}),
         # Longer numbers have more digits than there are hints.
         evaluation={"diagonal_to": 0},
     ),
     "addition-random-fire": _paper(
-        *(_arm(f"random-{most}", ["fire"], [INJECTED, LOOPED], model={"random_positions": most}) for most in (128, 512))
+        *itertools.chain(
+            *(_compared(f"random-{most}", ["fire"], model={"random_positions": most}) for most in (128, 512))
+        )
     ),
     "addition-subtraction": _paper(
         _arm("addition-subtraction", ["abacus", "fire"], [INJECTED, LOOPED], task="addition-subtraction")
@@ -119,9 +139,13 @@ PRESETS = {
     # Eight times the compute of addition, as in [Mc24], where eight processes make one microbatch of 512 each.
     "multiplication": _paper(
         _arm(
-            "multiplication-fire", ["fire", "abacus+fire"], ["4x4"], **PRODUCTS, training={"learning_rate": FIRE_RATE}
+            "multiplication-fire",
+            ["fire", "abacus+fire"],
+            ["4x4+first"],
+            **PRODUCTS,
+            training={"learning_rate": FIRE_RATE},
         ),
-        _arm("multiplication-abacus", ["abacus"], ["4x4"], **PRODUCTS),
+        _arm("multiplication-abacus", ["abacus"], ["4x4+first"], **PRODUCTS),
         training={"samples": 8 * SAMPLES, "microbatch": 8 * 512, "average": "positions"},
         evaluation={"longest": 25, "diagonal_to": 25},
     ),
@@ -135,7 +159,7 @@ PRESETS = {
         _arm("or", COMPARED, [STANDARD, INJECTED], task="or", training=HALVES),
         _arm("or-looped", COMPARED, [ONE_LAYER], task="or"),
         training={"samples": SAMPLES // 24},
-        evaluation={"longest": 100, "diagonal_to": 100},
+        evaluation={"longest": 40, "diagonal_to": 40},
     ),
     "reduced": REDUCED,
     "reduced-wide": REDUCED

@@ -14,7 +14,19 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
+from ..sweeps.keys import (
+    CLIP,
+    FOLLOWING,
+    NEEDED,
+    PRESET,
+    Derived,
+    Key,
+    checked,
+    keys_of,
+    listed,
+    seeds_below,
+    with_defaults,
+)
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
 from .arms import Sweep
@@ -25,6 +37,7 @@ from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
 from .problems import TASKS
+from .problems.disjunction import Or
 from .problems.operations import Operation
 from .problems.sorting import Sorting
 from .problems.task import TRAINED, Task
@@ -35,7 +48,7 @@ SHAPE = ("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_posi
 OBJECTIVE = tuple(field.name for field in fields(Objective))
 SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip", "rise", "fall")
 PLAN = ("samples", "batch", "microbatch", "ramp")
-EXECUTION = ("compile", "save_seconds", "deterministic")
+EXECUTION = ("compile", "save_seconds", "deterministic", "keep")
 # Those of McLeish et al. (2024, arXiv:2405.17399).
 PAPER_OPTIMISER = {
     "learning_rate": 1e-4,
@@ -96,15 +109,17 @@ ARM = {
     "architectures": Key(
         Annotated[tuple[str, ...], Field(min_length=1)],
         NEEDED,
-        "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer, with +first before "
-        "the block's first layer in each recurrence (usual of several recurrences), with +none before the very first.",
+        "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer (usual of several "
+        "recurrences), with +first before the block's first layer in each recurrence, with +none before the very first "
+        "layer.",
         '["16x1", "8x2"]',
     ),
 } | {name: Key(Table, Derived("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
 OPTIONS = (
-    keys_of(Task, ("hints", "labels", "padding", "padding_rate", "buckets"))
+    keys_of(Task, ("hints", "tested_hints", "labels", "padding", "padding_rate", "buckets"))
     | keys_of(Operation, ("reverse",))
-    | keys_of(Sorting, ("numbers",), numbers=Derived("lengths"))
+    | keys_of(Sorting, ("numbers", "end_counts"), numbers=Derived("lengths"))
+    | keys_of(Or, ("pairs",))
 )
 
 
@@ -127,8 +142,7 @@ def make_sweep(tables):
     common ones key by key.
 
     An architecture is layers x recurrences, such as ``"16x1"``, or ``"16x1+injection"`` with injection in every layer.
-    In a looped block, such as ``"4x4"``, each recurrence injects into its first layer, unless the architecture has
-    ``+injection`` or ``+none``.
+    A looped block, such as ``"4x4"``, injects before every layer, unless the architecture has ``+first`` or ``+none``.
 
     `InputError` is raised if a key or value cannot be used.
     """
@@ -157,7 +171,7 @@ def sweep_keys():
     """
     preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     common = {f"[{name}]": keys for name, keys in COMMON.items()}
-    return listed({"": preset, **common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS})
+    return listed({"": preset, **common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS, **FOLLOWING})
 
 
 def _runs(arm, common):
@@ -194,8 +208,9 @@ def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
     if "abacus" in model.parts:
         # Only Abacus embeddings have offsets.
         offsets = evaluation["offset"] if isinstance(evaluation["offset"], list) else [evaluation["offset"]]
-        check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
-        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
+        equals = "equals" in model.parts
+        check_digits(task.digits(*task.longest), model.table_rows, model.k_max, equals)
+        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets), equals)
     plan = Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
     return Run(
         task,
@@ -225,6 +240,6 @@ def _shape(text):
             '"8x2" or "4x4+injection"'
         )
     layers, recurrences = int(match[1]), int(match[2])
-    # As the looped models of McLeish et al. (2024) were run: the block adds the embedded problem once.
-    usual = "none" if recurrences == 1 else "first-layer"
+    # As section 3.2 and appendix A.7.3 of McLeish et al. (2024) describe looped models.
+    usual = "none" if recurrences == 1 else "every-layer"
     return layers, recurrences, INJECTED[match[3]] if match[3] else usual

@@ -9,8 +9,8 @@ def train(sweep, out, **options):
     """Train and test a sweep of arithmetic models, or resume it.
 
     Every finished run is saved in ``OUT/runs`` and is not trained again. An interrupted run resumes from its last
-    checkpoint, or in the middle of its grid, with the result of an unbroken one. Every call that finishes a run writes
-    ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, a row for each run and cell.
+    checkpoint, or in the middle of its grid, with the result of an unbroken one. After every run it writes
+    ``OUT/log.jsonl``, ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, a row for each run and cell.
 
     The sweep is a TOML file, with the tables that `make_sweep` takes, or a sweep made of them. Options, result and
     errors are those of `training.train`, including the error for a run that needs more memory than is free.

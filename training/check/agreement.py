@@ -1,5 +1,6 @@
 """What must agree: kernels and plain arithmetic, runs with and without pauses, problems on device and CPU."""
 
+import itertools
 import tempfile
 from pathlib import Path
 
@@ -50,17 +51,20 @@ def of_bfloat16(device):
 
 
 def of_compilation(device):
-    """Compare compiled layers with plain ones, and count the calls that torch left uncompiled."""
+    """Compare compiled layers with plain ones, on a GPU in bfloat16 too, and count the calls left uncompiled."""
     if not can_compile(device.type):
         return {"ok": True, "skipped": "nothing can be compiled here"}
-    worst, before = 0.0, eager_calls()
-    for scheme in COMPILED:
+    allowed = {"float32": FLOAT32} | ({"bfloat16": BFLOAT16} if device.type == "cuda" else {})
+    worst, before = dict.fromkeys(allowed, 0.0), eager_calls()
+    for scheme, precision in itertools.product(COMPILED, allowed):
         model, tokens = _small(scheme, device)
-        plain = _outputs(model, tokens)
-        model.compile_layers()
-        worst = max(worst, _difference(_outputs(model, tokens), plain))
+        with autocast(precision, device):
+            plain = _outputs(model, tokens)
+            model.compile_layers()
+            worst[precision] = max(worst[precision], _difference(_outputs(model, tokens), plain))
     eager = eager_calls() - before
-    return {"ok": worst <= FLOAT32 and not eager, "difference": worst, "eager_calls": eager}
+    agree = all(worst[precision] <= allowed[precision] for precision in allowed)
+    return {"ok": agree and not eager, "difference": worst, "eager_calls": eager}
 
 
 def of_judging(device):

@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import torch
+
 from ...datasets.files import written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
@@ -13,6 +15,7 @@ from ..arithmetic.cell_counts import accuracies
 from ..arithmetic.presets import preset as arithmetic_preset
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import chosen_device, device_name
+from ..engine.loop import FINISHED
 from ..language.presets import preset as language_preset
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.records import versions
@@ -76,13 +79,21 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
     the next call resumes it. ``OUT/summary.md`` has the results for people, and ``OUT/SWEEP/runs.csv`` are the tables.
 
     The call saves and stops after some `minutes`; it does not interrupt agreement and speeds. `tables` has sweeps and
-    sizes, by default those of `full`, and `announce` takes each line about what was done. The result is what
-    ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
-    time or the folder cannot be used, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
+    sizes, by default those of `full` and on a CPU those of `tiny`. `announce` takes each line about what was done. The
+    result is what ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``.
+
+    `InputError` is raised if the device, the time or the folder cannot be used, or if no device is named and there is
+    no GPU. KeyboardInterrupt is raised, after everything was saved, if a signal stopped it.
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
-    out, where, tables = Path(os.path.realpath(os.path.expanduser(out))), chosen_device(device), tables or full()
+    out, where = Path(os.path.realpath(os.path.expanduser(out))), chosen_device(device)
+    if device is None and where.type != "cuda":
+        raise InputError(
+            f"device: torch {torch.__version__} sees no GPU here; run this on a machine with one, with a torch for "
+            'CUDA, or rehearse it with device "cpu"'
+        )
+    tables = tables or (full() if where.type == "cuda" else tiny())
     start, limit = time.monotonic(), 60 * minutes
     results = _Results(out, where)
     for group, steps in (("agreement", CHECKS), ("speed", SPEEDS)):
@@ -185,7 +196,10 @@ def _tried(step, *options):
 def _swept(name, tables, folder, device, limit):
     start = time.perf_counter()
     make = language_sweep if name == "schemes" else arithmetic_sweep
-    result = train(None, make(tables), folder, device=device, time_limit=limit)
+    try:
+        result = train(None, make(tables), folder, device=device, time_limit=limit)
+    except InputError as error:  # such as a small memory
+        return {"status": FINISHED, "ok": False, "error": str(error)}
     outcome = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
     if result is not None:
         outcome |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}

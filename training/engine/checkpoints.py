@@ -73,6 +73,16 @@ class Checkpoints:
             raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {fix}") from error
         return int(path.name.removeprefix("step-")), weights, state
 
+    def export(self, path, configuration):
+        """Write the weights of the last checkpoint as safetensors, with the configuration in the file's metadata.
+
+        Nothing is written if there is no checkpoint here. `InputError` is raised if the file cannot be written.
+        """
+        checkpoint = self.latest()
+        if checkpoint is not None:
+            with written_whole(path) as partial:
+                save_file(checkpoint[1], partial, {"configuration": json.dumps(configuration, sort_keys=True)})
+
     def remove(self):
         """Delete all checkpoints, once the record of the run is written."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -137,8 +137,10 @@ def device_name(device):
 def free_memory(device):
     """Return how many bytes of memory are free on a device now, including what this process holds unused.
 
-    It is infinite where the system does not report it.
+    It is infinite where the system does not report it, and for a GPU that is not here.
     """
+    if device.type == "cuda" and not torch.cuda.is_available():
+        return math.inf
     if device.type == "cuda":
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return float(torch.cuda.mem_get_info(device)[0] + unused)

@@ -17,6 +17,8 @@ from .steps import GraphStepper, Stepper
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
 # Updates between readings of the loss: to read it, the host waits for the device.
 LOOK = 50
+# The time between checkpoints is at least so many times what the last one took.
+SAVING = 50
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def run(
     checkpoints : Checkpoints, optional
         Where to save, and to resume from.
     save_seconds : float
-        Time between checkpoints.
+        Time between checkpoints, which is at least fifty times what the last one took.
     guard : Guard, optional
         What may stop the run early, after a checkpoint; a time limit only after an update.
     report : callable, optional
@@ -205,6 +207,7 @@ def run(
     stepper = (GraphStepper if graph else Stepper)(model, task.loss, optimiser, optimisation.clip, precision)
     evaluate_at = sorted(step for step in set(evaluate_at) if 0 < step <= optimisation.updates)
     saved = start = time.perf_counter()
+    took = 0.0
     before = progress.seconds
     while progress.status == PAUSED and progress.step < optimisation.updates and not guard.expired:
         progress.loss += stepper(optimisation.rate(progress.step), *task.batch(progress.step))
@@ -221,10 +224,12 @@ def run(
                 _evaluate(model, task, progress, mean)
             if report:
                 report(progress.step, mean)
-        if checkpoints and time.perf_counter() - saved >= save_seconds:
-            progress.seconds = before + time.perf_counter() - start
+        now = time.perf_counter()
+        if checkpoints and now - saved >= max(save_seconds, SAVING * took):
+            progress.seconds = before + now - start
             _save(checkpoints, model, optimiser, progress)
             saved = time.perf_counter()
+            took = saved - now
     progress.seconds = before + time.perf_counter() - start
     if progress.status == PAUSED and progress.step == optimisation.updates:
         progress.status = FINISHED

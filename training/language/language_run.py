@@ -7,14 +7,17 @@ from typing import Literal
 from ...errors import InputError
 from ..deviations import LANGUAGE
 from ..engine.fields import Count, Positive, check_fields
-from ..engine.hardware import MARGIN, PRECISIONS
+from ..engine.hardware import MARGIN, PRECISIONS, free_memory
 from ..engine.loop import Optimisation
 from ..sweeps import base
+from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .corpora.corpus import Corpus
 from .loss import CHUNK, chosen_route
 from .next_token import task
 from .transformer import Configuration, Decoder
 
+# Times that logits are read or written in an update: made, summed, read again for gradients, and multiplied twice.
+LOGIT_PASSES = 8
 MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")
 UNITS = {
     **dict.fromkeys(MEASURED[:-1], "nats per token"),
@@ -113,20 +116,41 @@ class Run(base.Run):
         """Count the tokens trained on in a number of updates."""
         return self.batch_tokens * updates
 
+    def route(self, execution, device, precision):
+        """Choose the route of the loss; ``"auto"`` is ``"chunked"`` where the logits of ``"plain"`` do not fit."""
+        route = chosen_route(execution.loss_route, device)
+        if (
+            execution.loss_route == "auto"
+            and route == "plain"
+            and self._bytes(route, device, precision) > free_memory(device)
+        ):
+            return "chunked"
+        return route
+
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
-        route = chosen_route(execution.loss_route, device)
+        return self._bytes(self.route(execution, device, precision), device, precision)
+
+    def _bytes(self, route, device, precision):
         return training_bytes(self.model, self.batch_tokens, route, precision, on_gpu=device.type == "cuda")
+
+    def work(self, precision):
+        """Estimate the `Work` of the whole run; logits and their gradients are read and written eight times."""
+        width, model, updates = 2 if precision == "bfloat16" else 4, self.model, self.optimisation.updates
+        passed = model.vocabulary * LOGIT_PASSES + model.layers * 18 * model.d_model * STATE_PASSES
+        launches = updates * (model.layers * LAUNCHES + LAUNCHES)
+        return Work(self.matmul_flop, self.tokens_done(updates) * passed * width, launches)
 
     @property
     def largest(self):
         """What needs memory (the model and the tokens of an update), and what to give if it is too much."""
         what = f"a model of {self.model.parameters:,} parameters with {self.batch_tokens:,} tokens an update"
-        return what, "fewer batch_tokens or a smaller model"
+        return what, 'loss_route = "chunked", or a device with more memory'
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
-        return Decoder(self.model, self.seed).to(device), task(self, execution, device)
+        route = self.route(execution, device, precision)
+        return Decoder(self.model, self.seed).to(device), task(self, execution, device, route)
 
     @property
     def described(self):

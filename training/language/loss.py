@@ -33,7 +33,7 @@ def cross_entropy(states, weight, targets, route="auto"):
         ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by chunk.
         ``"torch"`` is torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not its
         gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
-        resolved by `chosen_route`.
+        resolved by `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short.
 
     Returns
     -------

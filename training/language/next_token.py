@@ -9,9 +9,9 @@ from ..engine.loop import Task
 from .loss import chosen_route, cross_entropy, token_losses
 
 
-def task(run, execution, device):
-    """Make the task of a run, an `engine.loop.Task`."""
-    route = chosen_route(execution.loss_route, device)
+def task(run, execution, device, route=None):
+    """Make the task of a run, an `engine.loop.Task`, with a route of the loss, by default that of the execution."""
+    route = route or chosen_route(execution.loss_route, device)
     loss = compiled_loss() if execution.compiles(device) else next_token_loss
     corpus, context = run.corpus, run.model.context
 

@@ -9,6 +9,7 @@ from ..sweeps import trainer
 from .sweep_file import read_sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     import xarray as xr
@@ -25,11 +26,12 @@ def train(
     device: str | None = None,
     time_limit: float | None = None,
     progress: bool = True,
+    track: Callable[[dict[str, Any]], object] | None = None,
 ) -> xr.Dataset | None:
     """Train a sweep of small language models, or resume it.
 
     Every finished run is saved in ``OUT/runs`` and is not trained again. An interrupted run resumes from its last
-    checkpoint, with the result of an unbroken one. A call that ends with finished runs writes ``OUT/runs.nc`` (all
+    checkpoint, with the result of an unbroken one. After every run it writes ``OUT/log.jsonl``, ``OUT/runs.nc`` (all
     runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which `bayescaling.read` takes
     unchanged. The table of a stage that anneals at a single budget has whole curves, from which scheme 3 of Pearce and
     Song (2024, arXiv:2406.12907, section 3) reads its frontier. ``runs.csv`` has only the ends of annealed runs.
@@ -53,6 +55,8 @@ def train(
         from that of each worker process. So every call makes and saves at least one update.
     progress : bool
         Whether to show progress on standard error: a bar in a terminal, and a line a minute elsewhere.
+    track : callable, optional
+        Takes each line of ``OUT/log.jsonl`` as a dict, for a tracker, such as ``wandb.log``.
 
     Returns
     -------
@@ -93,6 +97,7 @@ def train(
         device=device,
         time_limit=time_limit,
         progress=progress,
+        track=track,
     )
 
 
@@ -103,15 +108,17 @@ def outline(sweep, *, device=None):
     ----------
     sweep : path or Sweep
     device : str, optional
-        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU.
+        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU. Or a GPU that need not be here, whose
+        datasheet is known, such as ``"H100"``.
 
     Returns
     -------
     dict
-        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes), the assumed ``share`` of the
-        peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and largest
-        ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run, and the
-        ``hours`` at the share of the peak.
+        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown), the assumed
+        ``share`` of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and
+        largest ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run,
+        and the ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory traffic, and
+        launches of kernels. The tests of arithmetic models are added.
 
     Raises
     ------

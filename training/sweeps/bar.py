@@ -95,24 +95,27 @@ class Bar(Follower):
     def begun(self):
         """Begin a bar."""
         self.task = self.bar.add_task(self.name, total=self.total, completed=self.done, speed="")
+        self.move = self.bar.reset
 
     def moved(self, text, done, speed, *, last=False):
-        """Move the bar."""
+        """Move the bar; the time left counts from the first report."""
         more = {"speed": speed} if speed else {}
-        self.bar.update(self.task, completed=done, description=text, **more)
+        move, self.move = self.move, self.bar.update
+        move(self.task, completed=done, description=text, **more)
 
 
 class Lines(Follower):
     """Writes a line a minute, and one when a round is done."""
 
     def begun(self):
-        """Start the clock of a round."""
-        self.start = self.shown_at = time.perf_counter()
-        self.before = self.done
+        """Begin a round."""
+        self.shown_at, self.start = time.perf_counter(), None
 
     def moved(self, text, done, speed, *, last=False):
-        """Write a line, if it is time."""
+        """Write a line, if it is time; the time left counts from the first report."""
         now = time.perf_counter()
+        if self.start is None:
+            self.start, self.before = now, done
         if now - self.shown_at < EVERY and not last:
             return
         self.shown_at = now

@@ -55,6 +55,10 @@ class Run:
         """Estimate the memory that training takes on a device, in bytes."""
         raise NotImplementedError
 
+    def work(self, precision):
+        """Estimate the `work.Work` of the whole run."""
+        raise NotImplementedError
+
     @property
     def largest(self):
         """What needs memory, in words, and what to give if it is too much: (str, str)."""

@@ -25,6 +25,9 @@ class Execution:
     deterministic : bool
         Whether to take kernels on CUDA that add in a fixed order, which are slower. Then a resumed run equals an
         unbroken one to the last bit, and otherwise to rounding. On a CPU it always does to the last bit.
+    keep : str
+        What stays of a run besides its record: ``"nothing"``, or ``"weights"``, which are then in ``OUT/weights``, with
+        the configuration in the file.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Execution:
     graph: bool = False
     save_seconds: NotNegative = 60.0
     deterministic: bool = False
+    keep: Literal["nothing", "weights"] = "nothing"
 
     def __post_init__(self):
         check_fields(self, "training")

@@ -30,6 +30,16 @@ class Key(NamedTuple):
 
 
 PRESET = "A sweep whose tables the file's replace: key by key, but a corpus and lists of tables whole."
+FITTED = Key(str, "runs", "Table of the sweep, which is OUT/TABLE.csv, such as scheme-1.")
+FOLLOWING = {
+    "[fit]": {
+        "table": FITTED,
+        "law": Key(
+            str, "coupled", "Law to fit to it. Other keys are options of bayescaling fit, such as draws = 2000."
+        ),
+    },
+    "[report]": {"table": FITTED._replace(text=f"{FITTED.text} Other keys are options of bayescaling report.")},
+}
 CLIP = Key(NotNegative, 1.0, "Largest norm of the gradient; 0 does not clip.")
 
 

@@ -14,6 +14,8 @@ from ..engine.fields import check_choice
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message
 LONGEST_NAME = 100  # characters, since files are called so
+# Tables of the commands that follow a sweep, which trains nothing of them.
+AFTERWARDS = ("fit", "report")
 
 
 def read_tables(path, make):
@@ -58,12 +60,14 @@ def located(place=""):
 
 
 def with_preset(tables, sections, presets, *, needed, whole):
-    """Return a copy of a sweep's tables, which replace parts of the preset that it names.
+    """Return a copy of a sweep's tables but `AFTERWARDS`, which replace parts of the preset that it names.
 
     A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
     whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
     """
-    merged = dict(table_of("a sweep", tables, sections))
+    merged = dict(table_of("a sweep", tables, (*sections, *AFTERWARDS)))
+    for section in AFTERWARDS:
+        table_of(section, merged.pop(section, {}))
     for section, section_table in merged.items():
         _check_numbers(section, section_table)
     if "preset" in merged:

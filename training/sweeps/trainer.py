@@ -22,11 +22,12 @@ from ..engine.loop import run as train_model
 from .bar import shown
 from .base import Sweep
 from .execution import Execution
+from .log import Log
 from .records import read_dataset, record, write_table
 
 
-def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
-    """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc`` and its tables.
+def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True, track=None):
+    """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc``, its tables and ``OUT/log.jsonl``.
 
     `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`. The other parameters, the
     result and the errors are those of `training.train`.
@@ -44,7 +45,7 @@ def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_
             sweep.check(chosen_device(device))
         watched = stack.enter_context(shown(progress))
         stack.enter_context(guard.listening())
-        trainer = _Trainer(sweep, out, executor, device, guard, watched)
+        trainer = _Trainer(sweep, out, executor, device, guard, watched, Log(out / "log.jsonl", track))
         try:
             status = trainer.train()
         except InputError:
@@ -116,9 +117,9 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
 
 
 class _Trainer:
-    def __init__(self, sweep, out, executor, device, guard, shown):
+    def __init__(self, sweep, out, executor, device, guard, shown, log):
         self.sweep, self.out, self.executor, self.device = sweep, out, executor, device
-        self.guard, self.shown = guard, shown
+        self.guard, self.shown, self.log = guard, shown, log
         self.options = {"execution": sweep.execution, "device": device, "guard": guard}
         self.results, self.rounds = {}, {}
 
@@ -153,7 +154,7 @@ class _Trainer:
         for run in runs:
             if self.guard.expired:
                 return
-            report = self.shown.reporter(run, chosen_device(self.device))
+            report = self.log.reporter(run, self.shown.reporter(run, chosen_device(self.device)))
             self._save(run, train_run(run, self._folder(run), report=report, **self.options))
 
     def _elsewhere(self, runs):
@@ -169,9 +170,15 @@ class _Trainer:
     def _save(self, run, result):
         if result is None:
             return
-        netcdf.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
+        checkpoints = Checkpoints(self._folder(run))
+        if self.sweep.execution.keep == "weights":
+            checkpoints.export(self.out / "weights" / f"{run.name}.safetensors", run.configuration)
         self.results[run.name] = result
-        Checkpoints(self._folder(run)).remove()
+        # A run is finished once its record is there, so a process killed at any moment leaves its rows and log too.
+        self.gather()
+        self.log.write({"run": run.name, "status": str(result["status"].values[0])})
+        netcdf.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
+        checkpoints.remove()
         self.shown.finished(run)
 
     def _folder(self, run):

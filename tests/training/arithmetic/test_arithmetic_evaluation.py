@@ -125,6 +125,14 @@ def test_few_shapes_are_seen_where_widths_are_rounded():
     assert sum(rows * (width + 1) for rows, width in shapes) < 1.05 * exact
 
 
+def test_the_end_of_sorting_counts_if_that_is_wanted():
+    """As many problems have a wrong end alone as those that only the option calls wrong."""
+    for end_counts, correct in ((False, 4), (True, 3)):
+        task = Sorting(3, end_counts=end_counts)
+        model = Oracle(task, [(2, 2)], 4, 0, lambda problem: 99 if problem[2] == 1 else None)
+        assert evaluate(model, task, [(2, 2)], count=4)["correct"].sum() == correct
+
+
 def test_the_minimum_of_sorting_counts_by_itself():
     task, cells = Sorting(3, numbers=2), [(3, 2), (1, 4), (2, 2), (4, 5)]
     wrong = {0: 0, 1: 2, 2: 4, 3: None}
@@ -257,7 +265,7 @@ def test_regions_are_those_of_the_paper():
     assert regions(Addition(120), [(110, 110), (121, 1)]).tolist() == ["id", "ood100"]
     multiplication = default_cells(TASKS["multiplication"](15))
     assert len(multiplication) == 625 and (regions(TASKS["multiplication"](15), multiplication) == "ood").sum() == 400
-    assert len(default_cells(Or(20))) == 10_000
+    assert len(default_cells(Or(20))) == 1600
     sorting = Sorting(10)
     cells = default_cells(sorting)
     assert len(cells) == 900 and (regions(sorting, cells) == "id").sum() == 100

@@ -99,6 +99,14 @@ def test_abacus_by_hand():
     assert torch.equal(abacus(text, offset=7)[0], rows[[8, 9, 0, 8, 0, 8, 9, 0]])
 
 
+def test_the_equals_sign_has_the_row_before_the_first_digit():
+    abacus, text = Abacus(14, 3, equals=True), encoded("12+3=51$")
+    rows = abacus.table.weight
+    assert torch.equal(abacus(text)[0], rows[[2, 3, 0, 2, 1, 2, 3, 0]])
+    assert torch.equal(abacus(text, offset=7)[0], rows[[9, 10, 0, 9, 8, 9, 10, 0]])
+    assert torch.equal(abacus(encoded("=5"), offset=3)[0].diff(dim=0)[0], rows[5] - rows[4])
+
+
 def test_abacus_is_added_to_the_tokens_and_shifted_in_training():
     model, text = Transformer(configuration(), seed=0), encoded("12+3=51$")
     embedded = model.tokens(text) + model.abacus.table.weight[[1, 2, 0, 1, 0, 1, 2, 0]]
@@ -312,6 +320,13 @@ def test_the_loss_by_hand():
         model(one.tokens[:, :-1], draws=draws).log_softmax(-1),
         model(one.tokens[:, :-1], draws=draws, recurrences=4).log_softmax(-1),
     ]
+    for objective in (Objective(alpha=0), Objective(alpha=0, all_gradients=True)):
+        (loss,) = objective.losses(model, [(one, draws)])
+        held = draws._replace(free=0, held=4) if objective.all_gradients else draws._replace(free=2, held=2)
+        expected = -(model(one.tokens[:, :-1], draws=held).log_softmax(-1))
+        expected = expected.gather(2, one.tokens[:, 1:, None])[..., 0][one.scored[:, 1:]].mean()
+        gradients = [torch.autograd.grad(part, model.layers.parameters()) for part in (loss, expected)]
+        assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(*gradients, strict=True))
     losses = [[-p[r, t, one.tokens[r, t + 1]].item() for r in (0, 1) for t in range(10)] for p in logits]
     # Places of the answers of both problems, counted from 0.
     answers = [t - 1 for t in (5, 6, 7)], [9 + t for t in (6, 7, 8, 9)]
@@ -446,6 +461,7 @@ def test_compiled_layers_are_the_layers():
         (lambda: configuration(d_model=10, heads=2, embedding="rope"), "even width"),
         (lambda: check_digits(40, 40), "need 41 rows .* has 40"),
         (lambda: check_digits(21, 40, k_max=25), "shifted by up to 24 need 46 rows"),
+        (lambda: check_digits(39, 40, equals=True), "need 41 rows .* has 40"),
         (lambda: Objective(alpha=2), "alpha is 2"),
         (lambda: Objective(average="words"), "average"),
         (lambda: Objective(masked=1), "masked is 1"),

@@ -149,7 +149,7 @@ def test_text_becomes_tokens_and_text_again(name, hints):
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_pair_of_lengths_is_equally_frequent(name):
-    task, count = TASKS[name](6), 11
+    task, count = TASKS[name](6, **{"pairs": "equal"} if name == "or" else {}), 11
     assert [len(task.batches(0, 0, many, CPU)) for many in (1, 11, 1000)][::2] == [1, 4]
     for make in (lambda step: (task.batch(0, step, count, CPU),), lambda step: task.batches(0, step, count, CPU)):
         counts, steps = {}, 2 * len(task._cells())
@@ -314,6 +314,9 @@ def test_hints_come_before_every_digit(hints):
         wrapped = first + len(longest) > 25
         assert not (wrapped and hints == "plain")
     assert starts == set(range(25)) if hints == "cyclic" else {0, 1, 2, 3, 4} < starts
+    for where, expected in (("first", {LABELS[0]}), ("random", set(LABELS[: 25 if hints == "cyclic" else 23]))):
+        tested = Addition(20, hints=hints, labels=25, tested_hints=where).cell(2, 2, 2000, 0, CPU)
+        assert {problem[0] for problem in texts(tested.tokens)} in (expected, expected | {LABELS[23]})
     assert task.width == 2 * 61 + 3 and task.digits(20, 20) == 1 and Addition(20).digits(20, 20) == 21
     for name in ("subtraction", "multiplication", "or"):
         plain, hinted = (TASKS[name](4, hints=kind).cell(3, 4, 50, 0, CPU).tokens for kind in ("none", hints))
@@ -348,6 +351,20 @@ def test_a_cell_is_what_its_seed_and_place_say():
     assert task.expression(mixed.tokens[0]) == task.expression(cell.tokens[3])
     signs = [problem.count("+") for problem in texts(TASKS["addition-subtraction"](5).cell(3, 3, 100, 0, CPU).tokens)]
     assert sum(signs) == 50
+
+
+def test_every_problem_of_or_is_equally_frequent():
+    task, counts = Or(4), {}
+    problems = len(task._cells())
+    assert problems == sum(min(i, j) for i in range(1, 5) for j in range(1, 5))
+    for step in range(problems):
+        for problem in texts(task.batch(0, step, 10, CPU).tokens):
+            first, second, answer = problem.removesuffix("$").replace("=", "|").split("|")
+            key = len(first), len(second), answer.index("1")
+            counts[key] = counts.get(key, 0) + 1
+    assert len(counts) == problems and set(counts.values()) == {10}
+    cells = Or(20)._cells()
+    assert sum(min(i, j) >= 11 for i, j, _ in cells) / len(cells) == pytest.approx(0.48, abs=0.005)
 
 
 def test_or_has_every_place_once():

@@ -16,6 +16,7 @@ from bayescaling.training.arithmetic import (
     Configuration,
     Sorting,
     Transformer,
+    check_saved,
     evaluate,
     learning,
     make_sweep,
@@ -31,6 +32,7 @@ from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.sweeps.execution import Execution
+from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
 HERE = where_trained("cpu")
@@ -232,6 +234,40 @@ def test_a_model_learns_to_add_single_digits():
     assert first < 0.5 and last == 1
 
 
+def test_saved_weights_are_tested_again(tmp_path):
+    tables = {
+        "model": {"d_model": 32, "heads": 2, "k_max": 2, "table_rows": 12},
+        "training": {"samples": 30_000, "batch": 64, "learning_rate": 0.005, "keep": "weights", "evaluations": 1},
+        "evaluation": {"longest": 2, "diagonal_to": 0, "count": 50, "offset": [0, 1]},
+        "arms": [{"task": "addition", "lengths": 1, "embeddings": ["abacus+equals"], "architectures": ["1x2"]}],
+    }
+    result = train(make_sweep(tables), tmp_path, device="cpu", progress=False)
+    table = check_saved(tmp_path, offsets=[1, 0], recurrences=[1, 2], longest=2, diagonal_to=0, count=50, device="cpu")
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert rows["correct"].sum() > 50
+    again = table[table["tested_recurrences"] == 2]
+    on = ["run", "embedding", "architecture", "recurrences", "seed", "offset", "length_a", "length_b"]
+    both = rows.merge(again, on=on, suffixes=("", "_again"))
+    assert len(both) == len(rows) == len(again) == 8
+    assert (both["correct"] == both["correct_again"]).all() and (both["split"] == both["split_again"]).all()
+    (run,) = make_sweep(tables).arms["arm-1"]
+    model = Transformer(run.model)
+    model.load_state_dict(load_file(tmp_path / "weights" / f"{result['run'].values[0]}.safetensors"))
+    once = evaluate(model.eval(), run.task, [(1, 1), (2, 2)], count=50, recurrences=[1], offsets=[1])
+    for length in (1, 2):
+        cell = {"offset": 1, "tested_recurrences": 1, "length_a": length, "length_b": length}
+        chosen = table.loc[(table[list(cell)] == pd.Series(cell)).all(axis=1), "correct"]
+        assert chosen.tolist() == once["correct"].sel(length_a=length, length_b=length).values.ravel().tolist()
+    with pytest.raises(InputError, match=r"numbers of 31 digits need 33 rows"):
+        check_saved(tmp_path, longest=30, diagonal_to=0)
+    path = next((tmp_path / "weights").glob("*"))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"these weights cannot be read .*; train the run again"):
+        check_saved(tmp_path, longest=2)
+    with pytest.raises(InputError, match=r'train with `keep = "weights"`'):
+        check_saved(tmp_path / "runs")
+
+
 def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(kind, tiny):
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
     batch = task(run, CPU).batch
@@ -290,7 +326,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr("bayescaling.training.engine.hardware.free_memory", lambda device: 1e5)
-    with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
+    with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)
     assert not list((tmp_path / "out" / "runs").glob("*")) and not (tmp_path / "out" / "checkpoints").exists()
@@ -305,12 +341,34 @@ def test_presets_can_be_made(name):
         assert run.optimisation.schedule == "trapezoid"
 
 
+def architectures(preset, arm):
+    return {f"{run.model.layers}x{run.model.recurrences}" for run in make_sweep({"preset": preset}).arms[arm]}
+
+
+def test_the_ablations_vary_what_they_compare():
+    """Depth is layers times recurrences, of which the study has up to 8."""
+    for depth in (8, 16, 32, 64):
+        assert architectures("addition-depths", f"depth-{depth}") == {f"{depth // n}x{n}" for n in (1, 2, 4, 8)}
+    assert architectures("addition-blocks", "blocks") == {"16x1", "8x2", "4x4", "2x8", "1x16"}
+    first = make_sweep({"preset": "addition-first-layer"}).arms["first-layer"]
+    assert {run.model.architecture for run in first} == {"looped+first"}
+    assert {run.task.largest for run in make_sweep({"preset": "addition-sizes"}).arms["sizes"]} == {10, 20, 30, 40}
+    for preset in ("addition-unmasked", "addition-padding", "addition-hints", "addition-random-fire"):
+        arms = make_sweep({"preset": preset}).arms
+        for name in [name for name in arms if f"{name}-standard" in arms]:
+            assert architectures(preset, name) == {"16x1", "8x2", "1x16"}
+            assert {run.plan.microbatch for run in arms[f"{name}-standard"]} == {256}
+        assert len(arms) == 2 * len([name for name in arms if name.endswith("-standard")])
+    either = make_sweep({"preset": "or"}).arms["or"][0]
+    assert either.task.pairs == "weighted" and max(either.grid.cells) == (40, 40)
+
+
 def test_the_papers_runs():
     arms = make_sweep({"preset": "addition"}).arms
-    headline = arms["standard"] + arms["headline"]
+    headline = arms["headline-standard"] + arms["headline"]
     assert {run.seed for run in headline} == {0, 1, 2} and len(headline) == 3 * 4 * 3
-    assert [{run.plan.microbatch for run in arms[arm]} for arm in ("standard", "headline")] == [{256}, {512}]
-    assert {run.model.injection for run in headline if run.model.recurrences > 1} == {"first-layer"}
+    assert [{run.plan.microbatch for run in arms[arm]} for arm in ("headline-standard", "headline")] == [{256}, {512}]
+    assert {run.model.injection for run in headline if run.model.recurrences > 1} == {"every-layer"}
     assert {run.plan.updates for run in arms["headline"]} == {5930}
     shapes = {(run.model.architecture, run.model.layers, run.model.recurrences) for run in headline}
     assert shapes == {("standard", 16, 1), ("standard+injection", 16, 1), ("looped", 8, 2), ("looped", 1, 16)}

@@ -63,6 +63,9 @@ def test_a_check_that_cannot_be_is_refused(rehearsed, tmp_path):
         check(tmp_path, minutes=0, device="cpu")
     with pytest.raises(InputError, match="device"):
         check(tmp_path, device="cuda:99")
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match=r'sees no GPU here; .* or rehearse it with device "cpu"'):
+            check(tmp_path)
     (tmp_path / "check.json").write_text("{}")
     with pytest.raises(InputError, match=r"check\.json: is no check of a device; delete it"):
         check(tmp_path, device="cpu")

@@ -1,3 +1,4 @@
+import itertools
 import json
 import math
 import os
@@ -15,6 +16,7 @@ from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.loop import SAVING as TIMES
 from bayescaling.training.engine.steps import GraphStepper, Stepper
 from bayescaling.training.language.next_token import next_token_loss
 
@@ -184,6 +186,23 @@ def test_runs_of_a_slice_share_a_guard_in_another_process():
     first, second, other = (pickle.loads(pickle.dumps(sent)) for sent in (guard, guard, Guard(time_limit=0)))
     first.progressed()
     assert second.expired and not other.expired
+
+
+def test_checkpoints_that_take_long_are_rare(tmp_path):
+    class Slow(Checkpoints):
+        saves = ()
+
+        def save(self, *arguments):
+            start = time.perf_counter()
+            super().save(*arguments)
+            self.saves += ((start, time.perf_counter()),)
+
+    checkpoints = Slow(tmp_path)
+    run(new_model(), task(), OPTIMISATION, evaluate_at=MARKS, checkpoints=checkpoints, save_seconds=0)
+    *regular, _ = checkpoints.saves
+    assert regular
+    for (start, end), (following, _) in itertools.pairwise(regular):
+        assert following - end >= 0.99 * TIMES * (end - start)
 
 
 def test_only_two_checkpoints_are_kept(tmp_path):

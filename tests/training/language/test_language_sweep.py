@@ -11,6 +11,7 @@ from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, read_sweep, table
 from bayescaling.training.language.language_run import training_bytes
 from bayescaling.training.language.next_token import next_token_loss
+from bayescaling.training.sweeps.execution import Execution
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 
@@ -162,11 +163,22 @@ def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
     assert read_sweep(tiny, tmp_path).stages[1].learning_rates == "best"
 
 
+def test_a_route_that_fits_is_taken(monkeypatch):
+    """The paper's largest model on 24 GB: all logits at once do not fit, those of one chunk do."""
+    sweep, cuda = make_sweep({"preset": "schemes"}), torch.device("cuda")
+    largest = sweep.runs(sweep.stages[0], {})[-1]
+    for gigabytes, route, needed in ((24, "chunked", 6), (80, "plain", 80)):
+        monkeypatch.setattr("bayescaling.training.language.language_run.free_memory", lambda _, g=gigabytes: g * 1e9)
+        assert largest.route(sweep.execution, cuda, "bfloat16") == route
+        assert largest.bytes_needed(sweep.execution, cuda, "bfloat16") < needed * 1e9
+        assert largest.route(Execution(loss_route="plain"), cuda, "bfloat16") == "plain"
+
+
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
     memory = "bayescaling.training.engine.hardware.free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
-        with pytest.raises(InputError, match=r"needs about .* GiB free; give fewer batch_tokens or a smaller model"):
+        with pytest.raises(InputError, match=r'needs about .* GiB free; give loss_route = "chunked"'):
             kind.train(tiny, tmp_path / "out")
     opened = make_sweep({"preset": "demo", "training": {"graph": True, "loss_route": "liger"}})
     monkeypatch.setattr("bayescaling.training.language.stages.chosen_route", lambda route, device: route)

@@ -1,14 +1,14 @@
 import json
 import os
+import re
 import subprocess
 import sys
-from pathlib import Path
 
 import bayescaling as bs
 import pytest
 from bayescaling.inference.points.curves import curve_frontier
 
-COMMAND = Path(sys.executable).with_name("bayescaling")
+COMMAND = [sys.executable, "-m", "bayescaling.commands.cli"]
 SWEEP = """
 [corpus]
 kind = "synthetic"
@@ -28,36 +28,62 @@ evaluation_tokens = 8192
 [[stages]]
 name = "constant"
 learning_rates = [0.01]
+
+[fit]
+table = "constant"
+law = "embedding-weighted"
+seed = 1
+# Models this small are taken for sizes in another unit unless the unit is stated.
+unit = ["parameters=1"]
 """
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Folder in which a sweep was trained by one command and the law fitted to its table by another."""
+    """Folder in which one command trained a sweep and fitted the law to its table."""
     folder = tmp_path_factory.mktemp("loop")
     (folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
-    fitted = ["fit", "embedding-weighted", "--data", "out/runs.csv", "--out", "fit.nc", "--seed", "1", "--json"]
-    # Models this small are taken for sizes in another unit unless the unit is stated.
-    fitted += ["--unit", "parameters=1"]
-    for arguments in (["train", "sweep.toml", "--out", "out"], fitted):
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            [COMMAND, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-        )
-        assert done.returncode == 0, done.stderr
-    return folder, json.loads(done.stdout)
+    done = command_line(folder)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["status"] == "finished"
+    return folder, document["fit"]
+
+
+def command_line(folder):
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    command = [*COMMAND, "train", "sweep.toml", "--out", "out", "--json"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed = 1", "sede = 1", r"error: \[fit\]: No such option: --sede"),
+        ("[fit]", "[report]\npages = 3\n[fit]", r"error: \[report\]: No such option: --pages"),
+        ("[fit]", "[fits]", 'key "fits" is unknown'),
+    ],
+)
+def test_what_a_fit_does_not_take_is_refused_before_training(old, new, message, tmp_path):
+    (tmp_path / "sweep.toml").write_text(SWEEP.replace(old, new), encoding="utf-8")
+    done = command_line(tmp_path)
+    assert done.returncode == 2 and re.search(message, done.stderr) and done.stderr.count("\n") == 1
+    assert not list(tmp_path.glob("out/runs/*"))
 
 
 def test_what_is_trained_is_fitted(trained):
     folder, document = trained
     runs = bs.read(folder / "out" / "runs.csv", unit={"parameters": 1}, needed="run")
-    fit = bs.open(folder / "fit.nc")
+    fit = bs.open(folder / "out" / "fit.nc")
     assert len(runs) == 3 * 8 and fit["observed_data"].sizes["run"] == len(runs)
     assert document["law"] == "embedding-weighted"
     predicted = fit.predict(runs, noise=False)["loss"].median(("chain", "draw")).values
     # The law is meant for the end of training; what is tested is that it was fitted to these runs and no others.
     assert abs(predicted / runs["loss"] - 1).median() < 0.02
     floor = runs["irreducible_loss"].iloc[0]
+    assert document["known_floor"]["known"] == pytest.approx(floor)
+    ends = document["parameters"]["E"]
+    assert document["known_floor"]["holds"] == (ends["q2.5"] <= floor <= ends["q97.5"])
     assert (runs["irreducible_loss"] == floor).all() and (runs["loss"] > floor - 5 * runs["loss_se"]).all()
 
 

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from bayescaling.training import arithmetic, make_sweep, outline
+from bayescaling.training.engine.hardware import Ceiling
 from bayescaling.training.sweeps import bar
+from bayescaling.training.sweeps.work import LAUNCH, SHARE, Work
 
 COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
@@ -32,7 +34,8 @@ def test_an_outline_counts_what_a_sweep_then_does(kind, tiny, unbroken):
     if name_of(kind) == "arithmetic":
         assert sum(stage["flop"] for stage in plan["rounds"]) == pytest.approx(float(result["flop"].sum()))
     for stage in plan["rounds"]:
-        assert stage["hours"] == pytest.approx(stage["flop"] / (plan["share"] * plan["peak"]) / 3600)
+        arithmetic = stage["flop"] / (plan["share"] * plan["peak"]) / 3600
+        assert stage["hours"] == pytest.approx(arithmetic, rel=0.5) and stage["hours"] >= arithmetic * (1 - 1e-9)
         assert 0 < stage["bytes"] < plan["free"]
 
 
@@ -48,6 +51,19 @@ def test_an_outline_of_the_papers_sizes():
         for (d, layers), updates in tokens.items()
     )
     assert flop == pytest.approx(expected)
+
+
+def test_a_gpus_hours_are_the_most_of_three_and_the_test():
+    ceiling = Ceiling(1e12, 1e9, "assumed")
+    assert Work(4e14, 0, 0).seconds(ceiling, on_gpu=True) == pytest.approx(4e14 / 1e12 / SHARE)
+    assert Work(0, 3e12, 0).seconds(ceiling, on_gpu=True) == pytest.approx(3000)
+    assert Work(0, 3e12, 1e9, 4e11).seconds(ceiling, on_gpu=True) == pytest.approx(1e9 * LAUNCH + 1)
+    assert Work(4e11, 3e12, 1e9, 4e11).seconds(ceiling, on_gpu=False) == pytest.approx(2)
+    plan = outline(make_sweep({"preset": "schemes"}), device="H100")
+    assert plan["device"] == "H100" and plan["free"] is None
+    # Logits rule: an update reads and writes 6.6 GB of them eight times.
+    hours = 280_000 * 8 * 65536 * 50257 * 2 / 3.35e12 / 3600
+    assert sum(stage["hours"] for stage in plan["rounds"]) == pytest.approx(hours, rel=0.15)
 
 
 def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
@@ -80,6 +96,19 @@ def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monk
     kind.train(tiny, tmp_path / "quiet", progress=True)
     rounds = [line for line in capfd.readouterr().err.splitlines() if "100%" in line]
     assert rounds and not [line for line in rounds if "left" in line]
+
+
+def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
+    """A run that resumes at half of its work and does a tenth in a minute needs four for the rest."""
+    clock = iter([0.0, 100.0, 160.0])
+    monkeypatch.setattr(bar.time, "perf_counter", lambda: next(clock))
+    lines = bar.Lines()
+    lines.name, lines.total, lines.done = "one", 100.0, 0.0
+    lines.begun()
+    lines.moved("resumed", 50.0, "")
+    lines.moved("going", 60.0, "")
+    resumed, going = capfd.readouterr().err.splitlines()
+    assert resumed == "resumed, 50% of the round's work" and going == "going, 60% of the round's work, 4 min left"
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])

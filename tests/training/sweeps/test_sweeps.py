@@ -1,5 +1,7 @@
 """Properties of a sweep of either kind."""
 
+import contextlib
+import json
 import os
 import shutil
 import signal
@@ -10,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+import xarray as xr
 from bayescaling.errors import InputError
 from bayescaling.training.engine.checkpoints import Checkpoints
 
@@ -63,6 +66,38 @@ def test_killed_at_any_moment_a_sweep_resumes(kind, tiny, unbroken, tmp_path):
         kills += child.returncode == -signal.SIGKILL
     assert kills
     assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
+
+
+def test_killed_at_any_moment_table_and_log_have_every_finished_run(kind, tiny, unbroken, tmp_path):
+    out, finished = tmp_path / "out", set()
+    for number in range(1, min(kind.runs, 4)):
+        with kind.child(tiny, out) as child:
+            while len(list(out.glob("runs/*.nc"))) < number and child.poll() is None:
+                time.sleep(0.001)
+            child.send_signal(signal.SIGKILL)
+        finished |= {path.stem for path in out.glob("runs/*.nc")}
+        assert len(finished) >= number
+        with xr.open_dataset(out / "runs.nc", engine="h5netcdf") as table:
+            assert finished <= set(table["run"].values.tolist())
+        assert (out / "runs.csv").exists()
+        assert finished <= {entry["run"] for entry in logged(out) if entry.get("status") == "finished"}
+    with (out / "log.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"run": "cut')
+    entries = []
+    assert kind.same(kind.train(tiny, out, track=entries.append), unbroken[0])
+    assert {entry["run"] for entry in logged(out) if "status" in entry} == set(unbroken[0]["run"].values.tolist())
+    assert entries and logged(out)[-1] == entries[-1]
+    losses = [entry["loss_train"] for entry in logged(out) if "step" in entry]
+    assert len(losses) >= kind.runs and all(loss > 0 for loss in losses)
+
+
+def logged(out):
+    """Return the lines of a log that are whole."""
+    entries = []
+    for line in (out / "log.jsonl").read_text(encoding="utf-8").splitlines():
+        with contextlib.suppress(ValueError):
+            entries.append(json.loads(line))
+    return entries
 
 
 def test_an_interrupt_saves_and_is_passed_on(kind, tiny, unbroken, tmp_path):

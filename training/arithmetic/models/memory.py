@@ -45,5 +45,5 @@ def evaluation_tokens(model, device):
 def run_bytes(run, device, precision):
     """Estimate the memory that the training of a run takes on a device at its largest, in bytes."""
     tokens, length = run.largest_part
-    held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
+    held = run.objective.held(run.model.recurrences) if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
     return training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")

@@ -1,6 +1,6 @@
 """Position schemes: Abacus embeddings, FIRE, rotary positions, or none.
 
-[Mc24] is McLeish et al. 2024, arXiv:2405.17399.
+[Mc24] is McLeish et al. 2024, arXiv:2405.17399, and [Cho24] Cho et al. 2024, arXiv:2405.20671.
 
 The features of a token depend on it and the tokens before it alone, so that the logits of a prefix do not change with
 what follows.
@@ -12,15 +12,15 @@ import torch
 
 from ....errors import InputError
 from ...engine.fields import check_choice
-from ..problems.vocabulary import DIGIT0
+from ..problems.vocabulary import DIGIT0, EQUALS
 
-SCHEMES = ("nope", "abacus", "fire", "rope", "abacus+fire", "abacus+rope")
+SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
 # Su et al. 2021, arXiv:2104.09864, section 3.2.2.
 ROTARY_BASE = 10000.0
 
 
 def parts(scheme):
-    """Split one of `SCHEMES` into its parts, a frozenset of ``"abacus"``, ``"fire"`` and ``"rope"``.
+    """Split one of `SCHEMES` into its parts, a frozenset of ``"abacus"``, ``"equals"``, ``"fire"`` and ``"rope"``.
 
     It is empty for ``"nope"``; `InputError` is raised for an unknown scheme.
     """
@@ -39,12 +39,13 @@ def digit_places(tokens):
     return torch.where(digit, here - before, 0)
 
 
-def check_digits(digits, rows, k_max=1):
+def check_digits(digits, rows, k_max=1, equals=False):
     """Raise `InputError` for numbers of so many digits that a table of Abacus embeddings has no row for one.
 
-    Row 0 is for tokens that are no digits; `k_max` offsets shift numbers in training, 1 for none.
+    Row 0 is for tokens that are no digits; `k_max` offsets shift numbers in training, 1 for none. With `equals` the
+    equals sign has a row too.
     """
-    needed = digits + k_max
+    needed = digits + k_max + equals
     if needed > rows:
         shifted = f" shifted by up to {k_max - 1}" if k_max > 1 else ""
         raise InputError(
@@ -59,15 +60,20 @@ class Abacus(torch.nn.Module):
     In training all places are shifted by one offset, so that vectors for places beyond the longest number of the
     training set are learned too. Numbers are written with their lowest digit first. Row 0 of the table is added to
     tokens that are no digits.
+
+    With `equals`, the equals sign has the row before the first digit's, as in the position coupling of [Cho24]. Then
+    every digit of the answer is the one of the row after that of the token before it, the first digit included.
     """
 
-    def __init__(self, rows, d_model):
+    def __init__(self, rows, d_model, *, equals=False):
         super().__init__()
-        self.table = torch.nn.Embedding(rows, d_model)
+        self.table, self.equals = torch.nn.Embedding(rows, d_model), equals
 
     def forward(self, tokens, offset=0):
         """Compute the vectors to add to those of tokens, shape (problems, length, d_model)."""
         places = digit_places(tokens)
+        if self.equals:
+            places = torch.where(tokens == EQUALS, 1, places + (places > 0))
         return self.table(torch.where(places > 0, places + offset, 0))
 
 

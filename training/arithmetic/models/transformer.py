@@ -104,7 +104,7 @@ class Configuration:
     def architecture(self):
         """Architecture in words: standard or looped, and where the problem is injected if not as usual."""
         if self.recurrences > 1:
-            return "looped" + {"first-layer": "", "every-layer": "+injection", "none": "+none"}[self.injection]
+            return "looped" + {"every-layer": "", "first-layer": "+first", "none": "+none"}[self.injection]
         return "standard" + {"every-layer": "+injection", "first-layer": "+first", "none": ""}[self.injection]
 
     @property
@@ -167,7 +167,9 @@ class Transformer(torch.nn.Module):
         self.configuration = configuration
         d, vocabulary = configuration.d_model, configuration.vocabulary
         self.tokens = torch.nn.Embedding(vocabulary, d)
-        self.abacus = Abacus(configuration.table_rows, d) if "abacus" in configuration.parts else None
+        parts, self.abacus = configuration.parts, None
+        if "abacus" in parts:
+            self.abacus = Abacus(configuration.table_rows, d, equals="equals" in parts)
         self.embedding_norm = _norm(configuration)
         self.layers = torch.nn.ModuleList(Layer(configuration) for _ in range(configuration.layers))
         self.head_network = Network(configuration)

@@ -1,14 +1,14 @@
 """The task of bitwise OR, which depends on positions alone: the place of a one in two vectors."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 
 from ...engine.randomness import below, hashed
 from .digits import DTYPE
 from .layout import symbol
-from .task import Task
+from .task import ANY, Task
 from .vocabulary import EOS, EQUALS, OR
 
 # First words of hashes: of the place of the one, of its vector, and of where the places of a cell begin.
@@ -22,7 +22,17 @@ class Or(Task):
     The longer vector is zero and the shorter has a single one. If both have the same length, either has it at random,
     as McLeish et al. (2024, arXiv:2405.17399) define it. Otherwise a cell (i, j) has only min(i, j) problems, and
     evaluation takes each of them once.
+
+    Parameters
+    ----------
+    largest, hints, tested_hints, labels, padding, padding_rate, buckets
+        As `Task` takes them.
+    pairs : str
+        What is equally frequent in training: ``"weighted"``, every problem, so that a cell (i, j) has weight min(i, j)
+        as in the list of McLeish et al. (2024); or ``"equal"``, every cell.
     """
+
+    pairs: Literal["weighted", "equal"] = "weighted"
 
     name: ClassVar[str] = "or"
 
@@ -37,18 +47,24 @@ class Or(Task):
     def _digits(self, first, second):
         return max(first, second)
 
+    def _cells(self):
+        cells = super()._cells()
+        if self.pairs == "equal":
+            return cells
+        return [(first, second, place) for first, second, _ in cells for place in range(min(first, second))]
+
     def _variants(self, first, second, variants, keys, orders):
         places = torch.minimum(first, second)
         if orders is None:
-            return below(hashed(keys, PLACE), places)
+            return torch.where(variants == ANY, below(hashed(keys, PLACE), places), variants)
         return (below(hashed(BEGIN, first, second), places) + orders) % places
 
-    def _parts(self, first, second, variants, keys, bounds):
+    def _parts(self, first, second, variants, keys, bounds, hint_keys):
         in_first = (first < second) | ((first == second) & (below(hashed(keys, SIDE), 2) == 0))
         longer = torch.maximum(first, second)
         place = torch.arange(max(bounds), device=keys.device)
         one = (place == variants[:, None]).to(DTYPE)
-        starts = self._starts(keys, longer)
+        starts = self._starts(hint_keys, longer)
         a, b, c = (
             self._number(digits[:, :bound], length, starts, reverse=True)
             for digits, length, bound in (

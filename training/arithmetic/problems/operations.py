@@ -22,7 +22,7 @@ class Operation(Task):
 
     Parameters
     ----------
-    largest, hints, labels, padding, padding_rate, buckets
+    largest, hints, tested_hints, labels, padding, padding_rate, buckets
         As `Task` takes them.
     reverse : bool
         Whether numbers are written with their lowest digit first.
@@ -37,14 +37,14 @@ class Operation(Task):
         answer = self._digits(first, second)
         return self._written_digits(first + second + answer) + 3
 
-    def _parts(self, first, second, variants, keys, bounds):
+    def _parts(self, first, second, variants, keys, bounds, hint_keys):
         operands = [
             drawn(hashed(keys, word), length, bound)
             for word, length, bound in zip(OPERANDS, (first, second), bounds, strict=True)
         ]
         answer, negative, operation = self._answer(*operands, variants)
         answer_lengths = lengths(answer)
-        starts = self._starts(keys, torch.maximum(torch.maximum(first, second), answer_lengths.long()))
+        starts = self._starts(hint_keys, torch.maximum(torch.maximum(first, second), answer_lengths.long()))
         a, b, c = (
             self._number(digits, length, starts, reverse=self.reverse)
             for digits, length in zip((*operands, answer), (first, second, answer_lengths), strict=True)

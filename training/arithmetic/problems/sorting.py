@@ -28,16 +28,20 @@ class Sorting(Task):
     ----------
     largest : int
         Most digits of a number in training.
-    hints, labels, padding, padding_rate, buckets
+    hints, tested_hints, labels, padding, padding_rate, buckets
         As `Task` takes them.
     reverse : bool
         Whether numbers are written with their lowest digit first.
     numbers : int, default `largest`
         Most numbers of a problem in training.
+    end_counts : bool
+        Whether a problem is right in a test only if the end follows the last label; McLeish et al. (2024) compare the
+        labels alone.
     """
 
     reverse: bool = True
     numbers: Count | None = None
+    end_counts: bool = False
 
     name: ClassVar[str] = "sorting"
 
@@ -69,10 +73,14 @@ class Sorting(Task):
                 "or take fewer numbers"
             )
 
+    def tested(self, batch):
+        """Return the tokens that must be right in a test: the labels, and the end where it counts."""
+        return batch.scored if self.end_counts else batch.scored & (batch.tokens != EOS)
+
     def _digits(self, first, second):
         return second
 
-    def _parts(self, first, second, variants, keys, bounds):
+    def _parts(self, first, second, variants, keys, bounds, hint_keys):
         count, columns = bounds
         problems, device = len(keys), keys.device
         order = torch.arange(count, device=device)
@@ -82,7 +90,7 @@ class Sorting(Task):
         digits = digits * present[..., None]
         named = labels(below(hashed(keys, LABEL), self.labels), count, self.labels)
         ascending = named.gather(1, ranked(digits, present))
-        numbers = self._number(digits, sizes, self._hint_starts(keys, second), reverse=self.reverse)
+        numbers = self._number(digits, sizes, self._hint_starts(hint_keys, second), reverse=self.reverse)
         comma, colon = (_column(token, problems, count, device) for token in (COMMA, COLON))
         between = (order > 0) & present
         here = present[..., None]

@@ -43,6 +43,9 @@ class Task:
         Index hints: ``"none"``, or a token before every digit, the same for the k-th digit written of every number of a
         problem. They are consecutive ones of a pool, from a random place in each problem. With ``"cyclic"`` it is any
         place, and the first hint follows the last. With ``"plain"`` it is a place from which the pool does not run out.
+    tested_hints : str
+        Where hints begin in a test: at the ``"first"`` of the pool, as in the public code of [Mc24], or at a
+        ``"random"`` one as in training.
     labels : int
         Size of the pool of hints, and of the labels of numbers to sort.
     padding : bool
@@ -56,6 +59,7 @@ class Task:
 
     largest: Annotated[int, Field(ge=1, le=TRAINED)]
     hints: Literal[HINTS] = "none"
+    tested_hints: Literal["first", "random"] = "first"
     labels: Annotated[int, Field(ge=1, le=len(vocabulary.LABELS))] = POOL
     padding: bool = False
     padding_rate: ProperShare = 0.1
@@ -180,7 +184,12 @@ class Task:
                     f"problems: width is {width} and the longest needs {needed} tokens; give at least that"
                 )
         variants = self._variants(first, second, torch.full_like(first, ANY), keys, orders)
-        return self._written(first, second, variants, keys, bounds, width)
+        hint_keys = keys if self.tested_hints == "random" else None
+        return layout.written(self._parts(first, second, variants, keys, bounds, hint_keys), width)
+
+    def tested(self, batch):
+        """Return the tokens of a `Batch` that must be right in a test, bool, shape (problems, width)."""
+        return batch.scored
 
     def expression(self, tokens):
         """Return the text of one problem, whose tokens have shape (length,), without its end and padding."""
@@ -212,8 +221,11 @@ class Task:
         """Draw the variants that are still open."""
         return variants
 
-    def _parts(self, first, second, variants, keys, bounds):
-        """Return the problems as parts of a wide table; `bounds` are the largest of the lengths."""
+    def _parts(self, first, second, variants, keys, bounds, hint_keys):
+        """Return the problems as parts of a wide table; `bounds` are the largest of the lengths.
+
+        Index hints begin at the first of the pool where `hint_keys` is None, and else at a function of them.
+        """
         raise NotImplementedError
 
     def _batches(self, seed, steps, count, device, buckets):
@@ -229,14 +241,12 @@ class Task:
             first, second, variants = cells[:, part].flatten(0, 1).unbind(1)
             part_keys = keys[:, part].flatten()
             variants = self._variants(first, second, variants, part_keys, None)
-            whole = self._written(first, second, variants, part_keys, bounds, self._roomy(width), self._rate)
+            parts = self._parts(first, second, variants, part_keys, bounds, part_keys)
+            whole = layout.written(parts, self._roomy(width), part_keys, self._rate)
             by_step = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
-            batches.append([Batch(*parts) for parts in zip(*by_step, strict=True)])
+            batches.append([Batch(*both) for both in zip(*by_step, strict=True)])
             start += problems
         return list(zip(*batches, strict=True))
-
-    def _written(self, first, second, variants, keys, bounds, width, rate=0.0):
-        return layout.written(self._parts(first, second, variants, keys, bounds), width, keys, rate)
 
     def _number(self, digits, lengths, starts, *, reverse):
         hints = layout.labels(starts, digits.shape[-1], self.labels) if self.hinted else None
@@ -249,6 +259,8 @@ class Task:
         """Draw the place in the pool of the first hint, for problems whose longest numbers have `needed` digits."""
         if not self.hinted:
             return None
+        if keys is None:
+            return torch.zeros_like(needed, dtype=torch.int64)
         choices = self.labels if self.hints == "cyclic" else self.labels - needed.long() + 1
         return below(hashed(keys, HINT), choices)
 

@@ -22,6 +22,7 @@ import torch
 from pydantic import Field
 
 from ....errors import InputError
+from ...engine.compilation import can_compile
 from ...engine.fields import Positive, check_fields
 from ...engine.randomness import hashed, low_bits, top_bits
 
@@ -175,7 +176,7 @@ class Synthetic:
 
     def _documents(self, key, step, sequences, length, device):
         device = torch.device(device)
-        make = compiled_documents() if device.type == "cuda" else documents
+        make = compiled_documents() if device.type == "cuda" and can_compile("cuda") else documents
         # Tensors, since a compiled function would be compiled again for every int.
         key, step = (torch.full((), word, dtype=torch.int64, device=device) for word in (key, step))
         return make(self, _tables(self, device), key, step, sequences, length)

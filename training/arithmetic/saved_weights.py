@@ -1,0 +1,100 @@
+"""Models whose weights a sweep saved, tested again: at other offsets, recurrences, lengths or in another precision."""
+
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import torch
+from safetensors import SafetensorError, safe_open
+
+from ...datasets.wording import printable, shortened
+from ...errors import InputError
+from ..engine.hardware import autocast, chosen_device, chosen_precision
+from ..sweeps.keys import with_defaults
+from .cells import CELLS, OF_TASK, cells_of
+from .evaluation import evaluate
+from .models.memory import evaluation_tokens
+from .models.positions import check_digits
+from .models.transformer import Configuration, Transformer
+from .problems import TASKS
+
+DESCRIBED = ("embedding", "architecture", "layers", "recurrences", "d_model", "k_max")
+
+
+def check_saved(
+    folder, *, offsets=(0,), recurrences=None, count=100, seed=0, precision="float32", device=None, **cells
+):
+    """Test every model whose weights are in ``FOLDER/weights``, where ``keep = "weights"`` puts them.
+
+    Models with Abacus embeddings are tested at each of the `offsets`. Looped models are tested after each of the
+    `recurrences`, by default after those of their training. `cells` has keys of ``[evaluation]``: longest, every,
+    diagonal and diagonal_to. `precision` is that of the layers.
+
+    The result is a DataFrame with a row for each run, offset, number of recurrences and cell. Its columns are those of
+    ``runs.csv`` that apply, and ``tested_recurrences``. `InputError` is raised if there are no weights, a file is
+    damaged, or an option cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayescaling.training.arithmetic import check_saved, make_sweep, train
+    >>> arm = {"task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x2"]}
+    >>> sweep = {
+    ...     "model": {"d_model": 8, "heads": 2, "k_max": 2},
+    ...     "training": {"samples": 64, "batch": 32, "evaluations": 1, "keep": "weights"},
+    ...     "evaluation": {"longest": 1, "diagonal_to": 0, "count": 5},
+    ...     "arms": [arm],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = train(make_sweep(sweep), folder, device="cpu", progress=False)
+    ...     table = check_saved(folder, offsets=[0, 1], recurrences=[1, 2, 3], longest=2, diagonal_to=0, count=5)
+    >>> table.groupby(["offset", "tested_recurrences"])["total"].sum().tolist()
+    [20, 20, 20, 20, 20, 20]
+    """
+    device, folder = chosen_device(device), Path(os.path.expanduser(folder))
+    precision, paths = chosen_precision(precision, device), sorted((folder / "weights").glob("*.safetensors"))
+    if not paths:
+        raise InputError(
+            f'{printable(folder)}: there is no weights/*.safetensors; train with `keep = "weights"` under [training]'
+        )
+    options = {"count": count, "seed": seed, "device": device}
+    tables = []
+    for path in paths:
+        model, task, described = _opened(path, device)
+        chosen = cells_of(with_defaults(OF_TASK.get(task.name, {}) | cells, CELLS))
+        shape, axes = model.configuration, {"offsets": [0], "recurrences": [model.configuration.recurrences]}
+        if "abacus" in shape.parts:
+            axes["offsets"] = list(offsets)
+            longest = max(task.digits(*cell) for cell in chosen)
+            check_digits(longest, shape.table_rows, 1 + max(offsets), "equals" in shape.parts)
+        if recurrences is not None and shape.recurrences > 1:
+            axes["recurrences"] = list(recurrences)
+        tokens = evaluation_tokens(shape, device)
+        with torch.no_grad(), autocast(precision, device):
+            counts = evaluate(model, task, chosen, batch_tokens=tokens, **options, **axes)
+        rows = counts.rename(recurrences="tested_recurrences").to_dataframe().reset_index()
+        rows = rows[rows["total"] > 0].assign(**described)
+        tables.append(rows[[*described, *(name for name in rows if name not in described)]])
+    return pd.concat(tables, ignore_index=True)
+
+
+def _opened(path, device):
+    """Read a model, its task, and the columns that describe its run, from a file of weights."""
+    try:
+        with safe_open(path, "pt") as file:
+            settings = json.loads(file.metadata()["configuration"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        model = Transformer(Configuration(**settings["model"]))
+        model.load_state_dict(weights)
+        task = dict(settings["task"])
+        task = TASKS[task.pop("name")](**task)
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = shortened(str(error).splitlines()[0])
+        raise InputError(
+            f"{printable(path)}: these weights cannot be read ({reason}); train the run again, or delete the file"
+        ) from error
+    described = {"run": path.stem, "task": task.name}
+    described |= {name: getattr(model.configuration, name) for name in DESCRIBED}
+    described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": model.configuration.parameters}
+    return model.to(device).eval(), task, described
