@@ -17,6 +17,7 @@ from .inference import (
     progress as progress,
     rollout as rollout,
     scores as scores,
+    worth as worth,
 )
 from .models import law as law, laws as laws
 from .plots import (
