@@ -33,11 +33,19 @@ class Curve:
 
     def law(self, log_compute):
         """Compute the log mean loss of the law at log budgets that broadcast to (sample, point)."""
-        compute = np.exp(log_compute)
+        return np.log(self.plan.loss(*self._allocated(np.exp(log_compute))))
+
+    def _allocated(self, compute):
+        """Return models and their tokens at budgets, by draw where the best allocation is."""
         if self.ratio is None:
-            return np.log(self.plan.loss(*self.plan.optimum(compute)))
+            return self.plan.optimum(compute)
         parameters = np.sqrt(compute / (6 * self.ratio))
-        return np.log(self.plan.loss(self.plan.model(self.plan.size(parameters)), self.ratio * parameters))
+        return self.plan.model(self.plan.size(parameters)), self.ratio * parameters
+
+    def sizes(self, compute):
+        """Return the median model and tokens at each budget, (point,), a dict of arrays."""
+        model, tokens = self._allocated(compute)
+        return {name: np.median(np.atleast_2d(x), 0) for name, x in (model | {"tokens": tokens}).items()}
 
     def drift(self, log_compute):
         """Compute the error of the log loss at log budgets, 0 within the runs of the group."""

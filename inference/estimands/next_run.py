@@ -1,20 +1,25 @@
 """Whether to promote a change, drop it or make one more run, by expected cost, and which run that is."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import special
 
 from ...models.draws import DRAWS
-from ...models.loss.budget import SIZES, training_flop
+from ...models.loss.budget import training_flop
 from ...models.loss.grouping import GROUP, labelled
+from .beyond import decades_beyond, drift_of
 from .curves import DECADES, MOST
 
 ACTIONS = ("promote", "one more", "drop")
 NODES = 15  # outcomes of a further run, of equal probability
 LEAST_PAIRS = 10
+LARGER = 2  # sizes between the largest run and the budget
+COSTS = "expected_cost"
+WORTHWHILE = 0.01  # share of the least cost of the others that one more run must save
 
 
-def decided(fit, baseline, result, switch):
+def decided(fit, baseline, result, curves, switch):
     """Compute the expected cost of each action, the least, and the run that lowers it most.
 
     Parameters
@@ -24,6 +29,8 @@ def decided(fit, baseline, result, switch):
     baseline : str
     result : Dataset
         With ``multiplier`` (chain, draw, group, compute).
+    curves : dict of str to Curve
+        By group.
     switch : float
         FLOP of adopting a change.
 
@@ -33,53 +40,68 @@ def decided(fit, baseline, result, switch):
         See `worth`.
     """
     parts = []
-    size = next(column for column in SIZES if column in fit.law.columns)
     for group in result[GROUP].values.tolist():
-        runs, flop, mean, variance = _candidates(fit, group, baseline)
         for budget in result["compute"].values.tolist():
             log_m = np.log(result["multiplier"].sel({GROUP: group, "compute": budget}))
             draws = log_m.transpose(*DRAWS).values.ravel().clip(-MOST * DECADES, MOST * DECADES)
-            left = _variance_left(draws, mean, variance)
-            costs = flop + np.array([_cost_after(draws, share, budget, switch) for share in left])
-            best = int(costs.argmin())
-            promote, drop = _costs(draws, budget, switch)
-            expected = [float(promote), float(costs[best]), float(drop)]
-            parts.append(
-                {
-                    "expected_cost": expected,
-                    "decision": ACTIONS[int(np.argmin(expected))],
-                    "next_parameters": float(runs[size][best]),
-                    "next_tokens": float(runs["tokens"][best]),
-                    "next_group": str(runs[fit.law.grouping.by][best]),
-                    "next_flop": float(flop[best]),
-                    "variance_left": float(left[best]),
-                }
-            )
+            runs = _candidates(fit, (group, baseline), curves, budget)
+            parts.append(_one(draws, runs, *_outcomes(fit, runs, curves), fit.law.grouping.by, budget, switch))
     shape = result.sizes[GROUP], result.sizes["compute"]
-    coordinates = {GROUP: result[GROUP].values, "compute": result["compute"].values}
     variables = {
-        name: ((GROUP, "compute"), np.array([part[name] for part in parts]).reshape(shape))
+        name: ((GROUP, "compute", "action")[: 2 + (name == COSTS)], np.array([part[name] for part in parts]))
         for name in parts[0]
-        if name != "expected_cost"
     }
-    costs = np.array([part["expected_cost"] for part in parts]).reshape(*shape, len(ACTIONS))
-    variables["expected_cost"] = ((GROUP, "compute", "action"), costs)
+    variables = {name: (dims, x.reshape(*shape, *x.shape[1:])) for name, (dims, x) in variables.items()}
+    coordinates = {name: result[name].values for name in (GROUP, "compute")}
     return xr.Dataset(variables, coordinates | {"action": list(ACTIONS)})
 
 
-def _candidates(fit, group, baseline):
-    """Return runs that may be made once more, their FLOP, and draws of their mean with the variance of their scatter."""
+def _candidates(fit, groups, curves, budget):
+    """Return runs that may be made next: each size of the runs in each group, and larger ones towards the budget."""
+    law, by = fit.law, fit.law.grouping.by
+    rows = fit.rows[np.isin(labelled(fit.rows[by]), groups)]
+    sizes = rows.drop_duplicates(list(law.columns))
+    parts = [sizes.assign(**{by: group}) for group in groups]
+    for group in groups:
+        largest = curves[group].greatest
+        if budget > largest:
+            larger = pd.DataFrame(curves[group].sizes(np.geomspace(largest, budget, LARGER + 2)[1:-1]))
+            parts += [larger.assign(**{by: group})] if {*law.columns} <= {*larger} else []
+    runs = pd.concat(parts, ignore_index=True)
+    return runs.assign(training_flop=training_flop(runs))
+
+
+def _outcomes(fit, runs, curves):
+    """Return draws of the mean of each run on the scale of the law, (sample, run), and the variance of its scatter."""
     draws, law = fit.draws, fit.law
-    rows = fit.rows[np.isin(labelled(fit.rows[law.grouping.by]), [group, baseline])]
-    sizes = rows.drop_duplicates(list(law.columns)).reset_index(drop=True)
-    runs = sizes.loc[np.tile(np.arange(len(sizes)), 2)].reset_index(drop=True)
-    runs[law.grouping.by] = np.repeat([group, baseline], len(sizes))
     mean = law.on_scale(draws.mean(runs).transpose(*DRAWS, "run").values).reshape(-1, len(runs))
-    variance = (draws.noise_arguments(runs)[0] ** 2).reshape(-1, len(runs)).mean(0)
+    variance = np.broadcast_to((draws.noise_arguments(runs)[0] ** 2).mean((0, 1)), len(runs))
     if law.effects_of:
-        effect = draws.named()[law.residuals.effect_sd]
-        variance = variance + float((effect**2).mean())  # a further run draws a new effect
-    return runs, np.asarray(training_flop(runs), float), mean, variance
+        variance = variance + float((draws.named()[law.residuals.effect_sd] ** 2).mean())
+    decades = decades_beyond(law, fit.rows, runs)
+    slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouping.by])], axis=1)
+    if not slopes.any():
+        return mean, variance
+    return mean + slopes * decades, variance + (decades > 0) * drift_of(law).step ** 2
+
+
+def _one(log_m, runs, mean, variance, by, budget, switch):
+    """Compute costs of the three actions and the next run, for one group at one budget."""
+    left, flop = _variance_left(log_m, mean, variance), runs["training_flop"].to_numpy()
+    costs = flop + np.array([_cost_after(log_m, share, budget, switch) for share in left])
+    best = int(costs.argmin())
+    promote, drop = _costs(log_m, budget, switch)
+    least = min(promote, drop)
+    waits = costs[best] < (1 - WORTHWHILE) * least
+    return {
+        COSTS: [float(promote), float(costs[best]), float(drop)],
+        "decision": "one more" if waits else "promote" if promote < drop else "drop",
+        "next_parameters": float(runs["parameters"].get(best, np.nan)),
+        "next_tokens": float(runs["tokens"][best]),
+        "next_group": str(labelled(runs[by])[best]),
+        "next_flop": float(flop[best]),
+        "variance_left": float(left[best]),
+    }
 
 
 def _variance_left(log_m, mean, variance):

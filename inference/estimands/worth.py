@@ -135,10 +135,9 @@ def worth(
         raise InputError(f"within must be a range of FLOP such as (1e19, 1e24), not {shown(within)}")
     options = {"ratio": ratio, "ends": ends, "beyond": beyond, "robust": robust}
     results = {name: _of_fit(fit, str(baseline), budgets, planned, **options) for name, fit in named.items()}
-    first = next(iter(named.values()))
-    result = next(iter(results.values()))
-    result = result.merge(_agreement(results))
-    result = result.merge(decided(first, str(baseline), result, switch))
+    first, (result, curves) = next(iter(named.values())), next(iter(results.values()))
+    result = result.merge(_agreement({name: one for name, (one, _) in results.items()}))
+    result = result.merge(decided(first, str(baseline), result, curves, switch))
     if costs is not None:
         result["gpu_hours"], result["money"] = costs.hours(result["saved"]), costs.money(result["saved"])
     result.attrs |= {
@@ -183,7 +182,7 @@ def _positive(values, name, must, count=None):
 
 
 def _of_fit(fit, baseline, budgets, planned, *, ratio, ends, beyond, robust):
-    """Compute multipliers, gains and where the order turns under one fit, a Dataset."""
+    """Compute multipliers, gains and where the order turns under one fit, a Dataset, with the curves of loss by group."""
     draws = fit.draws
     planned = checked_plan(draws.law, planned)
     if GROUP in planned:
@@ -220,7 +219,7 @@ def _of_fit(fit, baseline, budgets, planned, *, ratio, ends, beyond, robust):
     beyond_by = np.log10(budgets / np.array(smallest)[:, None] / (1 + 1e-9)).clip(min=0)
     result["extrapolation"] = ((GROUP, "compute"), beyond_by)
     result.attrs = {"within": (float(ends[0]), float(ends[1]))}
-    return result
+    return result, curves
 
 
 def _range(fit, budgets, planned):
