@@ -1,4 +1,4 @@
-"""A study of what a change is worth: coverage of the compute multiplier, and decisions, on simulated and real ladders.
+"""A study of what a change is worth: coverage of the compute multiplier, and decisions, on simulated ladders.
 
 A simulated ladder has two recipes, `SIZES` by `RATIOS` runs each. They differ in how much parameters and tokens count
 and in an exponent. Losses follow Chinchilla's law (``right``) or the coupled law with kappa 0.7 (``wrong``). Both are
@@ -6,15 +6,11 @@ fitted by Chinchilla's law. The multiplier is that at the largest run of the lad
 
 A decision is right where the recipe that it takes has the lower loss at the target. The fit takes the one that is
 better with a probability above one half. "Train both at the largest size" takes the lower of two losses.
-
-On real tables the law is fitted to the runs below a percentile of compute. It predicts the difference of log losses of
-larger runs that differ by their group alone.
 """
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.estimands.beyond import decades_beyond, drift_of
 from bayescaling.models.loss.search import least_on_budget
 from scipy.optimize import brentq
 from study import Study
@@ -23,12 +19,10 @@ GROUPED = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "re
 TRUTH = {"E": 1.8, "A": 400.0, "B": 1200.0, "alpha": 0.34, "beta": 0.32}
 KAPPA = {"right": 1.0, "wrong": 0.7}
 SIZES, RATIOS = np.geomspace(3e7, 1e9, 5), (8.0, 20.0, 60.0)
-BEYOND, NOISE = 30.0, 0.003
+BEYOND, NOISE = 10.0, 0.003
 EFFICIENCY, EXPONENT = 0.25, 0.02  # sd of the log of what parameters and tokens count for, and of an exponent
 INTERVALS = {"coverage_50": (0.25, 0.75), "coverage_90": (0.05, 0.95)}
 WAYS = {"quoted": {}, "law alone": {"beyond": "none", "robust": False}}
-REAL = {"overtraining_runs": "corpus"}
-PERCENTILES = (55, 70, 85)
 
 
 def recipes(rng, kappa):
@@ -129,37 +123,8 @@ def summary(ladders):
     return result
 
 
-def held_out(name, by, percent, seed, settings):
-    """Predict differences of log losses of larger runs of a real table, from the runs below a percentile of compute."""
-    table = bs.load(name)
-    compute = 6 * table["parameters"] * table["tokens"]
-    below = compute < np.percentile(compute, percent)
-    past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
-    fit = bs.fit(bs.laws.Grouped(bs.laws.Coupled(), by), past, seed=seed, **settings)
-    decades = decades_beyond(fit.law, fit.rows, ahead)
-    rng = np.random.default_rng(seed)
-    sample = fit.draws.replicate(rng, ahead).transpose("chain", "draw", "run").values
-    shape = sample.shape[:2]
-    sample = sample.reshape(-1, len(ahead))
-    groups = sorted(ahead[by].unique())
-    slopes = drift_of(fit.law).slopes_of_groups(rng, shape, len(groups)).reshape(-1, len(groups))
-    drift = slopes[:, [groups.index(group) for group in ahead[by]]] * decades
-    counts = {"pairs": 0, "law alone": 0, "with drift": 0}
-    observed = np.log(ahead["loss"].to_numpy())
-    for _, places in ahead.groupby(["parameters", "tokens"]).indices.items():
-        for one in places[1:]:
-            if min(decades[one], decades[places[0]]) <= 0:
-                continue
-            counts["pairs"] += 1
-            gap = observed[one] - observed[places[0]]
-            for way, draws in (("law alone", sample), ("with drift", sample + drift)):
-                low, high = np.quantile(draws[:, one] - draws[:, places[0]], [0.05, 0.95])
-                counts[way] += int(low <= gap <= high)
-    return counts
-
-
 def worth(parts, *, seed, simulations, **settings):
-    """Simulate ladders under both laws, and predict larger runs of real tables."""
+    """Simulate ladders under both laws."""
     result = {}
     for name, kappa in KAPPA.items():
         ladders = [
@@ -167,13 +132,6 @@ def worth(parts, *, seed, simulations, **settings):
             for i in range(simulations)
         ]
         result[name] = summary(ladders)
-    result["held_out"] = {
-        f"{table}, {percent}%": parts.entry(
-            f"{table} {percent}", lambda table=table, by=by, percent=percent: held_out(table, by, percent, seed, settings)
-        )
-        for table, by in REAL.items()
-        for percent in PERCENTILES
-    }
     return result
 
 
@@ -181,9 +139,8 @@ STUDIES = {
     "worth": Study(
         "how often intervals of the compute multiplier hold the true one, and decisions that follow",
         worth,
-        lambda: [
-            (bs.laws.Grouped(bs.laws.Coupled(), by), bs.load(name)) for name, by in REAL.items()
-        ],
+        lambda: [(bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus", shared=("sigma",)),
+                  bs.load("overtraining_runs"))],
         {"seed": 1, "simulations": 100, "draws": 400, "tune": 500, "chains": 2},
     )
-}
+}  # fmt: skip

@@ -18,7 +18,7 @@ from .allocate import checked_plan, compute_range
 from .beyond import check_beyond, drift_of
 from .curves import Curve, crossing
 from .next_run import decided, pairing
-from .price import FLOP_PER_SECOND, UTILISATION, Price
+from .price import GPU_FLOP, UTILISATION, Price
 from .worth_result import Worth
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def worth(
     within: tuple[float, float] | None = None,
     switch: float = 0.0,
     price: float | None = None,
-    flop_per_second: float = FLOP_PER_SECOND,
+    gpu_flop: float = GPU_FLOP,
     utilisation: float = UTILISATION,
     beyond: str = "drift",
     robust: bool = True,
@@ -68,7 +68,7 @@ def worth(
     switch : float
         FLOP that adopting a changed recipe takes, in the decision.
     price : float, optional
-        Money for an hour of one GPU, of `flop_per_second` at its peak and a share `utilisation` of it used.
+        Money for an hour of one GPU, of `gpu_flop` at its peak and a share `utilisation` of it used.
     beyond : {"drift", "none"}
         Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`.
     robust : bool
@@ -121,20 +121,16 @@ def worth(
     if not named:
         raise InputError("no fit is given; pass a fit of a Grouped law, or a dict of fits by name")
     for fit in named.values():
-        _check_groups(fit, baseline)
-    check_beyond(beyond)
+        check_baseline(fit, baseline)
     budgets = _positive(at, "at", "budgets in FLOP")
-    ratio = None
-    if tokens_per_parameter is not None:
-        ratio = float(_positive(tokens_per_parameter, "tokens_per_parameter", "one ratio", 1)[0])
-    costs = None if price is None else Price(price, flop_per_second, utilisation)
+    costs = None if price is None else Price(price, gpu_flop, utilisation)
     if not (isinstance(switch, int | float) and 0 <= switch < float("inf")):
         raise InputError(f"switch must be FLOP, at least 0, not {shown(switch)}")
     ends = None if within is None else _positive(within, "within", "a range of FLOP such as (1e19, 1e24)", 2)
     if ends is not None and not ends[0] < ends[1]:
         raise InputError(f"within must be a range of FLOP such as (1e19, 1e24), not {shown(within)}")
-    options = {"ratio": ratio, "ends": ends, "beyond": beyond, "robust": robust}
-    results = {name: _of_fit(fit, str(baseline), budgets, planned, **options) for name, fit in named.items()}
+    options = {"tokens_per_parameter": tokens_per_parameter, "within": ends, "beyond": beyond, "robust": robust}
+    results = {name: multipliers(fit, str(baseline), budgets, **options, **planned) for name, fit in named.items()}
     first, (result, curves) = next(iter(named.values())), next(iter(results.values()))
     result = result.merge(_agreement({name: one for name, (one, _) in results.items()}))
     result = result.merge(decided(first, str(baseline), result, curves, switch))
@@ -157,7 +153,7 @@ def worth(
     return Worth(result.data_vars, result.coords, result.attrs)
 
 
-def _check_groups(fit, baseline):
+def check_baseline(fit, baseline):
     """Refuse a fit without groups, and a baseline that is none of them."""
     law = of_kind(fit, "runs").law
     if law.grouping.by is None:
@@ -181,9 +177,20 @@ def _positive(values, name, must, count=None):
     return numbers
 
 
-def _of_fit(fit, baseline, budgets, planned, *, ratio, ends, beyond, robust):
-    """Compute multipliers, gains and where the order turns under one fit, a Dataset, with the curves of loss by group."""
-    draws = fit.draws
+def multipliers(
+    fit, baseline, budgets, *, tokens_per_parameter=None, within=None, beyond="drift", robust=True, **planned
+):
+    """Compute multipliers, gains and where the order turns under one fit; parameters as for `worth`.
+
+    Returns
+    -------
+    Dataset, dict of str to Curve
+        The curves of loss against compute by group.
+    """
+    check_beyond(beyond)
+    draws, ratio = fit.draws, None
+    if tokens_per_parameter is not None:
+        ratio = float(_positive(tokens_per_parameter, "tokens_per_parameter", "one ratio", 1)[0])
     planned = checked_plan(draws.law, planned)
     if GROUP in planned:
         raise InputError("worth compares all groups with the baseline; leave out group")
@@ -196,7 +203,7 @@ def _of_fit(fit, baseline, budgets, planned, *, ratio, ends, beyond, robust):
         slopes = drift.slopes_of_groups(np.random.default_rng(fit.record["seed"]), shape, len(names))
     slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
     curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
-    ends = _range(fit, budgets, planned) if ends is None else ends
+    ends = _range(fit, budgets, planned) if within is None else within
     places = np.log(np.concatenate([budgets, np.geomspace(*ends, POINTS)]))
     at, base = places[: len(budgets)], curves[baseline]
     law_gaps = {name: curves[name].law(places) - base.law(places) for name in others}
