@@ -124,7 +124,9 @@ def _options(name, compute, show, quantity, baseline, planned):
         planned = planned | {"compute": budgets[0]}
     elif budgets is not None:
         planned = planned | {"compute": budgets}
-    return planned | {key: x for key, x in {"show": show, "quantity": quantity, "baseline": baseline}.items() if x is not None}
+    return planned | {
+        key: x for key, x in {"show": show, "quantity": quantity, "baseline": baseline}.items() if x is not None
+    }
 
 
 def _drawn(name, files, chosen, html, json):

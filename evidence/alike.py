@@ -14,7 +14,7 @@ from bayescaling.inference.estimands.beyond import decades_beyond, drift_of
 from study import Study
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla()}
-PERCENTILES = (40, 55, 70)
+PERCENTILES = (40, 70)
 LEAST_ROWS = 3  # of a group beyond its runs
 LEAST_TOKENS_PER_PARAMETER = 20  # runs of fewer lie above any law; see the notes of overtraining_runs
 CHOICES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -25,11 +25,10 @@ def tables():
     """Return tables by name, each with its column of groups and its source."""
     corpora, gems = bs.load("overtraining_runs"), bs.load("gemstones")
     trained = corpora[corpora["tokens"] >= LEAST_TOKENS_PER_PARAMETER * corpora["parameters"]]
-    in_all = gems["shape"].isin(gems["shape"][gems["series"] == "cooldown"])
+    in_all = gems["shape"].isin(gems["shape"][gems["series"] == "half learning rate"])
     by_name = {
         "corpora": (trained, "corpus", "overtraining_runs"),
         "learning rates": (gems[in_all & (gems["series"] != "cooldown")], "series", "gemstones"),
-        "cooldown": (gems[in_all & (gems["series"] != "half learning rate")], "series", "gemstones"),
     }
     return {name: (_whole(table), by, source) for name, (table, by, source) in by_name.items()}
 

@@ -66,12 +66,23 @@ def ladder(constants, rng):
     return bs.read(pd.concat(parts, ignore_index=True))
 
 
-def simulated(kappa, seed, settings):
-    """Fit one ladder: true log multipliers, their quantiles in each way, and what each decision takes."""
+def drawn(kappa, seed):
+    """Draw the constants of both recipes and their ladder."""
     rng = np.random.default_rng(seed)
     constants = recipes(rng, kappa)
-    runs = ladder(constants, rng)
-    fit = bs.fit(GROUPED, runs, seed=seed[-1], **settings)
+    return constants, ladder(constants, rng)
+
+
+def fitted(kappa, seed, settings):
+    """Fit one ladder, and check the law."""
+    fit = bs.fit(GROUPED, drawn(kappa, seed)[1], seed=seed[-1], **settings)
+    fit.check()
+    return fit
+
+
+def simulated(fit, kappa, seed):
+    """Return true log multipliers of a ladder, their quantiles in each way, and what each decision takes."""
+    constants, runs = drawn(kappa, seed)
     largest = float((6 * runs["parameters"] * runs["tokens"]).max())
     budgets = [largest, BEYOND * largest]
     truth = [multiplier(constants, compute) for compute in budgets]
@@ -127,10 +138,11 @@ def worth(parts, *, seed, simulations, **settings):
     """Simulate ladders under both laws."""
     result = {}
     for name, kappa in KAPPA.items():
-        ladders = [
-            parts.entry(f"{name} {i}", lambda i=i, kappa=kappa: simulated(kappa, [seed, i], settings))
-            for i in range(simulations)
-        ]
+        ladders = []
+        for i in range(simulations):
+            fit = parts.fit(f"{name} {i}", lambda i=i, kappa=kappa: fitted(kappa, [seed, i], settings))
+            entry = parts.entry(f"{name} {i}", lambda i=i, kappa=kappa, fit=fit: simulated(fit, kappa, [seed, i]))
+            ladders.append(entry)
         result[name] = summary(ladders)
     return result
 

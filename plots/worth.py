@@ -88,10 +88,10 @@ def plot_worth(
     last = [three[first][i][-1] for i in range(3)]
     better = float((multiplier.sel({GROUP: first}).isel(compute=-1) > 1).mean())
     picture = Picture(
-        title=f"At {flop(budgets[-1])}, {first} is worth {in_words(last, factor)} times the compute of {baseline}; it is "
-        f"better with probability {probability(better)}",
-        caption=f"Lines are medians and bands {percent(level)} intervals of the compute that {baseline} needs for the same "
-        "loss, over the budget. " + (f"The largest run has {flop(largest)}; factors end at {MOST:g}."),
+        title=f"At {flop(budgets[-1])}, {first} is worth {in_words(last, factor)} times the compute of {baseline}; "
+        f"it is better with probability {probability(better)}",
+        caption=f"Lines are medians and bands {percent(level)} intervals of the compute that {baseline} needs for the "
+        f"same loss, over the budget. The largest run has {flop(largest)}; factors end at {MOST:g}.",
         x=Axis("Training compute (FLOP)", "flop", log=True),
         y=Axis("Compute multiplier", log=True),
         layers=tuple(layers),

@@ -52,7 +52,7 @@ class Drift(NamedTuple):
         scale, spread = (self.loss, self.spread) if of == "loss" else (self.size, self.size_spread)
         return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
 
-    def slopes_of_groups(self, rng, shape, groups, alike=0.0):
+    def slopes_of_groups(self, rng, shape, groups, alike):
         """Draw errors of log loss a decade of several groups of runs: an ndarray (*shape, group).
 
         Parameters
@@ -108,6 +108,12 @@ class Drift(NamedTuple):
 def drifts():
     """Read the drift of each law that was rolled out, by its name."""
     return {name: Drift(**scales) for name, scales in evidence("beyond")["result"]["drift"].items()}
+
+
+@cache
+def alike():
+    """Read the correlation of the drifts of two groups of runs, which ``evidence/alike.py`` learns from rollouts."""
+    return evidence("alike")["result"]["alike"]
 
 
 def drift_of(law):

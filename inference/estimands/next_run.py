@@ -140,9 +140,7 @@ def pairing(fit, group, baseline):
         fit.draws.mean().transpose(*DRAWS, "run").values
     ).mean((0, 1))
     table = rows[list(law.columns)].assign(residual=residual, group=labels)
-    one, other = (
-        table[labels == name].groupby(list(law.columns))["residual"].mean() for name in (group, baseline)
-    )
+    one, other = (table[labels == name].groupby(list(law.columns))["residual"].mean() for name in (group, baseline))
     both = one.to_frame("one").join(other.to_frame("other"), how="inner")
     if len(both) < LEAST_PAIRS:
         return None

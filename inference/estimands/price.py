@@ -38,7 +38,9 @@ class Price:
         for name in ("hour", "gpu_flop", "utilisation"):
             value = getattr(self, name)
             most = 1.0 if name == "utilisation" else float("inf")
-            if isinstance(value, bool) or not (isinstance(value, int | float) and 0 < value <= most and value < float("inf")):
+            if isinstance(value, bool) or not (
+                isinstance(value, int | float) and 0 < value <= most and value < float("inf")
+            ):
                 what = "price" if name == "hour" else name
                 must = "a share of the peak, above 0 and at most 1" if name == "utilisation" else "a positive number"
                 raise InputError(f"{what} must be {must}, not {shown(value)}")

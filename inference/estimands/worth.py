@@ -15,7 +15,7 @@ from ...models.loss.grouping import GROUP, GROUPS
 from ..checks.sandwich import quotable_places
 from ..needs import of_kind
 from .allocate import checked_plan, compute_range
-from .beyond import check_beyond, drift_of
+from .beyond import alike, check_beyond, drift_of
 from .curves import Curve, crossing
 from .next_run import decided, pairing
 from .price import GPU_FLOP, UTILISATION, Price
@@ -48,8 +48,8 @@ def worth(
     """Compute what a change of the recipe is worth, from a fit of the runs with it and without it.
 
     The groups of a `Grouped` law are recipes, such as optimizers or corpora. The compute multiplier m of a group is the
-    compute that the baseline needs for the loss of the group at C, over C. It is computed for each draw, by default with
-    each group at its best allocation of its compute.
+    compute that the baseline needs for the loss of the group at C, over C. It is computed for each draw. By default
+    each group has its best allocation of the compute.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def worth(
     price : float, optional
         Money for an hour of one GPU, of `gpu_flop` at its peak and a share `utilisation` of it used.
     beyond : {"drift", "none"}
-        Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`.
+        Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`. The drifts of two
+        groups are correlated as in rollouts of tables of groups (``evidence/alike.json``).
     robust : bool
         Where the rows reject the law, spread the difference of log losses to its robust standard deviation.
     **planned
@@ -145,6 +146,7 @@ def worth(
         "beyond": beyond,
         "price": costs,
         "variants": len(results),
+        "paired": first.law.effects_of == "run",
         "pairing": {g: pairing(first, g, str(baseline)) for g in result[GROUP].values.tolist()},
     }
     for name, unit in (("gain", "nats/token"), ("saved", "FLOP"), ("turns", "FLOP"), ("multiplier", "1")):
@@ -200,7 +202,7 @@ def multipliers(
     drift = drift_of(draws.law) if beyond == "drift" else None
     slopes = np.zeros((*shape, len(names)))
     if drift is not None:
-        slopes = drift.slopes_of_groups(np.random.default_rng(fit.record["seed"]), shape, len(names))
+        slopes = drift.slopes_of_groups(np.random.default_rng(fit.record["seed"]), shape, len(names), alike())
     slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
     curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
     ends = _range(fit, budgets, planned) if within is None else within

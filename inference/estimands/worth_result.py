@@ -7,13 +7,19 @@ from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ..intervals import finite, summary
 from ..printed import Printed, Text
-from ..words import HIGH, LOW, MIDDLE, NEVER, factor, flop, plain, probability, size, sizes
+from ..words import HIGH, LOW, MIDDLE, budgets, factor, flop, plain, probability, size, sizes
+from .allocation import how, times_largest
 
 QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
 SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
           "variance_left", "extrapolation")  # fmt: skip
-UNIT = {"saved": "FLOP", "gpu_hours": "GPU-hours", "money": "money"}
-CORRELATED = 0.3  # correlation of paired residuals from which it is printed
+BY_LABEL = ("expected_cost", "p_better_by_variant")
+CORRELATED = 0.3  # correlation of the residuals of pairs from which it is printed
+
+
+def _by_label(x):
+    """Return numbers by the label of their one dim."""
+    return {str(label): float(value) for label, value in zip(x[x.dims[0]].values, x.values, strict=True)}
 
 
 class Worth(Printed, xr.Dataset):
@@ -35,12 +41,8 @@ class Worth(Printed, xr.Dataset):
         for name in SINGLE:
             x = at[name].item()
             entry[name] = x if isinstance(x, str) else finite(x)
-        never = ~((at["turns"] < float("inf")).values)
-        entry["p_turns"] = 1 - float(never.mean())
-        entry["expected_cost"] = {str(a): float(x) for a, x in zip(at["action"].values, at["expected_cost"].values, strict=True)}
-        if "p_better_by_variant" in at:
-            by = at["p_better_by_variant"]
-            entry["p_better_by_variant"] = {str(v): float(p) for v, p in zip(by["variant"].values, by.values, strict=True)}
+        entry["p_turns"] = float((at["turns"] < float("inf")).mean())
+        entry |= {name: _by_label(at[name]) for name in BY_LABEL if name in at}
         return entry
 
     def table(self):
@@ -55,36 +57,33 @@ class Worth(Printed, xr.Dataset):
 
     def text(self):
         """Return what is printed; None of a part of the result."""
-        if "baseline" not in self.attrs or not {*DRAWS, GROUP, "compute"} <= {*self.dims} or not {
-            *QUANTITIES[:3], *SINGLE
-        } <= {*self.data_vars}:
+        whole = {*DRAWS, GROUP, "compute"} <= {*self.dims} and {*QUANTITIES[:3], *SINGLE} <= {*self.data_vars}
+        if "baseline" not in self.attrs or not whole:
             return None
         entries = self.entries()
-        named = f"{self.attrs['law']}, {self.attrs['table']}"
+        title = f"Worth of each {self.attrs['by']} against {self.attrs['baseline']}"
         table = pd.DataFrame.from_dict({heading(entry): row(entry) for entry in entries}, orient="index")
-        return Text(f"Worth of each {self.attrs['by']} against {self.attrs['baseline']} ({named})", table, self.notes(entries))
+        return Text(f"{title} ({self.attrs['law']}, {self.attrs['table']})", table, self.notes(entries))
 
     def notes(self, entries):
         """Return what to know of the table, in sentences."""
         low, high = self.attrs["within"]
-        spread = "robust where the rows reject the law" if self.attrs["robust"] else "of the law alone"
-        drift = ", with the drift beyond the largest run" if self.attrs["beyond"] == "drift" else ""
         lines = [
-            f"Medians and 95% intervals, {spread}{drift}.",
-            f"Multiplier: compute that {self.attrs['baseline']} needs for the same loss, over C. The order turns between "
-            f"{flop(low)} and {flop(high)}, or never.",
-            *dict.fromkeys(decision(entry) for entry in entries),
+            how(self.attrs),
+            f"The multiplier is the compute that {self.attrs['baseline']} needs for the same loss, over the budget. An "
+            f"order that does not turn between {flop(low)} and {flop(high)} never turns.",
+            *(next_run(entry) for entry in entries if entry["decision"] == "one more"),
         ]
         if self.attrs["price"] is not None:
-            lines.append(f"Money at {self.attrs['price'].text}.")
+            lines.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
         if self.attrs["variants"] == 1:
-            lines.append("One fit only: a direction is claimed by this law and what it shares alone.")
-        for group, pairs in self.attrs["pairing"].items():
-            if pairs and abs(pairs["correlation"]) >= CORRELATED:
-                lines.append(
-                    f"Residuals of {pairs['pairs']} runs of {group} and {self.attrs['baseline']} with the same sizes have "
-                    f"correlation {pairs['correlation']:.2f}."
-                )
+            lines.append("One fit: check the direction with other choices of what the groups share.")
+        lines += [
+            f"Runs of {group} and {self.attrs['baseline']} with the same sizes have residuals with correlation "
+            f"{pairs['correlation']:.2f} ({pairs['pairs']} pairs): fit run effects by pair."
+            for group, pairs in self.attrs["pairing"].items()
+            if pairs and pairs["correlation"] >= CORRELATED and not self.attrs["paired"]
+        ]
         return tuple(lines)
 
 
@@ -95,42 +94,24 @@ def heading(entry):
 
 def row(entry):
     """Return cells of one group and budget, text by column."""
-    cells = {
+    money = {"money": sizes(entry["money"])} if "money" in entry else {}
+    return {
         "compute multiplier": factor(entry["multiplier"]),
         "P(better)": probability(entry["p_better"]),
         "direction": entry["direction"],
         "gain in loss": plain(entry["gain"]),
-    }
-    if "money" in entry:
-        cells["money"] = _signed(entry["money"])
-    beyond = entry["extrapolation"]
-    return cells | {
-        "order turns at": _turns(entry["turns"]),
-        "times the largest run": "within the runs" if not beyond else f"{10**beyond:.2g}",
+        **money,
+        "order turns at": budgets(entry["turns"]),
+        "times the largest run": times_largest(entry["extrapolation"]),
         "decision": entry["decision"],
     }
 
 
-def decision(entry):
-    """Write the decision with its expected costs and the next run."""
-    costs = ", ".join(f"{name} {flop(x)}" for name, x in entry["expected_cost"].items())
+def next_run(entry):
+    """Write which run is next and by how much it lowers the expected cost."""
+    costs = entry["expected_cost"]
     run = f"{size(entry['next_parameters'])} parameters on {size(entry['next_tokens'])} tokens of {entry['next_group']}"
     return (
-        f"{heading(entry)}: {entry['decision']}. Expected cost: {costs}. One more run would be {run}, which leaves "
-        f"{entry['variance_left']:.0%} of the variance."
+        f"{heading(entry)}: one more run, of {run}, lowers the expected cost from "
+        f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
     )
-
-
-def _turns(q):
-    if q[LOW] is None:
-        return NEVER
-    return plain({name: x for name, x in q.items()}, "{:.2g}") if None not in q.values() else _with_never(q)
-
-
-def _with_never(q):
-    low, middle, high = (NEVER if q[name] is None else f"{q[name]:.2g}".replace("e+", "e") for name in (LOW, MIDDLE, HIGH))
-    return f"{middle} [{low}, {high}]"
-
-
-def _signed(q):
-    return sizes(q)
