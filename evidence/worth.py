@@ -8,6 +8,8 @@ A decision is right where the recipe that it takes has the lower loss at the tar
 better with a probability above one half. "Train both at the largest size" takes the lower of two losses.
 """
 
+from functools import cache
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
@@ -73,9 +75,15 @@ def drawn(kappa, seed):
     return constants, ladder(constants, rng)
 
 
+@cache
+def fitter():
+    """Return the compiled law, for any ladder."""
+    return bs.Fitter(GROUPED, drawn(1.0, [0])[1])
+
+
 def fitted(kappa, seed, settings):
     """Fit one ladder, and check the law."""
-    fit = bs.fit(GROUPED, drawn(kappa, seed)[1], seed=seed[-1], **settings)
+    fit = fitter().fit(drawn(kappa, seed)[1], seed=seed[-1], **settings)
     fit.check()
     return fit
 
@@ -153,6 +161,6 @@ STUDIES = {
         worth,
         lambda: [(bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus", shared=("sigma",)),
                   bs.load("overtraining_runs"))],
-        {"seed": 1, "simulations": 100, "draws": 400, "tune": 500, "chains": 2},
+        {"seed": 1, "simulations": 100, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
     )
 }  # fmt: skip

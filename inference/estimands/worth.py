@@ -212,7 +212,7 @@ def multipliers(
     coordinates = {"point": np.arange(len(places))}
     gaps = draws.by_draw(law_gaps, coordinates)
     if robust:
-        gaps = quotable_places(fit, dict(gaps.data_vars))
+        gaps = quotable_places(fit, dict(gaps.data_vars), bounded=False)
     at_base, variables = base(at), {}
     for name in others:
         gap = gaps[name].transpose(*DRAWS, "point").values.reshape(-1, len(places))
