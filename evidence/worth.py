@@ -13,6 +13,7 @@ from functools import cache
 import bayescaling as bs
 import numpy as np
 import pandas as pd
+from bayescaling.inference.estimands.worth import multipliers
 from bayescaling.models.loss.search import least_on_budget
 from scipy.optimize import brentq
 from study import Study
@@ -96,11 +97,11 @@ def simulated(fit, kappa, seed):
     truth = [multiplier(constants, compute) for compute in budgets]
     quantiles, better = {}, {}
     for name, options in WAYS.items():
-        result = bs.worth(fit, "baseline", budgets, **options).isel(group=0)
+        result = multipliers(fit, "baseline", np.array(budgets), **options)[0].isel(group=0)
         sample = np.log(result["multiplier"].transpose("chain", "draw", "compute").values.reshape(-1, len(budgets)))
         ends = [0.05, 0.25, 0.5, 0.75, 0.95]
         quantiles[name] = np.quantile(sample, ends, axis=0, method="inverted_cdf").clip(-14, 14).T.tolist()
-        better[name] = result["p_better"].values.tolist()
+        better[name] = (sample > 0).mean(0).tolist()
     pair = runs[6 * runs["parameters"] * runs["tokens"] > 0.999 * largest].set_index("recipe")["loss"]
     return {
         "truth": truth,
