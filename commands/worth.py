@@ -1,5 +1,6 @@
 """The command ``worth``: what a changed recipe is worth against a baseline, and whether to promote it."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +43,7 @@ def worth(
     """Print the compute multiplier of each group, whether it is better, and whether to promote it."""
     from ..inference import storage
     from ..inference.estimands.worth import worth
+    from ..reports import results
 
     names = [name.removesuffix(".nc") for name in tables.names_of(files, json)]
     fits = {name: storage.open(path) for name, path in zip(names, files, strict=True)}
@@ -60,8 +62,12 @@ def worth(
         **parsing.values(plan, "--plan"),
     )
     first = next(iter(fits.values()))
+    verdict = results.verdict_entry(first)
     if json:
-        tables.print_json({"worth": result.entries(), "diagnostics": first.diagnostics})
+        tables.print_json({"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict})
         return
     print(result)
-    tables.print_diagnostics(files[0], first.diagnostics)
+    for file, fit in zip(files, fits.values(), strict=True):
+        tables.print_diagnostics(file, fit.diagnostics)
+    if verdict["rejected_by"]:
+        print(f"warning: {files[0]}: {verdict['sentence']}", file=sys.stderr)

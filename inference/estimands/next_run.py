@@ -6,7 +6,7 @@ import xarray as xr
 from scipy import special
 
 from ...models.draws import DRAWS
-from ...models.loss.budget import training_flop
+from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled
 from .beyond import decades_beyond, drift_of
 from .curves import DECADES, MOST
@@ -72,12 +72,15 @@ def _candidates(fit, groups, curves, budget):
 
 
 def _outcomes(fit, runs, curves):
-    """Return draws of the mean of each run on the scale of the law, (sample, run), and the variance of its scatter."""
+    """Return draws of the log mean loss of each run, (sample, run), and the variance of its log loss about that."""
     draws, law = fit.draws, fit.law
-    mean = law.on_scale(draws.mean(runs).transpose(*DRAWS, "run").values).reshape(-1, len(runs))
-    variance = np.broadcast_to((draws.noise_arguments(runs)[0] ** 2).mean((0, 1)), len(runs))
-    if law.effects_of:
-        variance = variance + float((draws.named()[law.residuals.effect_sd] ** 2).mean())
+    loss = draws.mean(runs).transpose(*DRAWS, "run").values
+    variance = draws.noise_arguments(runs)[0] ** 2
+    if law.effects_of:  # a further run has a new effect
+        squared = draws.named()[law.residuals.effect_sd] ** 2
+        variance = variance + squared.mean([dim for dim in squared.dims if dim not in DRAWS]).values[..., None]
+    variance = (variance if law.scale.startswith("log_") else variance / loss**2).mean((0, 1))
+    mean = np.log(loss).reshape(-1, len(runs))
     decades = decades_beyond(law, fit.rows, runs)
     slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouping.by])], axis=1)
     if not slopes.any():
@@ -96,7 +99,7 @@ def _one(log_m, runs, mean, variance, by, budget, switch):
     return {
         COSTS: [float(promote), float(costs[best]), float(drop)],
         "decision": "one more" if waits else "promote" if promote < drop else "drop",
-        "next_parameters": float(runs["parameters"].get(best, np.nan)),
+        "next_parameters": float(runs[next(column for column in SIZES if column in runs)][best]),
         "next_tokens": float(runs["tokens"][best]),
         "next_group": str(labelled(runs[by])[best]),
         "next_flop": float(flop[best]),

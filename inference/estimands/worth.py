@@ -133,20 +133,21 @@ def worth(
     options = {"tokens_per_parameter": tokens_per_parameter, "within": ends, "beyond": beyond, "robust": robust}
     results = {name: multipliers(fit, str(baseline), budgets, **options, **planned) for name, fit in named.items()}
     first, (result, curves) = next(iter(named.values())), next(iter(results.values()))
+    law: Any = first.law
     result = result.merge(_agreement({name: one for name, (one, _) in results.items()}))
     result = result.merge(decided(first, str(baseline), result, curves, switch))
     if costs is not None:
         result["gpu_hours"], result["money"] = costs.hours(result["saved"]), costs.money(result["saved"])
     result.attrs |= {
-        "law": first.law.label,
+        "law": law.label,
         "table": first.table_named,
         "baseline": str(baseline),
-        "by": first.law.grouping.by,
+        "by": law.grouping.by,
         "robust": robust,
         "beyond": beyond,
         "price": costs,
         "variants": len(results),
-        "paired": first.law.effects_of == "run",
+        "paired": law.effects_of == "run",
         "pairing": {g: pairing(first, g, str(baseline)) for g in result[GROUP].values.tolist()},
     }
     for name, unit in (("gain", "nats/token"), ("saved", "FLOP"), ("turns", "FLOP"), ("multiplier", "1")):
