@@ -17,6 +17,7 @@ from .inference import (
     progress as progress,
     rollout as rollout,
     scores as scores,
+    worth as worth,
 )
 from .models import law as law, laws as laws
 from .plots import (
@@ -42,6 +43,7 @@ from .plots import (
     plot_since as plot_since,
     plot_trend as plot_trend,
     plot_valley as plot_valley,
+    plot_worth as plot_worth,
 )
 from .reports import report as report
 from .training import train as train

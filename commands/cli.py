@@ -34,6 +34,7 @@ from . import (
     tables,
     train,
     trend,
+    worth,
 )
 
 app = typer.Typer(
@@ -54,6 +55,7 @@ app.command()(ranks.ranks)
 app.command()(forecast.forecast)
 app.command("score-forecast")(forecast.score_forecast)
 app.command()(allocate.allocate)
+app.command()(worth.worth)
 app.command()(plot.plot)
 app.command()(reconcile.reconcile)
 app.command(cls=train.SweepCommand)(train.train)

@@ -73,6 +73,21 @@ def _numbers(text, option):
     )
 
 
+def ends(text, option):
+    """Return the two ends of a range LOW:HIGH.
+
+    Examples
+    --------
+    >>> ends("1e19:1e24", "--within")
+    (1e+19, 1e+24)
+    """
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        raise InputError(f"{option} {text!r}: write LOW:HIGH, such as 1e19:1e24") from None
+    return low, high
+
+
 def runs_from(data, reading):
     """Read a table of runs: a built-in one, or a file with the options of a `Reading`; rows of highest loss too."""
     from ..datasets import KINDS

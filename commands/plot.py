@@ -10,10 +10,10 @@ from . import options, parsing, tables
 
 SEVERAL = ("frontier", "allocation", "posterior", "doubling")  # figures of one or several fits
 OF_BUDGET = ("valley", "allocation")  # which need one budget
-OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress")
+OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress", "worth")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
-       "horizons", "trend", "ranks", *OF_SCORES, "calibration")  # fmt: skip
+       "horizons", "trend", "ranks", "worth", *OF_SCORES, "calibration")  # fmt: skip
 UNPUBLISHED = (
     "residuals",
     "ppc",
@@ -24,6 +24,7 @@ UNPUBLISHED = (
     "horizons",
     "trend",
     "ranks",
+    "worth",
     *OF_SCORES,
     "calibration",
     "compare",
@@ -63,6 +64,9 @@ def plot(
     quantity: Annotated[
         str | None, Option(help="Of posterior and groups: a constant, such as alpha.", metavar="NAME")
     ] = None,
+    baseline: Annotated[
+        str | None, Option(help="Of worth: the group with which others are compared.", metavar="NAME")
+    ] = None,
     plan: Annotated[
         list[str] | None,
         Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
@@ -84,7 +88,7 @@ def plot(
     check_writable(out)
     if name in ONE and len(files) > 1:
         raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
-    chosen = _options(name, compute, show, quantity, parsing.values(plan, "--plan"))
+    chosen = _options(name, compute, show, quantity, baseline, parsing.values(plan, "--plan"))
     chosen |= {} if name in UNPUBLISHED else {"published": published}
     chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
     figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
@@ -101,15 +105,17 @@ def plot(
     tables.print_written(out)
 
 
-def _options(name, compute, show, quantity, planned):
+def _options(name, compute, show, quantity, baseline, planned):
     """Return the options of a figure, refusing those of others."""
-    values = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
+    values = {"--compute": compute, "--show": show, "--quantity": quantity, "--baseline": baseline, "--plan": planned}
     takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation", "calibration"),
-             "--quantity": ("posterior", "groups"),
+             "--quantity": ("posterior", "groups"), "--baseline": ("worth",),
              "--plan": ("fit", *(figure for figure in OF_BUDGETS if figure != "progress"), "reconcile")}  # fmt: skip
     for option, value in values.items():
         if value and name not in takes[option]:
             raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
+    if name == "worth" and baseline is None:
+        raise InputError("the figure 'worth' compares with one group: name it with --baseline")
     budgets = parsing.numbers(compute, "--compute") if compute else None
     if name in OF_BUDGET and (budgets is None or len(budgets) != 1):
         count = "none" if budgets is None else len(budgets)
@@ -118,7 +124,9 @@ def _options(name, compute, show, quantity, planned):
         planned = planned | {"compute": budgets[0]}
     elif budgets is not None:
         planned = planned | {"compute": budgets}
-    return planned | {key: x for key, x in {"show": show, "quantity": quantity}.items() if x is not None}
+    return planned | {
+        key: x for key, x in {"show": show, "quantity": quantity, "baseline": baseline}.items() if x is not None
+    }
 
 
 def _drawn(name, files, chosen, html, json):

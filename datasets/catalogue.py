@@ -111,6 +111,15 @@ LISTED = (
         derived=TRAINING_FLOP,
     ),
     Table(
+        "gemstones",
+        619,
+        "runs",
+        "Readings of 22 transformers of many widths and depths: hot, cooled down, and at half the learning rate",
+        "McLeish et al. 2025 (arXiv 2502.06857), mcleish7/gemstone-scaling-laws at 5f42047",
+        "MIT",
+        derived=TRAINING_FLOP,
+    ),
+    Table(
         "lm_progress",
         231,
         "evaluations",

@@ -210,6 +210,13 @@ def schema(kind):
             **dict.fromkeys([f"loss_paloma_{part}" for part in PALOMA], number(positive)),
             **dict.fromkeys(["error_17_tasks", "error_46_tasks"], number(share)),
         },
+        "gemstones": {
+            **dict.fromkeys([*SIZES, "loss"], number(positive)),
+            "run": text(),
+            "series": text("hot", "cooldown", "half learning rate"),
+            "shape": text(),
+            **dict.fromkeys(["width", "depth"], whole(positive)),
+        },
         "lm_progress": {
             "system": text(),
             "paper_id": whole(positive),

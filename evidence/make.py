@@ -10,6 +10,7 @@ import time
 import warnings
 from pathlib import Path
 
+import alike
 import arithmetic
 import bayescaling as bs
 import beyond
@@ -22,6 +23,7 @@ import since
 import since_forms
 import small_models
 import values
+import worth
 from bayescaling.inference.settings import cores
 from platformdirs import user_cache_path
 from study import HERE, changes, made, read
@@ -38,6 +40,8 @@ STUDIES = {
     **horizons.STUDIES,
     **scores_forecasts.STUDIES,
     **values.STUDIES,
+    **alike.STUDIES,
+    **worth.STUDIES,
 }
 
 

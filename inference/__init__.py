@@ -4,6 +4,7 @@ from . import horizons, lengths, points, progress, scores
 from .checks.calibration import calibrate
 from .comparison.compare import compare
 from .comparison.rollout import rollout
+from .estimands.worth import worth
 from .fit import Fit
 from .fitter import Fitter
 from .fitting import fit
@@ -24,4 +25,5 @@ __all__ = [
     "progress",
     "rollout",
     "scores",
+    "worth",
 ]

@@ -165,6 +165,17 @@ def flop(compute):
     return f"{compute:.3g} FLOP".replace("e+", "e")
 
 
+def budgets(q):
+    """Write the median and 95% interval of compute, which may never be reached.
+
+    Examples
+    --------
+    >>> budgets({LOW: 3.2e21, MIDDLE: 1e24, HIGH: None})
+    '1e24 [3.2e21, never]'
+    """
+    return _interval(q, lambda x: NEVER if x is None else f"{x:.2g}".replace("e+", "e"))
+
+
 def probability(p):
     """Write a probability that may be near 0 or 1."""
     return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"

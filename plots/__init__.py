@@ -11,6 +11,7 @@ from .scores import plot_capability, plot_since
 from .sizes import plot_allocation, plot_frontier
 from .trends import plot_trend
 from .validation import plot_calibration, plot_sensitivity
+from .worth import plot_worth
 
 __all__ = [
     "plot_allocation",
@@ -35,4 +36,5 @@ __all__ = [
     "plot_since",
     "plot_trend",
     "plot_valley",
+    "plot_worth",
 ]

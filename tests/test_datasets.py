@@ -18,6 +18,7 @@ ROWS = {
     "arithmetic_offsets": 520,
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
+    "gemstones": 619,
     "lm_progress": 231,
     "attribution_systems": 6,
     "eci_scores": 2249,
@@ -120,6 +121,18 @@ def test_seeds_of_one_cell_differ_little():
     assert len(cells) == 16
     assert cells.std().median() == pytest.approx(0.00395, abs=5e-6)
     assert cells.std().max() == pytest.approx(0.02628, abs=5e-6)
+
+
+def test_sizes_of_gemstones_follow_from_their_shapes():
+    table = load("gemstones")
+    width, depth = table["width"], table["depth"]
+    blocks = table["parameters"] - 2 * 50304 * width - (2 * depth + 1) * width
+    np.testing.assert_allclose(blocks / (depth * width**2), np.where(width == 384, 44 / 3, 15), rtol=1e-12)
+    assert (table["shape"] == width.astype(str) + "x" + depth.astype(str)).all()
+    assert table["series"].value_counts().to_dict() == {"hot": 220, "half learning rate": 200, "cooldown": 199}
+    # Cooling down helps at equal shape and nearly equal tokens; the published exponents of N* are near one half.
+    last = table[table["tokens"] > 0.98e11].groupby(["shape", "series"])["loss"].min().unstack().dropna()
+    assert (last["cooldown"] < last["hot"] - 0.03).all()
 
 
 def test_overtraining_runs_foretell_as_the_paper_says():

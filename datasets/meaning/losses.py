@@ -54,8 +54,8 @@ def warn_of_repeats(runs, sizes, label):
     warn(
         f"{label}: {count} size{'s come' if count > 1 else ' comes'} with losses more than {APART:.0%} apart, up to "
         f"{spread.max():.0%} (at {example}); such rows differ in {different}: a law of sizes takes that for noise; "
-        'choose rows with where= (--where), best_of="parameters,tokens" (--best-of parameters,tokens) or last_of= '
-        "(--last-of)",
+        'fit groups (--group COLUMN), or choose rows with where= (--where), best_of="parameters,tokens" '
+        "(--best-of parameters,tokens) or last_of= (--last-of)",
         TableWarning,
     )
 

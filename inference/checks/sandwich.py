@@ -274,13 +274,15 @@ def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.D
     return dict(quantities) | _spread(fit, {name: arrays[name] for name in finite})
 
 
-def quotable_places(fit, quantities):
+def quotable_places(fit, quantities, *, bounded=True):
     """Take `quotable` of each place of several arrays of draws, for which log densities are evaluated once.
 
     Parameters
     ----------
     fit : Fit
     quantities : dict of str to DataArray, dims (chain, draw, ...)
+    bounded : bool
+        Whether what is positive in every draw must be so, as in `robust`; not so of differences.
 
     Returns
     -------
@@ -292,7 +294,7 @@ def quotable_places(fit, quantities):
     values = np.concatenate(places)
     varies = np.isfinite(values).all((1, 2)) & (np.ptp(values, axis=(1, 2)) > 0)
     if varies.any() and fit.check()["verdict"] != FITS:
-        values[varies] = _spread_values(fit, values[varies])
+        values[varies] = _spread_values(fit, values[varies], bounded=bounded)
     ends = np.cumsum([len(part) for part in places])[:-1]
     parts = zip(arrays.items(), np.split(values, ends), strict=True)
     return {name: x.copy(data=np.moveaxis(part, 0, -1).reshape(x.shape)) for (name, x), part in parts}
@@ -305,11 +307,11 @@ def _spread(fit, quantities):
     return {name: x.transpose(*DRAWS).copy(data=y) for (name, x), y in zip(quantities.items(), spread, strict=True)}
 
 
-def _spread_values(fit, values):
+def _spread_values(fit, values, *, bounded=True):
     """Spread draws, (quantity, chain, draw), on the scale on which each quantity has no bounds."""
     least, greatest = values.min((1, 2)), values.max((1, 2))
-    shares = (least > 0) & (greatest < 1)
-    positive = (least > 0) & ~shares
+    shares = (least > 0) & (greatest < 1) & bounded
+    positive = (least > 0) & ~shares & bounded
     free = values.copy()
     free[shares] = np.log(values[shares]) - np.log1p(-values[shares])
     free[positive] = np.log(values[positive])

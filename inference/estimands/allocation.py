@@ -65,21 +65,21 @@ class Allocation(Printed, xr.Dataset):
         notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
         named = f"{self.attrs['law']}, {self.attrs['table']}"
         return Text(
-            f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, self.how)
+            f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, how(self.attrs))
         )
 
-    @property
-    def how(self):
-        """Name what the intervals hold."""
-        spread = "robust where the rows reject the law" if self.attrs["robust"] else "of the law alone"
-        beyond = ", with the drift beyond the largest run" if self.attrs["beyond"] == "drift" else ""
-        return f"Medians and 95% intervals, {spread}{beyond}."
+
+def how(attrs):
+    """Name what the intervals hold, by the attributes of a result."""
+    spread = "robust where the rows reject the law" if attrs["robust"] else "of the law alone"
+    beyond = ", with the drift beyond the largest run" if attrs["beyond"] == "drift" else ""
+    return f"Medians and 95% intervals, {spread}{beyond}."
 
 
 def _row(entry):
     """Return cells of one answer, text by column."""
     row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
-    row["times the largest run"] = _times(entry["extrapolation"])
+    row["times the largest run"] = times_largest(entry["extrapolation"])
     if "near_optimal" in entry:
         within = f"parameters {_within(entry)}"
         row[within] = (
@@ -93,7 +93,7 @@ def _within(entry):
     return f"within {100 * entry['near_optimal']:.3g}% of the best {what}"
 
 
-def _times(decades):
+def times_largest(decades):
     """Write decades of compute outside the runs as a factor of the largest run, or below the least."""
     if decades is None:
         return "endless"

@@ -52,6 +52,22 @@ class Drift(NamedTuple):
         scale, spread = (self.loss, self.spread) if of == "loss" else (self.size, self.size_spread)
         return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
 
+    def slopes_of_groups(self, rng, shape, groups, alike):
+        """Draw errors of log loss a decade of several groups of runs: an ndarray (*shape, group).
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        shape : tuple of int
+            Of the posterior draws.
+        groups : int
+        alike : float
+            Correlation of the errors of two groups.
+        """
+        scale = self.loss * np.exp(self.spread * rng.standard_normal(shape))[..., None]
+        common, single = rng.standard_normal((*shape, 1)), rng.standard_normal((*shape, groups))
+        return scale * (np.sqrt(alike) * common + np.sqrt(1 - alike) * single)
+
     def errors(self, rng, decades, shape, *, scatter=True):
         """Draw errors of log loss at runs so many decades above the largest: an ndarray (*shape, run), 0 inside.
 
@@ -92,6 +108,12 @@ class Drift(NamedTuple):
 def drifts():
     """Read the drift of each law that was rolled out, by its name."""
     return {name: Drift(**scales) for name, scales in evidence("beyond")["result"]["drift"].items()}
+
+
+@cache
+def alike():
+    """Read the correlation of the drifts of two groups of runs, which ``evidence/alike.py`` learns from rollouts."""
+    return evidence("alike")["result"]["alike"]
 
 
 def drift_of(law):

@@ -16,6 +16,7 @@ from .grouped_draws import GroupedDraws
 from .grouped_parts import GroupedGrouping, GroupedPlanner, GroupedTests
 from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
+from .noise import OF_EFFECTS
 from .populations import SPREAD, TYPICAL, check_population, population, spread
 
 TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the spread is small: longer steps diverge
@@ -55,7 +56,8 @@ class Grouped(Law):
     Parameters
     ----------
     law : LossLaw
-        Such as ``Chinchilla()``. `EmbeddingCorrected` and `Configurations`, of sizes of models, are refused.
+        Such as ``Chinchilla()``. `EmbeddingCorrected` and `Configurations`, of sizes of models, are refused. Rows of
+        several groups may share a run effect, such as that of a pair, if its scale is shared.
     by : str
         Column whose values are the groups.
     pooled : sequence of str, optional
@@ -177,8 +179,8 @@ class Grouped(Law):
         table = self.law.rows(self._sized(table))
         by_group = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
         grouping.check_groups(table, self.by, by_group)
-        if self.effects_of:
-            grouping.check_runs(table, self.by, self.effect_column)
+        if self.effects_of and (single := [name for name in self.of_groups if name in OF_EFFECTS]):
+            grouping.check_runs(table, self.by, self.effect_column, single)
         return table
 
     def _sized(self, rows):

@@ -63,8 +63,8 @@ def check_groups(table, by, quantities):
         )
 
 
-def check_runs(table, by, run):
-    """Refuse a table in which rows of one run are of several groups.
+def check_runs(table, by, run, scales):
+    """Refuse a table in which rows of one run are of several groups, whose effects have scales by group.
 
     Raises
     ------
@@ -76,8 +76,8 @@ def check_runs(table, by, run):
         first = several.index[np.argmax(several)]
         raise InputError(
             f"{table.attrs.get('source', 'the table')}: run {quoted(first)} is in groups "
-            f"{listed(sorted(set(labels[runs == first])))} of column {by!r}, but rows of a run are of one group; name "
-            "the runs of each group apart"
+            f"{listed(sorted(set(labels[runs == first])))} of column {by!r}, but rows of a run are of one group where "
+            f"{listed(scales)} is by group; name the runs of each group apart, or share {listed(scales)}"
         )
 
 

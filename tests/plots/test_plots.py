@@ -133,6 +133,7 @@ def figures(
         "since": lambda **options: bs.plot_since(scores_fit, **options),
         "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),
         "groups": lambda **options: bs.plot_groups(grouped_fit, **options),
+        "worth": lambda **options: bs.plot_worth(grouped_fit, "odd", **options),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(with_matplotlib, "draw", lambda picture, ax: picture)

@@ -1,0 +1,73 @@
+"""The command ``worth``: what a changed recipe is worth against a baseline, and whether to promote it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from . import options, parsing, tables
+
+
+def worth(
+    files: Annotated[
+        list[Path],
+        Argument(
+            help="Fits of groups that 'bayescaling fit --group COLUMN' wrote. Of several the first is reported.",
+            metavar="FILE.nc...",
+        ),
+    ],
+    baseline: Annotated[str, Option(help="Group with which the others are compared.", metavar="NAME")],
+    compute: Annotated[
+        list[str], Option(help="Budget in FLOP, or a range such as 1e20:1e24:5. Repeatable.", metavar="FLOP")
+    ],
+    tokens_per_parameter: Annotated[
+        float | None,
+        Option(help="Tokens per parameter of every run; by default each group has its best.", metavar="RATIO"),
+    ] = None,
+    within: Annotated[
+        str | None, Option(help="Compute between which the order may turn, such as 1e19:1e24.", metavar="LOW:HIGH")
+    ] = None,
+    switch: Annotated[float, Option(help="FLOP that adopting a change takes.", metavar="FLOP")] = 0.0,
+    price: Annotated[float | None, Option(help="Money for an hour of one GPU.", metavar="MONEY")] = None,
+    gpu_flop: Annotated[float, Option(help="Peak FLOP of one GPU in a second.", metavar="FLOP")] = 9.89e14,
+    utilisation: Annotated[float, Option(help="Share of the peak that training reaches.", metavar="SHARE")] = 0.4,
+    plan: Annotated[
+        list[str] | None,
+        Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
+    ] = None,
+    beyond: options.Beyond = "drift",
+    robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
+    json: options.Json = False,
+):
+    """Print the compute multiplier of each group, whether it is better, and whether to promote it."""
+    from ..inference import storage
+    from ..inference.estimands.worth import worth
+    from ..reports import results
+
+    names = [name.removesuffix(".nc") for name in tables.names_of(files, json)]
+    fits = {name: storage.open(path) for name, path in zip(names, files, strict=True)}
+    result = worth(
+        fits if len(fits) > 1 else next(iter(fits.values())),
+        baseline,
+        parsing.numbers(compute, "--compute"),
+        tokens_per_parameter=tokens_per_parameter,
+        within=None if within is None else parsing.ends(within, "--within"),
+        switch=switch,
+        price=price,
+        gpu_flop=gpu_flop,
+        utilisation=utilisation,
+        beyond=beyond,
+        robust=robust,
+        **parsing.values(plan, "--plan"),
+    )
+    first = next(iter(fits.values()))
+    verdict = results.verdict_entry(first)
+    if json:
+        tables.print_json({"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict})
+        return
+    print(result)
+    for file, fit in zip(files, fits.values(), strict=True):
+        tables.print_diagnostics(file, fit.diagnostics)
+    if verdict["rejected_by"]:
+        print(f"warning: {files[0]}: {verdict['sentence']}", file=sys.stderr)

@@ -1,0 +1,150 @@
+"""Whether to promote a change, drop it or make one more run, by expected cost, and which run that is."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import special
+
+from ...models.draws import DRAWS
+from ...models.loss.budget import SIZES, training_flop
+from ...models.loss.grouping import GROUP, labelled
+from .beyond import decades_beyond, drift_of
+from .curves import DECADES, MOST
+
+ACTIONS = ("promote", "one more", "drop")
+NODES = 15  # outcomes of a further run, of equal probability
+LEAST_PAIRS = 10
+LARGER = 2  # sizes between the largest run and the budget
+COSTS = "expected_cost"
+WORTHWHILE = 0.01  # share of the least cost of the others that one more run must save
+
+
+def decided(fit, baseline, result, curves, switch):
+    """Compute the expected cost of each action, the least, and the run that lowers it most.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Grouped` law.
+    baseline : str
+    result : Dataset
+        With ``multiplier`` (chain, draw, group, compute).
+    curves : dict of str to Curve
+        By group.
+    switch : float
+        FLOP of adopting a change.
+
+    Returns
+    -------
+    Dataset
+        See `worth`.
+    """
+    parts = []
+    for group in result[GROUP].values.tolist():
+        for budget in result["compute"].values.tolist():
+            log_m = np.log(result["multiplier"].sel({GROUP: group, "compute": budget}))
+            draws = log_m.transpose(*DRAWS).values.ravel().clip(-MOST * DECADES, MOST * DECADES)
+            runs = _candidates(fit, (group, baseline), curves, budget)
+            parts.append(_one(draws, runs, *_outcomes(fit, runs, curves), fit.law.grouping.by, budget, switch))
+    shape = result.sizes[GROUP], result.sizes["compute"]
+    variables = {
+        name: ((GROUP, "compute", "action")[: 2 + (name == COSTS)], np.array([part[name] for part in parts]))
+        for name in parts[0]
+    }
+    variables = {name: (dims, x.reshape(*shape, *x.shape[1:])) for name, (dims, x) in variables.items()}
+    coordinates = {name: result[name].values for name in (GROUP, "compute")}
+    return xr.Dataset(variables, coordinates | {"action": list(ACTIONS)})
+
+
+def _candidates(fit, groups, curves, budget):
+    """Return runs that may be made next: each size of the runs in each group, and larger ones towards the budget."""
+    law, by = fit.law, fit.law.grouping.by
+    rows = fit.rows[np.isin(labelled(fit.rows[by]), groups)]
+    sizes = rows.drop_duplicates(list(law.columns))
+    parts = [sizes.assign(**{by: group}) for group in groups]
+    for group in groups:
+        largest = curves[group].greatest
+        if budget > largest:
+            larger = pd.DataFrame(curves[group].sizes(np.geomspace(largest, budget, LARGER + 2)[1:-1]))
+            parts += [larger.assign(**{by: group})] if {*law.columns} <= {*larger} else []
+    runs = pd.concat(parts, ignore_index=True)
+    return runs.assign(training_flop=training_flop(runs))
+
+
+def _outcomes(fit, runs, curves):
+    """Return draws of the log mean loss of each run, (sample, run), and the variance of its log loss about that."""
+    draws, law = fit.draws, fit.law
+    loss = draws.mean(runs).transpose(*DRAWS, "run").values
+    variance = draws.noise_arguments(runs)[0] ** 2
+    if law.effects_of:  # a further run has a new effect
+        squared = draws.named()[law.residuals.effect_sd] ** 2
+        variance = variance + squared.mean([dim for dim in squared.dims if dim not in DRAWS]).values[..., None]
+    variance = (variance if law.scale.startswith("log_") else variance / loss**2).mean((0, 1))
+    mean = np.log(loss).reshape(-1, len(runs))
+    decades = decades_beyond(law, fit.rows, runs)
+    slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouping.by])], axis=1)
+    if not slopes.any():
+        return mean, variance
+    return mean + slopes * decades, variance + (decades > 0) * drift_of(law).step ** 2
+
+
+def _one(log_m, runs, mean, variance, by, budget, switch):
+    """Compute costs of the three actions and the next run, for one group at one budget."""
+    left, flop = _variance_left(log_m, mean, variance), runs["training_flop"].to_numpy()
+    costs = flop + np.array([_cost_after(log_m, share, budget, switch) for share in left])
+    best = int(costs.argmin())
+    promote, drop = _costs(log_m, budget, switch)
+    least = min(promote, drop)
+    waits = costs[best] < (1 - WORTHWHILE) * least
+    return {
+        COSTS: [float(promote), float(costs[best]), float(drop)],
+        "decision": "one more" if waits else "promote" if promote < drop else "drop",
+        "next_parameters": float(runs[next(column for column in SIZES if column in runs)][best]),
+        "next_tokens": float(runs["tokens"][best]),
+        "next_group": str(labelled(runs[by])[best]),
+        "next_flop": float(flop[best]),
+        "variance_left": float(left[best]),
+    }
+
+
+def _variance_left(log_m, mean, variance):
+    """Compute the share of the variance of draws that one run of each mean, (sample, run), and scatter leaves."""
+    spread = log_m - log_m.mean()
+    covariance = spread @ (mean - mean.mean(0)) / (len(spread) - 1)
+    total = max(spread.var(ddof=1), np.finfo(float).tiny)
+    return np.clip(1 - covariance**2 / (mean.var(0, ddof=1) + variance) / total, 0.0, 1.0)
+
+
+def _costs(log_m, budget, switch):
+    """Compute the expected FLOP wasted by promoting and by dropping a change; the last axis is of draws."""
+    worse, better = (np.maximum(-np.expm1(np.minimum(x, 0.0)), 0.0) for x in (log_m, -log_m))
+    return budget * worse.mean(-1) + switch, budget * better.mean(-1)
+
+
+def _cost_after(log_m, left, budget, switch):
+    """Compute the expected cost of the better of both, once a run has left a share of the variance."""
+    centre, sd = log_m.mean(), log_m.std()
+    outcomes = special.ndtri((np.arange(NODES) + 0.5) / NODES) * np.sqrt(1 - left) * sd
+    after = centre + outcomes[:, None] + np.sqrt(left) * (log_m - centre)
+    return np.minimum(*_costs(after, budget, switch)).mean()
+
+
+def pairing(fit, group, baseline):
+    """Compute the correlation of residuals of runs that differ by their group alone.
+
+    Returns
+    -------
+    dict or None
+        ``pairs`` and ``correlation``; None for fewer than `LEAST_PAIRS` pairs.
+    """
+    law, rows = fit.law, fit.rows
+    labels = labelled(rows[law.grouping.by])
+    residual = law.on_scale(rows[law.observed].to_numpy(float)) - law.on_scale(
+        fit.draws.mean().transpose(*DRAWS, "run").values
+    ).mean((0, 1))
+    table = rows[list(law.columns)].assign(residual=residual, group=labels)
+    one, other = (table[labels == name].groupby(list(law.columns))["residual"].mean() for name in (group, baseline))
+    both = one.to_frame("one").join(other.to_frame("other"), how="inner")
+    if len(both) < LEAST_PAIRS:
+        return None
+    return {"pairs": len(both), "correlation": float(np.corrcoef(both["one"], both["other"])[0, 1])}

@@ -1,0 +1,251 @@
+"""What a change is worth: the compute that the baseline needs for the loss that a changed recipe reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from ...datasets.wording import listed, quoted, shown
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.grouping import GROUP, GROUPS
+from ..checks.sandwich import quotable_places
+from ..needs import of_kind
+from .allocate import checked_plan, compute_range
+from .beyond import alike, check_beyond, drift_of
+from .curves import Curve, crossing
+from .next_run import decided, pairing
+from .price import GPU_FLOP, UTILISATION, Price
+from .worth_result import Worth
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..fit import Fit
+
+POINTS, FURTHER = 61, 1e3  # budgets among which the order may turn, and how far above the largest
+SURE = 0.95  # probability from which a direction is claimed
+
+
+def worth(
+    fits: Fit | Mapping[str, Fit],
+    baseline: str,
+    at: ArrayLike,
+    *,
+    tokens_per_parameter: float | None = None,
+    within: tuple[float, float] | None = None,
+    switch: float = 0.0,
+    price: float | None = None,
+    gpu_flop: float = GPU_FLOP,
+    utilisation: float = UTILISATION,
+    beyond: str = "drift",
+    robust: bool = True,
+    **planned: Any,
+) -> Worth:
+    """Compute what a change of the recipe is worth, from a fit of the runs with it and without it.
+
+    The groups of a `Grouped` law are recipes, such as optimizers or corpora. The compute multiplier m of a group is the
+    compute that the baseline needs for the loss of the group at C, over C. It is computed for each draw. By default
+    each group has its best allocation of the compute.
+
+    Parameters
+    ----------
+    fits : Fit, or mapping of str to Fit
+        Of a `Grouped` law. Of several, such as one for each choice of what groups share, the first is reported. A
+        direction is claimed only if all of them agree.
+    baseline : str
+        Group with which the others are compared.
+    at : float or array_like, shape (compute,)
+        Budgets C = 6 N_T D in FLOP.
+    tokens_per_parameter : float, optional
+        Tokens per parameter of every run, in place of the best allocation of each group.
+    within : tuple of float, optional
+        Range of compute in which the order may turn. By default it is from the least compute of the runs to 1,000 times
+        the largest run or budget.
+    switch : float
+        FLOP that adopting a changed recipe takes, in the decision.
+    price : float, optional
+        Money for an hour of one GPU, of `gpu_flop` at its peak and a share `utilisation` of it used.
+    beyond : {"drift", "none"}
+        Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`. The drifts of two
+        groups are correlated as in rollouts of tables of groups (``evidence/alike.json``).
+    robust : bool
+        Where the rows reject the law, spread the difference of log losses to its robust standard deviation.
+    **planned
+        As for `allocate`, without the group.
+
+    Returns
+    -------
+    Worth
+        A Dataset that prints a short table; ``.table()`` returns its numbers. The dims are chain, draw, group (those
+        other than the baseline) and compute. ``multiplier`` is m, infinite where the baseline does not reach the loss
+        with a million times the compute. ``gain`` is the loss of the baseline minus that of the group at C, in nats per
+        token. ``saved`` is (m - 1) C in FLOP; with a price there are also ``gpu_hours`` and ``money``. ``turns`` is
+        the compute at which the order of the two turns, the nearest to C, infinite where it does not in that range.
+
+        Without chain and draw: ``p_better`` is the probability that m is above 1, by ``variant`` where there are
+        several fits, and ``direction`` is "better", "worse" or "open". ``expected_cost``, by ``action``, is in FLOP:
+        "promote" wastes C (1 - m) where the group is worse, "drop" wastes C (1 - 1/m) where it is better. "one more"
+        first pays for one more run and then does the better of both. ``decision`` has the least cost.
+        ``next_parameters``, ``next_tokens`` and ``next_group`` are the run that lowers the expected cost most, among
+        the sizes of the fitted runs. ``variance_left`` is the share of the variance of log m that it leaves.
+        ``extrapolation`` is in decades of compute beyond the smaller of the two groups' largest runs.
+
+    Raises
+    ------
+    InputError
+        If a law has no groups or the baseline is none of them. If a budget, a ratio, a price or the range is not
+        positive.
+
+    Notes
+    -----
+    The difference of log losses, group minus baseline, is quoted as any other quantity is: it is robust where the rows
+    reject the law. Beyond the runs it carries the drift of each group. Multiplier, gain and order follow from this one
+    difference and the curve of the baseline. The variance that a run leaves follows from the covariance over draws
+    of log m with the mean log loss of the run, ``cov**2 / (var + scatter**2)``.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> halves = runs.assign(half=["a", "b"] * 122 + ["a"])
+    >>> law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
+    >>> fit = bs.fit(law, halves, seed=1, draws=500, tune=500)
+    >>> change = bs.worth(fit, "a", 1e22)
+    >>> change["direction"].item()
+    'open'
+    """
+    named = {str(name): fit for name, fit in fits.items()} if isinstance(fits, Mapping) else {"": fits}
+    if not named:
+        raise InputError("no fit is given; pass a fit of a Grouped law, or a dict of fits by name")
+    for fit in named.values():
+        check_baseline(fit, baseline)
+    budgets = _positive(at, "at", "budgets in FLOP")
+    costs = None if price is None else Price(price, gpu_flop, utilisation)
+    if not (isinstance(switch, int | float) and 0 <= switch < float("inf")):
+        raise InputError(f"switch must be FLOP, at least 0, not {shown(switch)}")
+    ends = None if within is None else _positive(within, "within", "a range of FLOP such as (1e19, 1e24)", 2)
+    if ends is not None and not ends[0] < ends[1]:
+        raise InputError(f"within must be a range of FLOP such as (1e19, 1e24), not {shown(within)}")
+    options = {"tokens_per_parameter": tokens_per_parameter, "within": ends, "beyond": beyond, "robust": robust}
+    results = {name: multipliers(fit, str(baseline), budgets, **options, **planned) for name, fit in named.items()}
+    first, (result, curves) = next(iter(named.values())), next(iter(results.values()))
+    law: Any = first.law
+    result = result.merge(_agreement({name: one for name, (one, _) in results.items()}))
+    result = result.merge(decided(first, str(baseline), result, curves, switch))
+    if costs is not None:
+        result["gpu_hours"], result["money"] = costs.hours(result["saved"]), costs.money(result["saved"])
+    result.attrs |= {
+        "law": law.label,
+        "table": first.table_named,
+        "baseline": str(baseline),
+        "by": law.grouping.by,
+        "robust": robust,
+        "beyond": beyond,
+        "price": costs,
+        "variants": len(results),
+        "paired": law.effects_of == "run",
+        "pairing": {g: pairing(first, g, str(baseline)) for g in result[GROUP].values.tolist()},
+    }
+    for name, unit in (("gain", "nats/token"), ("saved", "FLOP"), ("turns", "FLOP"), ("multiplier", "1")):
+        result[name].attrs["units"] = unit
+    result["compute"].attrs["units"] = "FLOP"
+    return Worth(result.data_vars, result.coords, result.attrs)
+
+
+def check_baseline(fit, baseline):
+    """Refuse a fit without groups, and a baseline that is none of them."""
+    law = of_kind(fit, "runs").law
+    if law.grouping.by is None:
+        raise InputError(
+            f"{fit.place} is a fit of {law.label}, which has no groups to compare; fit a Grouped law (--group COLUMN)"
+        )
+    names = fit.reference[GROUPS]
+    if str(baseline) not in names:
+        raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouping.by!r}: {listed(names)}")
+
+
+def _positive(values, name, must, count=None):
+    """Return positive numbers as an array of one axis, refusing others."""
+    try:
+        numbers = np.atleast_1d(np.asarray(values, float))
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    whole = numbers.ndim == 1 and numbers.size and count in (None, numbers.size)
+    if not whole or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise InputError(f"{name} must be positive {must}, not {shown(values)}")
+    return numbers
+
+
+def multipliers(
+    fit, baseline, budgets, *, tokens_per_parameter=None, within=None, beyond="drift", robust=True, **planned
+):
+    """Compute multipliers, gains and where the order turns under one fit; parameters as for `worth`.
+
+    Returns
+    -------
+    Dataset, dict of str to Curve
+        The curves of loss against compute by group.
+    """
+    check_beyond(beyond)
+    draws, ratio = fit.draws, None
+    if tokens_per_parameter is not None:
+        ratio = float(_positive(tokens_per_parameter, "tokens_per_parameter", "one ratio", 1)[0])
+    planned = checked_plan(draws.law, planned)
+    if GROUP in planned:
+        raise InputError("worth compares all groups with the baseline; leave out group")
+    names = draws.reference[GROUPS]
+    others = [name for name in names if name != baseline]
+    shape = draws.real_line().transpose(*DRAWS, ...).shape[:2]
+    drift = drift_of(draws.law) if beyond == "drift" else None
+    slopes = np.zeros((*shape, len(names)))
+    if drift is not None:
+        slopes = drift.slopes_of_groups(np.random.default_rng(fit.record["seed"]), shape, len(names), alike())
+    slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
+    curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
+    ends = _range(fit, budgets, planned) if within is None else within
+    places = np.log(np.concatenate([budgets, np.geomspace(*ends, POINTS)]))
+    at, base = places[: len(budgets)], curves[baseline]
+    law_gaps = {name: curves[name].law(places) - base.law(places) for name in others}
+    coordinates = {"point": np.arange(len(places))}
+    gaps = draws.by_draw(law_gaps, coordinates)
+    if robust:
+        gaps = quotable_places(fit, dict(gaps.data_vars), bounded=False)
+    at_base, variables = base(at), {}
+    for name in others:
+        gap = gaps[name].transpose(*DRAWS, "point").values.reshape(-1, len(places))
+        gap = gap + curves[name].drift(places) - base.drift(places)
+        at_group = at_base + gap[:, : len(at)]
+        needed = np.exp(base.reaches(at_group, at) - at)
+        turns = np.stack([crossing(places[len(at) :], gap[:, len(at) :], budget) for budget in at], axis=-1)
+        one = {"multiplier": needed, "gain": np.exp(at_base) - np.exp(at_group), "turns": np.exp(turns)}
+        variables[name] = draws.by_draw(one, {"compute": budgets})
+    result = xr.concat(list(variables.values()), dim=xr.Variable(GROUP, others)).transpose(*DRAWS, GROUP, "compute")
+    result["saved"] = (result["multiplier"] - 1) * result["compute"]
+    smallest = [min(curves[name].greatest, base.greatest) for name in others]
+    beyond_by = np.log10(budgets / np.array(smallest)[:, None] / (1 + 1e-9)).clip(min=0)
+    result["extrapolation"] = ((GROUP, "compute"), beyond_by)
+    result.attrs = {"within": (float(ends[0]), float(ends[1]))}
+    return result, curves
+
+
+def _range(fit, budgets, planned):
+    """Return the default range in which the order may turn."""
+    ranges = [compute_range(fit, group=name, **planned) for name in fit.reference[GROUPS]]
+    least, greatest = np.nanmin(ranges), np.nanmax(ranges)
+    return np.array([min(least, budgets.min()), FURTHER * max(greatest, budgets.max())])
+
+
+def _agreement(results):
+    """Return the probability that each group is better, by fit where there are several, and the direction."""
+    by_fit = xr.concat(
+        [(one["multiplier"] > 1).mean(DRAWS) for one in results.values()], dim=xr.Variable("variant", [*results])
+    )
+    better, worse = (by_fit >= SURE).all("variant"), (by_fit <= 1 - SURE).all("variant")
+    direction = xr.where(better, "better", xr.where(worse, "worse", "open"))
+    first = by_fit.isel(variant=0, drop=True)
+    agreement = xr.Dataset({"p_better": first, "direction": direction})
+    return agreement if len(results) == 1 else agreement.assign(p_better_by_variant=by_fit)

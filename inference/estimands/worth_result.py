@@ -1,0 +1,117 @@
+"""What `worth` returns: draws of multipliers, which print a short table."""
+
+import pandas as pd
+import xarray as xr
+
+from ...models.draws import DRAWS
+from ...models.loss.grouping import GROUP
+from ..intervals import finite, summary
+from ..printed import Printed, Text
+from ..words import HIGH, LOW, MIDDLE, budgets, factor, flop, plain, probability, size, sizes
+from .allocation import how, times_largest
+
+QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
+SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
+          "variance_left", "extrapolation")  # fmt: skip
+BY_LABEL = ("expected_cost", "p_better_by_variant")
+CORRELATED = 0.3  # correlation of the residuals of pairs from which it is printed
+
+
+def _by_label(x):
+    """Return numbers by the label of their one dim."""
+    return {str(label): float(value) for label, value in zip(x[x.dims[0]].values, x.values, strict=True)}
+
+
+class Worth(Printed, xr.Dataset):
+    """What changes are worth, draw by draw; see `worth`."""
+
+    __slots__ = ()
+
+    def entries(self):
+        """Summarise the draws, a list of dict, one a group and budget."""
+        return [
+            self._entry(self.sel({GROUP: group, "compute": budget}), group, budget)
+            for group in self[GROUP].values.tolist()
+            for budget in self["compute"].values.tolist()
+        ]
+
+    def _entry(self, at, group, budget):
+        entry = {"group": group, "baseline": self.attrs["baseline"], "compute": budget}
+        entry |= {name: summary(at[name], ratio=True) for name in QUANTITIES if name in at}
+        for name in SINGLE:
+            x = at[name].item()
+            entry[name] = x if isinstance(x, str) else finite(x)
+        entry["p_turns"] = float((at["turns"] < float("inf")).mean())
+        entry |= {name: _by_label(at[name]) for name in BY_LABEL if name in at}
+        return entry
+
+    def table(self):
+        """Return medians and ends of 95% intervals, a DataFrame with one row a group and budget."""
+        rows = {}
+        for entry in self.entries():
+            row = {(name, q): entry[name][q] for name in QUANTITIES if name in entry for q in (LOW, MIDDLE, HIGH)}
+            rows[entry["group"], entry["compute"]] = row | {(name, ""): entry[name] for name in SINGLE}
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index = pd.MultiIndex.from_tuples(table.index, names=[GROUP, "compute"])
+        return table
+
+    def text(self):
+        """Return what is printed; None of a part of the result."""
+        whole = {*DRAWS, GROUP, "compute"} <= {*self.dims} and {*QUANTITIES[:3], *SINGLE} <= {*self.data_vars}
+        if "baseline" not in self.attrs or not whole:
+            return None
+        entries = self.entries()
+        title = f"Worth of each {self.attrs['by']} against {self.attrs['baseline']}"
+        table = pd.DataFrame.from_dict({heading(entry): row(entry) for entry in entries}, orient="index")
+        return Text(f"{title} ({self.attrs['law']}, {self.attrs['table']})", table, self.notes(entries))
+
+    def notes(self, entries):
+        """Return what to know of the table, in sentences."""
+        low, high = self.attrs["within"]
+        lines = [
+            how(self.attrs),
+            f"The multiplier is the compute that {self.attrs['baseline']} needs for the same loss, over the budget. An "
+            f"order that does not turn between {flop(low)} and {flop(high)} never turns.",
+            *(next_run(entry) for entry in entries if entry["decision"] == "one more"),
+        ]
+        if self.attrs["price"] is not None:
+            lines.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
+        if self.attrs["variants"] == 1:
+            lines.append("One fit: check the direction with other choices of what the groups share.")
+        lines += [
+            f"Runs of {group} and {self.attrs['baseline']} with the same sizes have residuals with correlation "
+            f"{pairs['correlation']:.2f} ({pairs['pairs']} pairs): fit run effects by pair."
+            for group, pairs in self.attrs["pairing"].items()
+            if pairs and pairs["correlation"] >= CORRELATED and not self.attrs["paired"]
+        ]
+        return tuple(lines)
+
+
+def heading(entry):
+    """Name a group and a budget."""
+    return f"{entry['group']} at {flop(entry['compute'])}"
+
+
+def row(entry):
+    """Return cells of one group and budget, text by column."""
+    money = {"money": sizes(entry["money"])} if "money" in entry else {}
+    return {
+        "compute multiplier": factor(entry["multiplier"]),
+        "P(better)": probability(entry["p_better"]),
+        "direction": entry["direction"],
+        "gain in loss": plain(entry["gain"]),
+        **money,
+        "order turns at": budgets(entry["turns"]),
+        "times the largest run": times_largest(entry["extrapolation"]),
+        "decision": entry["decision"],
+    }
+
+
+def next_run(entry):
+    """Write which run is next and by how much it lowers the expected cost."""
+    costs = entry["expected_cost"]
+    run = f"{size(entry['next_parameters'])} parameters on {size(entry['next_tokens'])} tokens of {entry['next_group']}"
+    return (
+        f"{heading(entry)}: one more run, of {run}, lowers the expected cost from "
+        f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
+    )
