@@ -8,6 +8,7 @@ from .inference import (
     Fitter as Fitter,
     calibrate as calibrate,
     compare as compare,
+    design as design,
     fit as fit,
     horizons as horizons,
     lengths as lengths,
@@ -17,6 +18,7 @@ from .inference import (
     progress as progress,
     rollout as rollout,
     scores as scores,
+    update as update,
 )
 from .models import law as law, laws as laws
 from .plots import (

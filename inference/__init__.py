@@ -4,6 +4,8 @@ from . import horizons, lengths, points, progress, scores
 from .checks.calibration import calibrate
 from .comparison.compare import compare
 from .comparison.rollout import rollout
+from .decisions.design import design
+from .decisions.update import update
 from .fit import Fit
 from .fitter import Fitter
 from .fitting import fit
@@ -15,6 +17,7 @@ __all__ = [
     "Fitter",
     "calibrate",
     "compare",
+    "design",
     "fit",
     "horizons",
     "lengths",
@@ -24,4 +27,5 @@ __all__ = [
     "progress",
     "rollout",
     "scores",
+    "update",
 ]
