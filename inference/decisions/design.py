@@ -132,7 +132,7 @@ def design(
     first = fits[0]
     planned = checked_plan(first.draws.law, planned)
     table = candidates_of(first.law, first.rows, candidates, budget, planned)
-    targets = [target_of(one, target, compute, planned) for one in fits]
+    targets = [target_of(one.draws, target, compute, planned) for one in fits]
     gates = {}
     if gate:
         seeded = first.record["seed"] if seed is None else seed
@@ -143,7 +143,7 @@ def design(
     attrs = {"budget": budget, "gates": gates, "target": targets[0].text, "beyond": beyond, "price": price}
     attrs |= {"laws": [_name(one, fits) for i, one in enumerate(fits) if i in passed or not passed]}
     if not passed:
-        order = spread_out(cost, _off_ratio(table, np.nanmedian([one.ratio for one in targets])), budget)
+        order = spread_out(cost, off_ratio(table, np.nanmedian([one.ratio for one in targets])), budget)
         return scheduled(table.iloc[order], order, None, None, attrs)
     fits, targets = [fits[i] for i in passed], [targets[i] for i in passed]
     before = _moments(fits, targets, table, beyond)
@@ -159,7 +159,7 @@ def _moments(fits, targets, table, beyond):
     draws = [one.draws[pick] for one, pick in zip(targets, picks, strict=True)]
     noise = np.mean([noise_variance(fit.draws, table) for fit in fits], axis=0)
     if beyond == "drift":
-        more = [misfit_variance(fit, target, table) for fit, target in zip(fits, targets, strict=True)]
+        more = [misfit_variance(fit.draws, target.ratio, table) for fit, target in zip(fits, targets, strict=True)]
         noise = noise + np.mean(more, axis=0) * _on_scale(fits[0], means[0])
     return moments(np.concatenate(draws), np.concatenate(means), noise)
 
@@ -193,15 +193,15 @@ def noise_variance(draws, table):
     return variance
 
 
-def misfit_variance(fit, target, table):
+def misfit_variance(draws, ratio, table):
     """Compute the variance by which a law may miss the log loss of candidates: an ndarray (candidate,).
 
     The law misses runs beyond the fitted ones by its drift. The same scale a decade stands for runs off the target's
     tokens per parameter, where a misfit of the law teaches nothing about the target.
     """
-    scales = drift_of(fit.law)
-    decades = decades_beyond(fit.law, fit.rows, table)
-    far = decades**2 + _off_ratio(table, target.ratio) ** 2
+    scales = drift_of(draws.law)
+    decades = decades_beyond(draws.law, draws.rows, table)
+    far = decades**2 + off_ratio(table, ratio) ** 2
     return _mean_square(scales.loss, scales.spread) * far + scales.step**2 * (decades > 0)
 
 
@@ -224,7 +224,7 @@ def _mean_square(scale, spread):
     return (scale * np.exp(spread**2)) ** 2
 
 
-def _off_ratio(table, ratio):
+def off_ratio(table, ratio):
     """Compute decades between the tokens per parameter of candidates and those of the target, 0 where either is none.
 
     Returns

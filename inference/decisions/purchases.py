@@ -119,11 +119,11 @@ def best_plan(before, cost, budget):
     return min(plans, key=lambda plan: plan.variances[-1] if len(plan.variances) else np.inf)
 
 
-def spread_out(cost, distance, budget, *, near=0.5):
+def spread_out(cost, distance, budget, *, near=1.0, share=0.2):
     """Choose runs of many costs near a line in the plane of sizes, where no law is trusted to choose them.
 
-    Each run is the dearest that takes at most half of what is left of the budget, then those that still fit, so that
-    costs are spread evenly in logarithms.
+    Each run is the dearest that takes at most a share of what is left of the budget, then the cheapest that still fit.
+    The dearest runs near the line thus take most of the budget, at several ratios of the sizes.
 
     Parameters
     ----------
@@ -133,6 +133,7 @@ def spread_out(cost, distance, budget, *, near=0.5):
     budget : float
     near : float
         Decades within which candidates are near it. Where fewer than a tenth are, the nearest tenth is taken.
+    share : float
 
     Returns
     -------
@@ -142,7 +143,7 @@ def spread_out(cost, distance, budget, *, near=0.5):
     limit = max(near, float(np.quantile(distance[affordable], 0.1)))
     free, left, order = affordable[distance[affordable] <= limit], budget, []
     while (free := free[cost[free] <= left]).size:
-        small = free[cost[free] <= left / 2]
+        small = free[cost[free] <= share * left]
         pool = small if small.size else free
         chosen = pool[np.lexsort((distance[pool], -cost[pool]))[0]] if small.size else pool[cost[pool].argmin()]
         order.append(int(chosen))

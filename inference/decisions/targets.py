@@ -48,12 +48,12 @@ class Target(NamedTuple):
     slope: float = np.nan
 
 
-def target_of(fit, target, compute, planned):
-    """Return the `Target` that a user named, under the draws of a fit.
+def target_of(draws, target, compute, planned):
+    """Return the `Target` that a user named, under draws.
 
     Parameters
     ----------
-    fit : Fit
+    draws : Draws
     target : str, DataFrame or DataArray
         See `design`.
     compute : float or None
@@ -64,19 +64,19 @@ def target_of(fit, target, compute, planned):
     InputError
     """
     if isinstance(target, xr.DataArray):
-        if set(target.dims) != set(DRAWS) or target.size != fit.draws.named()[DRAWS[0]].size * _draws(fit):
+        sizes = {dim: draws.named().sizes[dim] for dim in DRAWS}
+        if dict(target.sizes) != sizes:
             raise InputError(
-                f"target: a DataArray needs the dims chain and draw of the fit, {_draws(fit)} draws a chain, not "
-                f"{dict(target.sizes)}"
+                f"target: a DataArray needs the dims of the fit's draws, {sizes}, not {dict(target.sizes)}"
             )
         return Target(target.transpose(*DRAWS).values.ravel(), str(target.name or "the target"))
     if isinstance(target, pd.DataFrame):
-        return _loss_of_run(fit, target)
+        return _loss_of_run(draws, target)
     if target not in TARGETS:
         raise InputError(unknown("target", target, TARGETS))
     if compute is None:
         raise InputError(f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24")
-    of_planned, planned = fit.draws.of_planned(**planned)
+    of_planned, planned = draws.of_planned(**planned)
     plan = of_planned.law.planner.plan(of_planned.constants(), **planned)
     model, tokens = plan.optimum(np.array([compute]))
     best = np.log(model["parameters"])
@@ -95,19 +95,15 @@ def target_of(fit, target, compute, planned):
     return Target(best[:, 0], f"the best size at {flop(compute)}", ratio, compute, "size", excess, slope)
 
 
-def _loss_of_run(fit, run):
+def _loss_of_run(draws, run):
     """Return the mean loss of one run as a target."""
     if len(run) != 1:
         raise InputError(f"target: a DataFrame is one run, of one row, not {len(run)} rows")
-    positive_columns(run, fit.law.columns, purpose="a target")
-    loss, spent = fit.draws.mean(run).transpose(*DRAWS, "run").values.reshape(-1), training_flop(run)
+    positive_columns(run, draws.law.columns, purpose="a target")
+    loss, spent = draws.mean(run).transpose(*DRAWS, "run").values.reshape(-1), training_flop(run)
     sized = "parameters" in run and "tokens" in run
     ratio = float(run["tokens"].iloc[0] / run["parameters"].iloc[0]) if sized else np.nan
     return Target(np.log(loss), "the loss of the run", ratio, np.nan if spent is None else float(spent[0]), "loss")
-
-
-def _draws(fit):
-    return fit.draws.named().sizes["draw"]
 
 
 def _median(x):
