@@ -26,6 +26,7 @@ from .plots import (
     plot_calibration as plot_calibration,
     plot_capability as plot_capability,
     plot_compare as plot_compare,
+    plot_design as plot_design,
     plot_doubling as plot_doubling,
     plot_fit as plot_fit,
     plot_frontier as plot_frontier,

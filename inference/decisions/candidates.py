@@ -81,8 +81,12 @@ def _ladder(law, rows, budget, planned):
             f"candidates are missing; for the {law.name} law they need the columns {' and '.join(law.columns)}"
         )
     spent, ratios = training_flop(rows), rows["tokens"] / rows["parameters"]
-    lowest = min(budget, spent.max()) / 10**DECADES
-    costs = np.geomspace(max(lowest, min(spent.min(), budget)), budget, COSTS)
+    if budget < spent.min():
+        raise InputError(
+            f"a budget of {flop(budget)} is below the cheapest fitted run, {flop(spent.min())}, where the ladder of "
+            "candidates begins; give a larger budget, or candidates"
+        )
+    costs = np.geomspace(max(min(budget, spent.max()) / 10**DECADES, spent.min()), budget, COSTS)
     cost, ratio = (x.ravel() for x in np.meshgrid(costs, np.geomspace(ratios.min(), ratios.max(), RATIOS)))
     parameters = np.sqrt(cost / (FLOP_PER_PARAMETER_TOKEN * ratio))
     table = pd.DataFrame({"parameters": parameters, "tokens": ratio * parameters, COST: cost})

@@ -15,6 +15,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan
 from ..estimands.beyond import check_beyond, decades_beyond, drift_of
+from ..estimands.price import FLOP_PER_SECOND, UTILISATION, Price
 from ..needs import of_kind
 from .candidates import COST, candidates_of
 from .gate import gate as gate_of
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from ..estimands.price import Price
     from ..fit import Fit
 
 
@@ -40,7 +40,9 @@ def design(
     target: str | pd.DataFrame | xr.DataArray = "allocation",
     gate: bool = True,
     beyond: str = "drift",
-    price: Price | None = None,
+    gpu_hour: float | None = None,
+    flop_per_second: float = FLOP_PER_SECOND,
+    utilisation: float = UTILISATION,
     seed: int | None = None,
     progress: bool = False,
     **planned: Any,
@@ -73,10 +75,13 @@ def design(
     gate : bool
         Whether laws are rolled out. It takes three fits a law.
     beyond : {"drift", "none"}
-        Whether the drift of the law counts as noise of runs beyond the fitted ones, and of runs off the target's tokens
-        per parameter. What it adds to the excess loss is stated apart, since no choice among smaller runs lowers it.
-    price : Price, optional
-        To state hours and money next to FLOP.
+        Whether the drift of the law counts as noise of runs outside the compute of the fitted ones, and of runs off the
+        target's tokens per parameter. What it adds to the excess loss is stated apart: no choice among smaller runs
+        lowers that.
+    gpu_hour : float, optional
+        Money for an hour of one GPU, in any currency: hours and money are then stated next to FLOP.
+    flop_per_second, utilisation : float
+        Peak of one GPU, that of an H100 in bfloat16 by default, and the share of it that training reaches.
     seed : int, optional
         Of the rollouts; that of the fit by default.
     progress : bool
@@ -100,8 +105,8 @@ def design(
     Raises
     ------
     InputError
-        If the budget is no positive number or buys no candidate, candidates lack a column or hold what is no positive
-        number, or the target is unknown or lacks its compute.
+        If the budget or a price is no positive number, the budget buys no candidate, or the target is unknown or lacks
+        its compute. Also if candidates lack a column or hold what is no positive number.
 
     Warns
     -----
@@ -129,6 +134,7 @@ def design(
     budget = _positive(budget, "budget must be positive FLOP such as 1e21")
     compute = None if compute is None else _positive(compute, "compute must be positive FLOP such as 1e24")
     check_beyond(beyond)
+    price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     first = fits[0]
     planned = checked_plan(first.draws.law, planned)
     table = candidates_of(first.law, first.rows, candidates, budget, planned)
@@ -140,7 +146,15 @@ def design(
     passed = [i for i, one in enumerate(fits) if not gates or gates[_name(one, fits)].passed]
     _warn(gates, passed)
     cost = table[COST].to_numpy(float)
-    attrs = {"budget": budget, "gates": gates, "target": targets[0].text, "beyond": beyond, "price": price}
+    fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
+    attrs = {
+        "fitted": fitted,
+        "budget": budget,
+        "gates": gates,
+        "target": targets[0].text,
+        "beyond": beyond,
+        "price": price,
+    }
     attrs |= {"laws": [_name(one, fits) for i, one in enumerate(fits) if i in passed or not passed]}
     if not passed:
         order = spread_out(cost, off_ratio(table, np.nanmedian([one.ratio for one in targets])), budget)
@@ -196,13 +210,19 @@ def noise_variance(draws, table):
 def misfit_variance(draws, ratio, table):
     """Compute the variance by which a law may miss the log loss of candidates: an ndarray (candidate,).
 
-    The law misses runs beyond the fitted ones by its drift. The same scale a decade stands for runs off the target's
-    tokens per parameter, where a misfit of the law teaches nothing about the target.
+    The law misses runs above or below the compute of the fitted ones by its drift. The same scale a decade stands for
+    runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
     """
     scales = drift_of(draws.law)
-    decades = decades_beyond(draws.law, draws.rows, table)
+    decades = decades_beyond(draws.law, draws.rows, table) + _below(draws.rows, table)
     far = decades**2 + off_ratio(table, ratio) ** 2
     return _mean_square(scales.loss, scales.spread) * far + scales.step**2 * (decades > 0)
+
+
+def _below(rows, table):
+    """Compute by how many decades of compute candidates lie below the least fitted run: an ndarray (candidate,)."""
+    spent, fitted = training_flop(table), training_flop(rows)
+    return np.zeros(len(table)) if spent is None or fitted is None else np.log10(np.nanmin(fitted) / spent).clip(0)
 
 
 def _drift(fits, targets):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets import KINDS
+from ...datasets import KINDS, positive_columns, require
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks import chains
@@ -79,6 +79,8 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     fit = of_kind(fit, "runs")
     law, begun = fit.law, time.monotonic()
     seed = fit.record["seed"] if seed is None else seed_of(seed)
+    require(runs, law.needed, purpose="an update")
+    positive_columns(runs, (*law.columns, law.observed), purpose="an update")
     table = pd.concat([fit.rows, runs], ignore_index=True)
     table.attrs = dict(fit.rows.attrs)
     rows = law.rows(table)
