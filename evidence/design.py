@@ -34,6 +34,7 @@ BUDGETS = (0.002, 0.005, 0.01, 0.05)  # shares of the cost of the pool
 START, BATCHES, TIMES, SIMULATIONS = 12, 10, 100.0, 100
 EVERY = 3  # tenths of a budget between rollouts
 FEWEST_FITTED = 9  # runs, as many as the law has quantities
+SIZES = ["parameters", "tokens"]
 SUM, COUPLED = "chinchilla", "coupled"
 LAWS = {SUM: bs.laws.Chinchilla(), COUPLED: bs.laws.Coupled()}
 DESIGNED = {
@@ -72,12 +73,27 @@ def simulated_pool(rng, kappa):
 
 
 class Pool:
-    """A pool of runs, with fits of laws to some of them."""
+    """A pool of runs, with fits of laws to some of them.
 
-    def __init__(self, table, compute):
-        self.table, self.cost, self.compute = table, table["training_flop"].to_numpy(float), compute
-        self.fitters = {name: bs.Fitter(law, table) for name, law in LAWS.items()}
-        self.fits = {}
+    Parameters
+    ----------
+    table : DataFrame
+    cost : ndarray, shape (run,)
+    compute : float or None
+        At which the best size is the target.
+    laws : dict of Law
+    run : DataFrame, optional
+        The run whose loss is the target instead.
+    """
+
+    def __init__(self, table, cost, compute, laws, run=None):
+        self.table, self.cost, self.compute, self.run = table, cost, compute, run
+        self.fitters = {name: bs.Fitter(law, table) for name, law in laws.items()}
+        self.centre, self.fits = [np.log(table[name]).mean() for name in SIZES], {}
+
+    def target(self, draws):
+        """Return the `Target` under draws."""
+        return target_of(draws, "allocation" if self.run is None else self.run, self.compute, {})
 
     def fit(self, places, law=SUM, settings=QUICK):
         """Return draws of a law on the runs at some places."""
@@ -133,7 +149,7 @@ def designed(pool, places, budget, *, misfit, gate):
             while laws and not pool.passes(places, laws[0]):
                 laws.pop(0)
         draws = pool.fit(places, laws[0] if laws else gate[-1])
-        target = target_of(draws, "allocation", pool.compute, {})
+        target = pool.target(draws)
         if not laws:
             chosen = free[spread_out(pool.cost[free], off_ratio(others, target.ratio), left)]
             return Bought(np.append(places, chosen), gate[-1], True)
@@ -145,27 +161,34 @@ def designed(pool, places, budget, *, misfit, gate):
     return Bought(places, laws[0], len(laws) < len(gate or [SUM]))
 
 
-def point(table):
+def point(table, centre):
     """Estimate the constants by robust least squares of log loss, in logarithms, (5,)."""
-    n, d, y = (np.log(table[name].to_numpy(float)) for name in ("parameters", "tokens", "loss"))
-    n0, d0 = np.log(PARAMETERS).mean(), np.log(TOKENS).mean()
+    n, d, y = (np.log(table[name].to_numpy(float)) for name in (*SIZES, "loss"))
 
     def residual(z):
         e, a, b, alpha, beta = z
-        return np.log(np.exp(e) + np.exp(a - alpha * (n - n0)) + np.exp(b - beta * (d - d0))) - y
+        return np.log(np.exp(e) + np.exp(a - alpha * (n - centre[0])) + np.exp(b - beta * (d - centre[1]))) - y
 
-    start = np.array([np.log(1.7), -0.8, -0.8, 0.34, 0.34])
-    bounds = [-3, -6, -6, 0.02, 0.02], [3, 3, 3, 2, 2]
+    start, bounds = np.array([np.log(1.7), -0.8, -0.8, 0.34, 0.34]), ([-3, -6, -6, 0.02, 0.02], [3, 3, 3, 2, 2])
     return least_squares(residual, start, loss="soft_l1", f_scale=0.01, bounds=bounds).x
 
 
-def derivatives(z, parameters, tokens):
+def derivatives(z, centre, parameters, tokens):
     """Return derivatives of log loss by the constants of `point`, (run, 5)."""
-    n, d = np.log(parameters) - np.log(PARAMETERS).mean(), np.log(tokens) - np.log(TOKENS).mean()
+    n, d = np.log(parameters) - centre[0], np.log(tokens) - centre[1]
     e, a, b, alpha, beta = z
     parts = np.stack([np.exp(e) + 0 * n, np.exp(a - alpha * n), np.exp(b - beta * d)])
     e, a, b = parts / parts.sum(0)
     return np.stack([e, a, b, -a * n, -b * d], axis=1)
+
+
+def sizes_about(z, pool):
+    """Return sizes and tokens about the best size at the target, under the constants of `point`."""
+    alpha, beta = z[3:]
+    slots = pool.compute / 6
+    scale = np.log(alpha / beta) + z[1] - z[2] + alpha * pool.centre[0] - beta * pool.centre[1]
+    sizes = np.exp((scale + beta * np.log(slots)) / (alpha + beta)) * np.geomspace(1 / 3, 3, 5)
+    return sizes, slots / sizes
 
 
 def v_optimal(pool, places, budget):
@@ -173,16 +196,9 @@ def v_optimal(pool, places, budget):
     left, most = budget - pool.cost[places].sum(), budget / BATCHES
     n, d = (pool.table[name].to_numpy(float) for name in ("parameters", "tokens"))
     while True:
-        z, spent = point(pool.table.iloc[places]), 0.0
-        alpha, beta = z[3:]
-        slots = pool.compute / 6
-        log_scale = (
-            np.log(alpha / beta) + z[1] - z[2] + alpha * np.log(PARAMETERS).mean() - beta * np.log(TOKENS).mean()
-        )
-        best = np.exp((log_scale + beta * np.log(slots)) / (alpha + beta))
-        sizes = best * np.geomspace(1 / 3, 3, 5)
-        about = derivatives(z, sizes, slots / sizes)
-        by_run = derivatives(z, n, d) / 0.005
+        z, spent = point(pool.table.iloc[places], pool.centre), 0.0
+        ahead = sizes_about(z, pool) if pool.run is None else pool.run[SIZES].to_numpy().T
+        about, by_run = derivatives(z, pool.centre, *ahead), derivatives(z, pool.centre, n, d) / 0.005
         information = by_run[places].T @ by_run[places] + 1e-2 * np.eye(5)
         while spent < most:
             free = np.setdiff1d(np.arange(len(n)), places)
@@ -207,7 +223,7 @@ def in_order(pool, places, budget, order):
 
 
 def bought(pool, rule, budget, rng):
-    """Return the `Bought` of a rule."""
+    """Return the `Bought` of a rule; runs of the pool are in order of cost."""
     places, everything = np.arange(START), np.arange(len(pool.cost))
     if rule in DESIGNED:
         return designed(pool, places, budget, **DESIGNED[rule])
@@ -260,12 +276,13 @@ def one_pool(seed, kappa):
     """Return the scores of every rule at every budget on one simulated pool."""
     rng, scores = np.random.default_rng(seed), {}
     table, constants = simulated_pool(rng, kappa)
-    runs = Pool(table, TIMES * float(table["training_flop"].max()))
+    cost = table["training_flop"].to_numpy(float)
+    runs = Pool(table, cost, TIMES * cost.max(), LAWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for share in BUDGETS:
             for rule in rules_at(share, kappa):
-                choice = bought(runs, rule, share * runs.cost.sum(), rng)
+                choice = bought(runs, rule, share * cost.sum(), rng)
                 scores[f"{rule} at {share:g}"] = scored(runs, choice, constants, rng)
     return scores
 

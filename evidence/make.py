@@ -14,6 +14,8 @@ import arithmetic
 import bayescaling as bs
 import beyond
 import chinchilla
+import design
+import design_pools
 import horizons
 import next_size
 import progress
@@ -38,6 +40,8 @@ STUDIES = {
     **horizons.STUDIES,
     **scores_forecasts.STUDIES,
     **values.STUDIES,
+    **design.STUDIES,
+    **design_pools.STUDIES,
 }
 
 
