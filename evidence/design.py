@@ -31,7 +31,8 @@ from study import Study
 
 PARAMETERS, TOKENS = np.geomspace(1e7, 1e10, 13), np.geomspace(1e8, 1e11, 11)
 BUDGETS = (0.002, 0.005, 0.01, 0.05)  # shares of the cost of the pool
-START, BATCHES, TIMES, SIMULATIONS = 12, 10, 100.0, 100
+START, BATCHES, TIMES = 12, 10, 100.0
+SIMULATIONS = {"right": 5, "wrong": 3}
 EVERY = 3  # tenths of a budget between rollouts
 FEWEST_FITTED = 9  # runs, as many as the law has quantities
 SIZES = ["parameters", "tokens"]
@@ -136,7 +137,7 @@ def designed(pool, places, budget, *, misfit, gate):
     """Buy by the draws rule until the budget is spent, fitting again after each tenth of it.
 
     With a gate, rollouts are made before every third tenth, by the first law of `gate` until it fails, then by the
-    next; where none is left, the rest of the budget is spread by cost.
+    next. Where none is left, the rest of the budget is spread by cost.
     """
     left, most, laws = budget - pool.cost[places].sum(), budget / BATCHES, list(gate or [SUM])
     for batch in range(10 * BATCHES):
@@ -313,7 +314,7 @@ STUDIES = {
         f"what rules for the next run cost at the target, where the law is {name}",
         simulated,
         lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 2, "simulations": SIMULATIONS, "kappa": kappa},
+        {"seed": 2, "simulations": SIMULATIONS[name], "kappa": kappa},
     )
     for name, kappa in KAPPAS.items()
 }

@@ -3,8 +3,8 @@
 Each pool has runs that may be bought and dearer runs that are to be predicted. The target of all rules is the loss of
 the dearest of these. Every rule starts with the same cheapest runs, spends a share of the cost of the pool, and is
 scored by one fitter: NUTS on the runs bought. Defaults are those of `bs.design` and of `design.py`, fixed before any
-pool was seen. Scores are those of the runs to be predicted: R2 of median predictions, coverage of 90% intervals without
-and with the drift, and the regret of taking the run that is predicted to be the best of them.
+pool was seen. Scores are those of the runs to be predicted: R2 of median predictions, and coverage of 90% intervals
+without and with the drift. The regret is that of taking the run that is predicted to be the best of them.
 
 The second size of the pools ``parallel`` is the number of parallel streams, in place of tokens.
 """

@@ -15,11 +15,12 @@ from ..words import flop
 
 COSTS, RATIOS = 12, 9  # steps of compute and of tokens per parameter of a ladder
 DECADES = 3.0  # below the budget or the largest run, where a ladder begins
+FAR = 30.0  # times the target's tokens per parameter, or below it, where a ladder ends
 COST = "cost"
 MOST = 5000  # candidates, whose covariances are held at once
 
 
-def candidates_of(law, rows, candidates, budget, planned):
+def candidates_of(law, rows, candidates, budget, ratio, planned):
     """Return a table of runs that may be made, each with its ``cost`` in FLOP.
 
     Parameters
@@ -30,6 +31,8 @@ def candidates_of(law, rows, candidates, budget, planned):
     candidates : DataFrame, path or None
     budget : float
         In FLOP.
+    ratio : float
+        Tokens per parameter of the target; NaN where it has none.
     planned : dict
         Of it, the group of a ladder's runs.
 
@@ -37,7 +40,7 @@ def candidates_of(law, rows, candidates, budget, planned):
     ------
     InputError
     """
-    table = _ladder(law, rows, budget, planned) if candidates is None else _read(candidates, law)
+    table = _ladder(law, rows, budget, ratio, planned) if candidates is None else _read(candidates, law)
     place = table.attrs["source"]
     if COST not in table:
         spent = training_flop(table)
@@ -74,8 +77,8 @@ def _read(source, law):
     return table
 
 
-def _ladder(law, rows, budget, planned):
-    """Make runs at several costs up to the budget, at the tokens per parameter of the fitted runs."""
+def _ladder(law, rows, budget, ratio, planned):
+    """Make runs at several costs up to the budget, at tokens per parameter of the fitted runs near the target's."""
     if set(law.columns) != {"parameters", "tokens"}:
         raise InputError(
             f"candidates are missing; for the {law.name} law they need the columns {' and '.join(law.columns)}"
@@ -87,7 +90,10 @@ def _ladder(law, rows, budget, planned):
             "candidates begins; give a larger budget, or candidates"
         )
     costs = np.geomspace(max(min(budget, spent.max()) / 10**DECADES, spent.min()), budget, COSTS)
-    cost, ratio = (x.ravel() for x in np.meshgrid(costs, np.geomspace(ratios.min(), ratios.max(), RATIOS)))
+    low, high = ratios.min(), ratios.max()
+    if low < FAR * ratio and high > ratio / FAR:
+        low, high = max(low, ratio / FAR), min(high, FAR * ratio)
+    cost, ratio = (x.ravel() for x in np.meshgrid(costs, np.geomspace(low, high, RATIOS)))
     parameters = np.sqrt(cost / (FLOP_PER_PARAMETER_TOKEN * ratio))
     table = pd.DataFrame({"parameters": parameters, "tokens": ratio * parameters, COST: cost})
     if law.grouping.by is not None:

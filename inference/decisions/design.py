@@ -65,6 +65,7 @@ def design(
     candidates : DataFrame or path, optional
         Runs that may be made, each once: the columns that the law needs and, optionally, ``cost`` in FLOP (6ND by
         default). By default a ladder of sizes is made from the range of the fitted runs, at costs up to the budget.
+        Its tokens per parameter are within a factor of 30 of the target's.
     budget : float
         FLOP for all runs together.
     compute : float, optional
@@ -98,9 +99,9 @@ def design(
         allocation, ``excess_loss`` (nats per token) and ``excess_flop`` are expected for the size that would be chosen,
         compared with the best one. ``pays`` is whether the run belongs to the first runs that together save more FLOP
         at the target than they cost, at best. With a price there are ``hours`` and ``money``, and ``saved_money`` for
-        the allocation. All that a law gives is NaN where no law passed the gate. ``attrs`` has ``rule`` (``"draws"`` or
-        ``"spread"``), ``gates``, ``now`` (the first line, before any run; of it ``drift_loss`` is the expected excess
-        loss that the drift adds), ``target`` and ``budget``.
+        the allocation. All that a law gives is NaN where no law passed the gate. ``attrs`` has ``rule``, which is
+        ``"draws"`` or ``"spread"``, ``gates``, ``target``, ``budget`` and ``now``, the first line, before any run. Of
+        it ``drift_loss`` and ``drift_flop`` are the expected excess that the drift adds.
 
     Raises
     ------
@@ -137,8 +138,9 @@ def design(
     price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     first = fits[0]
     planned = checked_plan(first.draws.law, planned)
-    table = candidates_of(first.law, first.rows, candidates, budget, planned)
     targets = [target_of(one.draws, target, compute, planned) for one in fits]
+    ratio = float(np.nanmedian([one.ratio for one in targets])) if _have_ratio(targets) else np.nan
+    table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
     gates = {}
     if gate:
         seeded = first.record["seed"] if seed is None else seed
@@ -157,7 +159,7 @@ def design(
     }
     attrs |= {"laws": [_name(one, fits) for i, one in enumerate(fits) if i in passed or not passed]}
     if not passed:
-        order = spread_out(cost, off_ratio(table, np.nanmedian([one.ratio for one in targets])), budget)
+        order = spread_out(cost, off_ratio(table, ratio), budget)
         return scheduled(table.iloc[order], order, None, None, attrs)
     fits, targets = [fits[i] for i in passed], [targets[i] for i in passed]
     before = _moments(fits, targets, table, beyond)
@@ -254,6 +256,10 @@ def off_ratio(table, ratio):
     if np.isnan(ratio) or not {"parameters", "tokens"} <= set(table):
         return np.zeros(len(table))
     return np.abs(np.log10(table["tokens"].to_numpy(float) / table["parameters"].to_numpy(float) / ratio))
+
+
+def _have_ratio(targets):
+    return not all(np.isnan(one.ratio) for one in targets)
 
 
 def _name(fit, fits):

@@ -1,7 +1,7 @@
 """The order in which runs are bought so that least is left of the variance of a target: greedy, by rank-one downdates.
 
-Notation: t is the target and f the mean log loss of each candidate, both by posterior draw; v is the variance of a
-run's loss about its mean. Were they jointly normal, a run c would lower the variance of t by
+Notation, by posterior draw: t is the target, and f is the mean log loss of each candidate. The variance of a run's loss
+about its mean is v. Were t and f jointly normal, a run c would lower the variance of t by
 ``cov(t, f_c)**2 / (var(f_c) + v_c)``, whatever its loss turns out to be. The covariances that remain are those of
 normal variables given that run, a downdate of rank one, so that runs after it count what it has taught already.
 """

@@ -11,8 +11,10 @@ from ..words import flop, si
 from .candidates import COST
 
 BATCHES = 10  # of a budget; after each, runs are designed again
-SHOWN = 15  # lines that are printed
+SHOWN = 10  # lines that are printed
 DRAWS, SPREAD = "draws", "spread"
+COLUMNS = ("parameters", "tokens", "cost (FLOP)", "GPU-hours", "money", "batch", "variance left", "excess loss",
+           "in FLOP", "saves")  # fmt: skip
 OF_LAW = ("variance_left", "excess_loss", "excess_flop")
 
 
@@ -27,7 +29,7 @@ class Schedule(PrintedTable):
         lines = [{"": "now", **_line(attrs["now"], price, 0.0)}]
         lines += [{"": str(i), **_sizes(row), **_line(row, price)} for i, row in self.head(SHOWN).iterrows()]
         table = pd.DataFrame(lines).fillna("").set_index("")
-        table = table[[name for name in table if (table[name] != "").any()]]
+        table = table[sorted(table, key=COLUMNS.index)]
         title = f"Runs to make next for {attrs['target']}, with {flop(attrs['budget'])} ({', '.join(attrs['laws'])})"
         return Text(title, table, tuple(self.sentences()))
 
@@ -50,10 +52,10 @@ class Schedule(PrintedTable):
         )
         if "pays" in self:
             lines.append(self.line)
-        if attrs["now"].get("drift_loss"):
+        if nats := attrs["now"].get("drift_loss"):
             lines.append(
-                f"Beyond the largest run the law may drift, which adds {attrs['now']['drift_loss']:.2g} nats to the "
-                "expected excess loss; only larger runs lower that."
+                f"Beyond the largest run the law may drift: this adds an expected {nats:.2g} nats, or "
+                f"{flop(attrs['now']['drift_flop'])}. Only larger runs lower that, and the lines above leave it out."
             )
         return lines
 
@@ -63,11 +65,12 @@ class Schedule(PrintedTable):
         count = int(self["pays"].sum())
         saved = self.attrs["now"]["excess_flop"] - (self["excess_flop"].iloc[count - 1] if count else 0.0)
         if not count:
-            return "None of the runs saves more FLOP at the target than it costs: train the target now."
+            return "Under the law alone, no run saves more FLOP at the target than it costs."
         which = "The first run saves" if count == 1 else f"The first {count} runs save"
         rest = "" if count == len(self) else "; further runs cost more than they save"
         spent = flop(self["cumulative_cost"].iloc[count - 1])
-        return f"{which} an expected {flop(saved)} at the target and cost {spent}{rest}."
+        cost = f"and cost{'s' if count == 1 else ''} {spent}"
+        return f"{which} an expected {flop(saved)} at the target {cost}{rest}."
 
     def document(self):
         """Return what JSON holds: the runs, the line before any, the rule and the gates."""
@@ -115,7 +118,8 @@ def scheduled(table, order, before, variances, attrs, targets=(), drift=0.0):
     for name, values in lines.items():
         now[name], result[name] = float(values[0]), values[1:]
     if "excess_flop" in lines:
-        now |= {"drift_loss": float(_excess(np.array([drift]), targets)["excess_loss"][0])}
+        added = _excess(np.array([drift]), targets)
+        now |= {"drift_loss": float(added["excess_loss"][0]), "drift_flop": float(added["excess_flop"][0])}
     if price is not None:
         result["hours"], result["money"] = price.hours(cost), price.money(cost)
         if "excess_flop" in lines:
