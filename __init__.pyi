@@ -8,6 +8,7 @@ from .inference import (
     Fitter as Fitter,
     calibrate as calibrate,
     compare as compare,
+    design as design,
     fit as fit,
     horizons as horizons,
     lengths as lengths,
@@ -17,6 +18,7 @@ from .inference import (
     progress as progress,
     rollout as rollout,
     scores as scores,
+    update as update,
     worth as worth,
 )
 from .models import law as law, laws as laws
@@ -25,6 +27,7 @@ from .plots import (
     plot_calibration as plot_calibration,
     plot_capability as plot_capability,
     plot_compare as plot_compare,
+    plot_design as plot_design,
     plot_doubling as plot_doubling,
     plot_fit as plot_fit,
     plot_frontier as plot_frontier,

@@ -12,6 +12,8 @@ from . import options, parsing, tables
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
              "training_compute", "inference_compute", "total_compute")  # fmt: skip
 LABELS = {  # of further quantities
+    "gpu_hours": "GPU-hours",
+    "money": "money",
     "saved": "share saved by planning for demand",
     "parameters_near_low": "least parameters nearly as good",
     "parameters_near_high": "most parameters nearly as good",
@@ -57,6 +59,9 @@ def allocate(
     ] = None,
     beyond: options.Beyond = "drift",
     robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
+    gpu_hour: options.GpuHour = None,
+    flop_per_second: options.FlopPerSecond = options.H100,
+    utilisation: options.Utilisation = options.USUAL,
     json: options.Json = False,
 ):
     """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
@@ -64,8 +69,10 @@ def allocate(
     A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
     together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
     """
+    from ..inference.estimands.price import Price
     from ..reports import results
 
+    price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | parsing.values(plan, "--plan")
     if reserved := sorted(RESERVED & planned.keys()):
         raise InputError(f"--plan {reserved[0]!r}: not what a law knows of runs; see the options of --help")
@@ -79,6 +86,8 @@ def allocate(
     fit = storage.open(file)
     answers = fit.allocate(**requests, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
     entries, verdict = answers.entries(fit.law.name), results.verdict_entry(fit)
+    if price is not None:
+        entries = [entry | _priced(entry, price) for entry in entries]
     if json:
         checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
         tables.print_json({"allocation": entries} | checks)
@@ -93,6 +102,21 @@ def allocate(
         print(f"warning: {file}: {verdict['sentence']}", file=sys.stderr)
 
 
+def _priced(entry, price):
+    """Return hours of one GPU and money for the compute of an answer, by quantile where it has an interval."""
+    spent = entry.get("total_compute", entry.get("compute"))
+    if not isinstance(spent, dict):
+        return {"gpu_hours": price.hours(spent), "money": price.money(spent)}
+    scaled = {"gpu_hours": price.hours, "money": price.money}
+    return {name: {key: None if x is None else of(x) for key, x in spent.items()} for name, of in scaled.items()}
+
+
+def _bill(entry):
+    """Yield what an answer takes in hours and money, where it has a price and no interval."""
+    if isinstance(entry.get("money"), float):
+        yield f"{entry['gpu_hours']:,.0f} GPU-hours, {entry['money']:,.0f} in money"
+
+
 def _print_one(entry):
     """Print one answer as a table of quantities."""
     from ..inference.estimands.allocation import asked_for, remarks, sentence
@@ -100,13 +124,13 @@ def _print_one(entry):
     rows = [
         _row(entry, name)
         for name in (*ALLOCATED, *LABELS)
-        if name in entry and not (name == "loss" and "target" in entry)
+        if isinstance(entry.get(name), dict) and not (name == "loss" and "target" in entry)
     ]
     title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
     tables.print_table(title, tables.SUMMARY_HEADER, rows, least=("mean", "sd"))
     if None not in (entry["parameters"][q] for q in tables.QUANTILES):
         print(sentence(entry))
-    for line in remarks(entry):
+    for line in (*_bill(entry), *remarks(entry)):
         print(line)
 
 
@@ -129,7 +153,8 @@ def _print_together(entries):
     ]
     title = f"{entries[0]['law']}: medians, and 95% intervals of the parameters"
     tables.print_table(title, header, rows, least=("tokens/parameter", "decades beyond", "loss"))
-    for line in dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False)):
+    bills = [f"{asked_for(entry)}: {line}" for entry in entries for line in _bill(entry)]
+    for line in dict.fromkeys([*bills, *(line for entry in entries for line in remarks(entry, whole=False))]):
         print(line)
 
 

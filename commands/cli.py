@@ -18,6 +18,7 @@ from . import (
     calibrate,
     compare,
     data,
+    design,
     doubling,
     exit_status,
     fit,
@@ -56,6 +57,7 @@ app.command()(forecast.forecast)
 app.command("score-forecast")(forecast.score_forecast)
 app.command()(allocate.allocate)
 app.command()(worth.worth)
+app.command()(design.design)
 app.command()(plot.plot)
 app.command()(reconcile.reconcile)
 app.command(cls=train.SweepCommand)(train.train)

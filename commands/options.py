@@ -29,6 +29,15 @@ Vocabulary = Annotated[float | None, Option(help="Vocabulary of the planned mode
 AspectRatio = Annotated[
     float | None, Option(help="Width over layers of the planned models; Chinchilla's by default.", metavar="A")
 ]
+GpuHour = Annotated[
+    float | None,
+    Option(help="Price of a GPU-hour, in any currency: hours and money are then printed too.", metavar="MONEY"),
+]
+FlopPerSecond = Annotated[
+    float, Option(help="Peak of one GPU; that of an H100 in bfloat16 by default.", metavar="FLOP")
+]
+Utilisation = Annotated[float, Option(help="Share of the peak that training reaches.", metavar="SHARE")]
+H100, USUAL = 9.89e14, 0.4  # defaults of both, which `inference/estimands/price.py` explains
 Out = Annotated[Path, Option("--out", help="Folder to write to; a sweep found there is continued.")]
 Device = Annotated[str | None, Option(help="cpu, cuda or cuda:1.")]
 Scheduler = Annotated[str | None, Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]

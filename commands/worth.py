@@ -29,9 +29,9 @@ def worth(
         str | None, Option(help="Compute between which the order may turn, such as 1e19:1e24.", metavar="LOW:HIGH")
     ] = None,
     switch: Annotated[float, Option(help="FLOP that adopting a change takes.", metavar="FLOP")] = 0.0,
-    price: Annotated[float | None, Option(help="Money for an hour of one GPU.", metavar="MONEY")] = None,
-    gpu_flop: Annotated[float, Option(help="Peak FLOP of one GPU in a second.", metavar="FLOP")] = 9.89e14,
-    utilisation: Annotated[float, Option(help="Share of the peak that training reaches.", metavar="SHARE")] = 0.4,
+    gpu_hour: options.GpuHour = None,
+    flop_per_second: options.FlopPerSecond = options.H100,
+    utilisation: options.Utilisation = options.USUAL,
     plan: Annotated[
         list[str] | None,
         Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
@@ -54,8 +54,8 @@ def worth(
         tokens_per_parameter=tokens_per_parameter,
         within=None if within is None else parsing.ends(within, "--within"),
         switch=switch,
-        price=price,
-        gpu_flop=gpu_flop,
+        gpu_hour=gpu_hour,
+        flop_per_second=flop_per_second,
         utilisation=utilisation,
         beyond=beyond,
         robust=robust,

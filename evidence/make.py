@@ -15,6 +15,8 @@ import arithmetic
 import bayescaling as bs
 import beyond
 import chinchilla
+import design
+import design_pools
 import horizons
 import next_size
 import progress
@@ -42,6 +44,8 @@ STUDIES = {
     **values.STUDIES,
     **alike.STUDIES,
     **worth.STUDIES,
+    **design.STUDIES,
+    **design_pools.STUDIES,
 }
 
 

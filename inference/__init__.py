@@ -4,6 +4,8 @@ from . import horizons, lengths, points, progress, scores
 from .checks.calibration import calibrate
 from .comparison.compare import compare
 from .comparison.rollout import rollout
+from .decisions.design import design
+from .decisions.update import update
 from .estimands.worth import worth
 from .fit import Fit
 from .fitter import Fitter
@@ -16,6 +18,7 @@ __all__ = [
     "Fitter",
     "calibrate",
     "compare",
+    "design",
     "fit",
     "horizons",
     "lengths",
@@ -25,5 +28,6 @@ __all__ = [
     "progress",
     "rollout",
     "scores",
+    "update",
     "worth",
 ]

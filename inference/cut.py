@@ -79,7 +79,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
             log_weights = np.zeros(draws_of.sizes["sample"])
             diagnoses.append(chains.diagnose_chains(again.sampled, stats))
         weights = np.exp(log_weights - log_weights.max())
-        picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
+        picked = draws_of.isel(sample=systematic(weights / weights.sum(), size, rng))
         like = next(iter(picked.data_vars.values()))
         parts.append(picked.assign({name: xr.full_like(like, x) for name, x in values.items()}))
         ks.append(k)
@@ -93,7 +93,7 @@ def _log_likelihood(law, draws, rows, reference):
     return law.draws(draws, rows, reference).total_log_likelihood(rows).values
 
 
-def _systematic(weights, size, rng):
+def systematic(weights, size, rng):
     """Draw indices with the given probabilities, as evenly as they allow."""
     return np.searchsorted(np.cumsum(weights), (rng.random() + np.arange(size)) / size * (1 - 1e-12))
 

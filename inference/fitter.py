@@ -72,6 +72,8 @@ class Fitter:
         The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
         nutpie alone reuses its compiled program from one fit to the next.
+    reference : dict, optional
+        What the sampled quantities refer to, where it is not that of the table, such as that of an earlier fit.
 
     Raises
     ------
@@ -86,9 +88,16 @@ class Fitter:
     >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
     """
 
-    def __init__(self, law: Law | str, table: pd.DataFrame, *, sampler: str | None = None) -> None:
+    def __init__(
+        self,
+        law: Law | str,
+        table: pd.DataFrame,
+        *,
+        sampler: str | None = None,
+        reference: dict[str, Any] | None = None,
+    ) -> None:
         self.law, self.table = as_law(law), table
-        self.sampler = choose(sampler)
+        self.sampler, self._reference = choose(sampler), reference
         self._seen, self._densities, self._compiled = {}, {}, {}
         _, self.rows, self.reference = self.of()
 
@@ -107,7 +116,8 @@ class Fitter:
         key = law.name, json.dumps(law.options)
         if key not in self._seen:
             rows = law.rows(self.table)
-            self._seen[key] = rows, law.reference(rows)
+            other = self._reference is None or law != self.law
+            self._seen[key] = rows, law.reference(rows) if other else self._reference
         return law, *self._seen[key]
 
     def density(self, law=None, rows=None, **changed):
@@ -373,4 +383,5 @@ def _compiled(law, rows, reference, density, sampler):
 
 def fitter_of(fit):
     """Make the `Fitter` of the law and rows of a fit."""
-    return Fitter(fit.law, fit.rows, sampler=fit.record["sampler"])
+    reference = fit.reference if "update" in fit.record else None
+    return Fitter(fit.law, fit.rows, sampler=fit.record["sampler"], reference=reference)

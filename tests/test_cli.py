@@ -243,6 +243,31 @@ def test_allocate(fits):
         assert f"{sizes(entry['parameters'])} parameters on {sizes(entry['tokens'])} tokens" in text
 
 
+def test_hours_and_money_follow_from_the_compute(fits):
+    price = ("--gpu-hour", "2", "--flop-per-second", "4e14", "--utilisation", "0.5")
+    budget = ("--compute", "7.2e20", "--beyond", "none")
+    (entry,) = json.loads(succeeded("allocate", "student.nc", *budget, *price, "--json", folder=fits))["allocation"]
+    assert (entry["gpu_hours"], entry["money"]) == (pytest.approx(1000), pytest.approx(2000))
+    assert "1,000 GPU-hours, 2,000 in money" in succeeded("allocate", "student.nc", *budget, *price, folder=fits)
+    target = ("--loss", "2.5", "--beyond", "none")
+    (entry,) = json.loads(succeeded("allocate", "student.nc", *target, *price, "--json", folder=fits))["allocation"]
+    assert entry["money"]["q50"] == pytest.approx(2 * entry["total_compute"]["q50"] / (3600 * 4e14 * 0.5))
+    assert "money" in succeeded("allocate", "student.nc", *target, *price, folder=fits)
+
+
+def test_design(fits, tmp_path):
+    (fits / "next.csv").write_text("params,train_tokens\n1e8,2e9\n1e9,2e10\n5e8,4e10\n", encoding="utf-8")
+    words = ("--budget", "2e20", "--compute", "1e23", "--candidates", "next.csv", "--no-gate", "--gpu-hour", "2")
+    document = json.loads(succeeded("design", "student.nc", *words, "--json", folder=fits))
+    table = bs.design(bs.open(fits / "student.nc"), fits / "next.csv", 2e20, compute=1e23, gate=False, gpu_hour=2.0)
+    assert [run["candidate"] for run in document["runs"]] == table["candidate"].tolist()
+    for name in ("cost", "variance_left", "excess_loss", "money"):
+        assert [run[name] for run in document["runs"]] == pytest.approx(table[name].tolist(), rel=1e-9)
+    assert document["rule"] == "draws" and document["gates"] == {}
+    text = succeeded("design", "student.nc", *words, "--figure", str(tmp_path / "next.svg"), folder=fits)
+    assert "Runs to make next for the best size at 1e23 FLOP" in text and (tmp_path / "next.svg").exists()
+
+
 def test_allocate_for_a_demand_and_on_a_grid(fits):
     asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3", "--beyond", "none")
     document = json.loads(succeeded("allocate", "student.nc", *asked, "--json", folder=fits))
@@ -627,6 +652,10 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["allocate", "other.nc", "--compute", "much"], "--compute 'much': write a number, or LOW:HIGH:COUNT"),
         (["allocate", "other.nc", "--compute", "1e20:1e22"], "--compute '1e20:1e22': write a number, or LOW:HIGH"),
         (["allocate", "other.nc", "--demand", "1e22:1e20:3", "--loss", "2"], "with 0 < LOW < HIGH"),
+        (["allocate", "other.nc", "--compute", "1e21", "--gpu-hour", "-2"], "gpu_hour must be a positive number"),
+        (["design", "other.nc"], "--budget"),
+        (["design", "other.nc", "--budget", "1e20"], "other.nc: a netCDF file, but no fit"),
+        (["design", "other.nc", "--budget", "much"], "--budget 'much': write a number"),
         (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
         (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),

@@ -18,7 +18,7 @@ from .allocate import checked_plan, compute_range
 from .beyond import alike, check_beyond, drift_of
 from .curves import Curve, crossing
 from .next_run import decided, pairing
-from .price import GPU_FLOP, UTILISATION, Price
+from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .worth_result import Worth
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def worth(
     tokens_per_parameter: float | None = None,
     within: tuple[float, float] | None = None,
     switch: float = 0.0,
-    price: float | None = None,
-    gpu_flop: float = GPU_FLOP,
+    gpu_hour: float | None = None,
+    flop_per_second: float = FLOP_PER_SECOND,
     utilisation: float = UTILISATION,
     beyond: str = "drift",
     robust: bool = True,
@@ -67,8 +67,10 @@ def worth(
         the largest run or budget.
     switch : float
         FLOP that adopting a changed recipe takes, in the decision.
-    price : float, optional
-        Money for an hour of one GPU, of `gpu_flop` at its peak and a share `utilisation` of it used.
+    gpu_hour : float, optional
+        Money for an hour of one GPU, in any currency: hours and money are then given next to FLOP.
+    flop_per_second, utilisation : float
+        Peak of one GPU, that of an H100 in bfloat16 by default, and the share of it that training reaches.
     beyond : {"drift", "none"}
         Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`. The drifts of two
         groups are correlated as in rollouts of tables of groups (``evidence/alike.json``).
@@ -124,7 +126,7 @@ def worth(
     for fit in named.values():
         check_baseline(fit, baseline)
     budgets = _positive(at, "at", "budgets in FLOP")
-    costs = None if price is None else Price(price, gpu_flop, utilisation)
+    costs = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     if not (isinstance(switch, int | float) and 0 <= switch < float("inf")):
         raise InputError(f"switch must be FLOP, at least 0, not {shown(switch)}")
     ends = None if within is None else _positive(within, "within", "a range of FLOP such as (1e19, 1e24)", 2)

@@ -110,6 +110,7 @@ def figures(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bs.Fit, "loo", lambda fit, by=None, **_: loo(fit, by, high_k="none"))
         compared = settled(lambda: bs.compare(both))
+    designed = bs.design(fit_default, budget=1e21, compute=1e23, gate=False)
     functions = {
         "fit": lambda **options: bs.plot_fit(fit_default, **options),
         "isoflop": lambda **options: bs.plot_isoflop(fit_default, **options),
@@ -134,6 +135,7 @@ def figures(
         "reconcile": lambda **options: bs.plot_reconcile(fit_default, **options),
         "groups": lambda **options: bs.plot_groups(grouped_fit, **options),
         "worth": lambda **options: bs.plot_worth(grouped_fit, "odd", **options),
+        "design": lambda **options: bs.plot_design(designed, **options),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(with_matplotlib, "draw", lambda picture, ax: picture)

@@ -197,7 +197,7 @@ def test_drifts_of_groups_have_the_correlation_of_the_study():
 
 
 def test_money_and_hours_follow_from_the_price(fit):
-    result = bs.worth(fit, "old", 1e21, price=3.0, gpu_flop=1e15, utilisation=0.5)
+    result = bs.worth(fit, "old", 1e21, gpu_hour=3.0, flop_per_second=1e15, utilisation=0.5)
     np.testing.assert_allclose(result["gpu_hours"], result["saved"] / (3600 * 5e14))
     np.testing.assert_allclose(result["money"], 3 * result["gpu_hours"])
     assert "at 3 a GPU-hour" in str(result) and "money" in result.table()
@@ -213,8 +213,8 @@ def test_money_and_hours_follow_from_the_price(fit):
         ({"tokens_per_parameter": -1}, "tokens_per_parameter must be positive"),
         ({"within": (1e22, 1e20)}, "within must be a range of FLOP"),
         ({"switch": -1}, "switch must be FLOP, at least 0, not -1"),
-        ({"price": 0}, "price must be a positive number, not 0"),
-        ({"price": 1, "utilisation": 40}, "utilisation must be a share"),
+        ({"gpu_hour": 0}, "gpu_hour must be a positive number, not 0"),
+        ({"gpu_hour": 1, "utilisation": 40}, "utilisation must be a share"),
         ({"beyond": "far"}, "beyond"),
         ({"group": "new"}, "leave out group"),
     ],
@@ -235,11 +235,22 @@ def test_the_command_prints_and_returns_what_the_function_does(fit, tmp_path):
     path = tmp_path / "recipes.nc"
     fit.check()
     fit.save(path)
-    arguments = ["worth", str(path), "--baseline", "old", "--compute", "1e20", "--price", "2", "--within", "1e18:1e23"]
+    arguments = [
+        "worth",
+        str(path),
+        "--baseline",
+        "old",
+        "--compute",
+        "1e20",
+        "--gpu-hour",
+        "2",
+        "--within",
+        "1e18:1e23",
+    ]
     result = CliRunner().invoke(app, [*arguments, "--json"])
     assert result.exit_code == 0, result.output
     (entry,) = json.loads(result.output)["worth"]
-    expected = bs.worth(bs.open(path), "old", 1e20, price=2.0, within=(1e18, 1e23))
+    expected = bs.worth(bs.open(path), "old", 1e20, gpu_hour=2.0, within=(1e18, 1e23))
     assert entry["multiplier"]["q50"] == pytest.approx(float(expected["multiplier"].median()))
     assert entry["decision"] == "promote" and entry["money"]["q50"] > 0
     assert {"expected_cost", "p_turns", "next_parameters", "p_better"} <= {*entry}

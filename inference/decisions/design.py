@@ -1,0 +1,284 @@
+"""Which runs to make next, so as to learn the best size, a loss or an exponent where it matters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.wording import shown
+from ...errors import DiagnosticWarning, InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import training_flop
+from ..estimands.allocate import checked_plan
+from ..estimands.beyond import check_beyond, decades_beyond, drift_of
+from ..estimands.price import FLOP_PER_SECOND, UTILISATION, Price
+from ..needs import of_kind
+from .candidates import COST, candidates_of
+from .gate import gate as gate_of
+from .purchases import best_plan, moments, spread_out
+from .schedule import Schedule, scheduled
+from .targets import target_of
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import xarray as xr
+
+    from ..fit import Fit
+
+
+def design(
+    fit: Fit | Sequence[Fit],
+    candidates: pd.DataFrame | str | PathLike[str] | None = None,
+    budget: float | None = None,
+    *,
+    compute: float | None = None,
+    target: str | pd.DataFrame | xr.DataArray = "allocation",
+    gate: bool = True,
+    beyond: str = "drift",
+    gpu_hour: float | None = None,
+    flop_per_second: float = FLOP_PER_SECOND,
+    utilisation: float = UTILISATION,
+    seed: int | None = None,
+    progress: bool = False,
+    **planned: Any,
+) -> Schedule:
+    """Choose the next runs within a budget, in order of purchase.
+
+    The covariance of the target with each candidate's mean loss over posterior draws gives what a run would teach,
+    as in Bayesian linear design [1]_. Runs are added one by one, each to the covariances that the runs before it leave.
+    Of five plans, whose gains are divided by different powers of the cost, the one that leaves the least variance is
+    returned. Make its first batch, add it with `update` or a new fit, and ask again.
+
+    A law that misses dearer runs must not choose the next ones: it may be worse than chance. Each law is therefore
+    rolled out on the runs that it was fitted to. If its 90% intervals hold less than 80% of the dearer runs, it is left
+    out. If no law is left, runs are spread by cost near the target's tokens per parameter instead.
+
+    Parameters
+    ----------
+    fit : Fit or sequence of Fit
+        Of laws of runs. Several fits count as equally probable laws.
+    candidates : DataFrame or path, optional
+        Runs that may be made, each once: the columns that the law needs and, optionally, ``cost`` in FLOP (6ND by
+        default). By default a ladder of sizes is made from the range of the fitted runs, at costs up to the budget.
+        Its tokens per parameter are within a factor of 30 of the target's.
+    budget : float
+        FLOP for all runs together.
+    compute : float, optional
+        Training FLOP that the target is about. Required unless the target is a run or draws.
+    target : {"allocation", "loss", "exponent"}, DataFrame or DataArray
+        The best size at `compute`, the best loss there, or the exponent of the best size there. A DataFrame of one row
+        is the loss of that run. A DataArray, with the dims chain and draw of one fit, is any other quantity.
+    gate : bool
+        Whether laws are rolled out. It takes three fits a law.
+    beyond : {"drift", "none"}
+        Whether the drift of the law counts as noise of runs outside the compute of the fitted ones, and of runs off the
+        target's tokens per parameter. What it adds to the excess loss is stated apart: no choice among smaller runs
+        lowers that.
+    gpu_hour : float, optional
+        Money for an hour of one GPU, in any currency: hours and money are then stated next to FLOP.
+    flop_per_second, utilisation : float
+        Peak of one GPU, that of an H100 in bfloat16 by default, and the share of it that training reaches.
+    seed : int, optional
+        Of the rollouts; that of the fit by default.
+    progress : bool
+        Show a progress bar of rollouts on standard error.
+    **planned
+        What the law must know of the target, as for `Fit.allocate`.
+
+    Returns
+    -------
+    Schedule
+        A DataFrame that prints itself, one row a run in order of purchase. It has the columns of the law,
+        ``candidate`` (row of the candidates, from 0), ``cost`` and ``cumulative_cost`` in FLOP, and ``batch`` (of
+        about a tenth of the budget). ``variance_left`` is the share of the target's variance that is left. For the
+        allocation, ``excess_loss`` (nats per token) and ``excess_flop`` are expected for the size that would be chosen,
+        compared with the best one. ``pays`` is whether the run belongs to the first runs that together save more FLOP
+        at the target than they cost, at best. With a price there are ``hours`` and ``money``, and ``saved_money`` for
+        the allocation. All that a law gives is NaN where no law passed the gate. ``attrs`` has ``rule``, which is
+        ``"draws"`` or ``"spread"``, ``gates``, ``target``, ``budget`` and ``now``, the first line, before any run. Of
+        it ``drift_loss`` and ``drift_flop`` are the expected excess that the drift adds.
+
+    Raises
+    ------
+    InputError
+        If the budget or a price is no positive number, the budget buys no candidate, or the target is unknown or lacks
+        its compute. Also if candidates lack a column or hold what is no positive number.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If a law did not pass the gate.
+
+    References
+    ----------
+    .. [1] Chaloner, K. and Verdinelli, I. (1995). Bayesian experimental design: a review. Statistical Science 10(3).
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit("coupled", runs[runs["training_flop"] < 1e20], seed=1, draws=500, tune=500)
+    >>> plan = bs.design(fit, budget=1e21, compute=1e23, gate=False)
+    >>> bool(plan["cost"].sum() <= 1e21), bool(plan["variance_left"].is_monotonic_decreasing)
+    (True, True)
+    """
+    fits = [of_kind(one, "runs") for one in (fit if isinstance(fit, Sequence) else [fit])]
+    if not fits:
+        raise InputError("no fit to design runs for; pass what fit() or open() returned")
+    if len(fits) > 1 and not isinstance(target, str | pd.DataFrame):
+        raise InputError("target: draws are those of one fit; pass that fit alone")
+    budget = _positive(budget, "budget must be positive FLOP such as 1e21")
+    compute = None if compute is None else _positive(compute, "compute must be positive FLOP such as 1e24")
+    check_beyond(beyond)
+    price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
+    first = fits[0]
+    planned = checked_plan(first.draws.law, planned)
+    targets = [target_of(one.draws, target, compute, planned) for one in fits]
+    ratio = float(np.nanmedian([one.ratio for one in targets])) if _have_ratio(targets) else np.nan
+    table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
+    gates = {}
+    if gate:
+        seeded = first.record["seed"] if seed is None else seed
+        gates = {_name(one, fits): gate_of(one, seed=seeded, progress=progress) for one in fits}
+    passed = [i for i, one in enumerate(fits) if not gates or gates[_name(one, fits)].passed]
+    _warn(gates, passed)
+    cost = table[COST].to_numpy(float)
+    fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
+    attrs = {
+        "fitted": fitted,
+        "budget": budget,
+        "gates": gates,
+        "target": targets[0].text,
+        "beyond": beyond,
+        "price": price,
+    }
+    attrs |= {"laws": [_name(one, fits) for i, one in enumerate(fits) if i in passed or not passed]}
+    if not passed:
+        order = spread_out(cost, off_ratio(table, ratio), budget)
+        return scheduled(table.iloc[order], order, None, None, attrs)
+    fits, targets = [fits[i] for i in passed], [targets[i] for i in passed]
+    before = _moments(fits, targets, table, beyond)
+    plan, drift = best_plan(before, cost, budget), _drift(fits, targets) if beyond == "drift" else 0.0
+    return scheduled(table.iloc[plan.order], plan.order, before, plan.variances, attrs, targets, drift)
+
+
+def _moments(fits, targets, table, beyond):
+    """Compute the moments of a target and of candidates under the draws of fits, each of the same weight."""
+    count = min(len(one.draws) for one in targets)
+    picks = [np.linspace(0, len(one.draws) - 1, count).astype(int) for one in targets]
+    means = [candidate_means(fit.draws, table)[pick] for fit, pick in zip(fits, picks, strict=True)]
+    draws = [one.draws[pick] for one, pick in zip(targets, picks, strict=True)]
+    noise = np.mean([noise_variance(fit.draws, table) for fit in fits], axis=0)
+    if beyond == "drift":
+        more = [misfit_variance(fit.draws, target.ratio, table) for fit, target in zip(fits, targets, strict=True)]
+        noise = noise + np.mean(more, axis=0) * _on_scale(fits[0], means[0])
+    return moments(np.concatenate(draws), np.concatenate(means), noise)
+
+
+def _on_scale(fit, means):
+    """Return what variances of log loss are multiplied by on the scale of the residuals."""
+    return 1.0 if fit.law.scale.startswith("log_") else np.median(means, axis=0) ** 2
+
+
+def candidate_means(draws, table):
+    """Compute mean losses of candidates on the scale of the law's residuals, an ndarray (sample, candidate)."""
+    mean = draws.mean(table).transpose(*DRAWS, "run").values
+    return np.asarray(draws.law.on_scale(mean)).reshape(-1, len(table))
+
+
+def noise_variance(draws, table):
+    """Compute the variance that stands for a run's noise, at the posterior median: the inverse of its information.
+
+    The information of the mean in a Student-t loss is ``(nu + 1) / ((nu + 3) sigma**2)``. An effect that rows of a run
+    or a size share is added as if each candidate had another.
+    """
+    law = draws.law
+    sigma, *rest = draws.noise_arguments(table)
+    sigma = np.median(np.broadcast_to(sigma, (*np.shape(sigma)[:-1], len(table))).reshape(-1, len(table)), axis=0)
+    variance = sigma**2
+    if law.residuals.family == "student_t":
+        nu = float(np.median(rest[0]))
+        variance = variance * (nu + 3) / (nu + 1)
+    if law.effects_of:
+        variance = variance + float(np.median(draws.named()[law.residuals.effect_sd])) ** 2
+    return variance
+
+
+def misfit_variance(draws, ratio, table):
+    """Compute the variance by which a law may miss the log loss of candidates: an ndarray (candidate,).
+
+    The law misses runs above or below the compute of the fitted ones by its drift. The same scale a decade stands for
+    runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
+    """
+    scales = drift_of(draws.law)
+    decades = decades_beyond(draws.law, draws.rows, table) + _below(draws.rows, table)
+    far = decades**2 + off_ratio(table, ratio) ** 2
+    return _mean_square(scales.loss, scales.spread) * far + scales.step**2 * (decades > 0)
+
+
+def _below(rows, table):
+    """Compute by how many decades of compute candidates lie below the least fitted run: an ndarray (candidate,)."""
+    spent, fitted = training_flop(table), training_flop(rows)
+    return np.zeros(len(table)) if spent is None or fitted is None else np.log10(np.nanmin(fitted) / spent).clip(0)
+
+
+def _drift(fits, targets):
+    """Compute the variance of the target that the drift adds from the largest fitted run, a mean over fits."""
+    variances = []
+    for fit, target in zip(fits, targets, strict=True):
+        scales, spent = drift_of(fit.law), training_flop(fit.rows)
+        rate = {
+            "loss": _mean_square(scales.loss, scales.spread),
+            "size": _mean_square(scales.size, scales.size_spread),
+        }.get(target.of, 0.0)
+        decades = 0.0 if spent is None or np.isnan(target.compute) else np.log10(target.compute / np.nanmax(spent))
+        variances.append(rate * max(decades, 0.0) ** 2)
+    return float(np.mean(variances))
+
+
+def _mean_square(scale, spread):
+    """Return the mean square of an error a decade whose scale is log-normal."""
+    return (scale * np.exp(spread**2)) ** 2
+
+
+def off_ratio(table, ratio):
+    """Compute decades between the tokens per parameter of candidates and those of the target, 0 where either is none.
+
+    Returns
+    -------
+    ndarray, shape (candidate,)
+    """
+    if np.isnan(ratio) or not {"parameters", "tokens"} <= set(table):
+        return np.zeros(len(table))
+    return np.abs(np.log10(table["tokens"].to_numpy(float) / table["parameters"].to_numpy(float) / ratio))
+
+
+def _have_ratio(targets):
+    return not all(np.isnan(one.ratio) for one in targets)
+
+
+def _name(fit, fits):
+    """Name a fit by its law, and by its place where two have the same."""
+    labels = [one.law.label for one in fits]
+    place = next(i for i, one in enumerate(fits) if one is fit)
+    return fit.law.label if labels.count(fit.law.label) == 1 else f"{fit.law.label} ({place + 1})"
+
+
+def _warn(gates, passed):
+    """Warn which laws may not choose runs."""
+    for name, result in gates.items():
+        if not result.passed:
+            what = "it chooses none of the runs" if passed else "runs are spread by cost instead, without a law"
+            text = f"{result.sentence(name)} Below 80%, {what}; fit a law or noise that predicts them better"
+            warnings.warn(text, DiagnosticWarning, stacklevel=3)
+
+
+def _positive(value, must):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise InputError(f"{must}, not {shown(value)}")
+    return float(value)

@@ -1,0 +1,78 @@
+"""Whether a law predicts the dearest of the runs at hand, and so may choose the next ones."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import DiagnosticWarning, InputError
+from ...models.loss.budget import training_flop
+from ..comparison.rollout import rollout
+
+LEAST = 0.8  # share of later runs that intervals of 90% must hold
+CUTOFFS = (0.55, 0.7, 0.85)  # quantiles of compute below which runs are fitted
+FEWEST = 5  # runs predicted, below which the share means nothing
+SHORT = {"draws": 500, "tune": 500}
+
+
+class Gate(NamedTuple):
+    """How a law predicted the dearest runs at hand from cheaper ones.
+
+    Attributes
+    ----------
+    coverage : float
+        Share of them inside intervals of 90%, under the law alone; NaN where too few could be predicted.
+    predicted : int
+        Predictions, of all cutoffs.
+    """
+
+    coverage: float
+    predicted: int
+
+    @property
+    def passed(self):
+        """Return whether the law may choose runs; it may where nothing could be predicted."""
+        return not self.coverage < LEAST
+
+    def sentence(self, label):
+        """Return what was tested, in words."""
+        if np.isnan(self.coverage):
+            return f"Too few runs to test by rollouts whether {label} predicts dearer runs."
+        return (
+            f"In rollouts on the runs at hand, 90% intervals of {label} hold {self.coverage:.0%} of "
+            f"{self.predicted} dearer runs."
+        )
+
+
+def gate(fit, *, seed, progress=False):
+    """Roll out the law of a fit on its rows, and count how often its intervals hold.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    seed : int
+    progress : bool
+
+    Returns
+    -------
+    Gate
+    """
+    spent = training_flop(fit.rows)
+    if spent is None:
+        return Gate(np.nan, 0)
+    covered = predicted = 0
+    for cutoff in np.unique(np.quantile(spent, CUTOFFS)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiagnosticWarning)
+                table, _ = rollout(
+                    fit.law, fit.rows, "compute", cutoff, beyond="none", seed=seed, progress=progress, **SHORT
+                )
+        except InputError:  # rows below the cutoff are too few to inform the law
+            continue
+        covered += (table["coverage_90"] * table["predicted"]).sum()
+        predicted += int(table["predicted"].sum())
+    return Gate(covered / predicted if predicted >= FEWEST else np.nan, predicted)

@@ -1,0 +1,110 @@
+"""What runs are bought to learn: the best size at a budget, a loss, an exponent, or draws of anything else."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets.requirements import positive_columns
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import tokens_at, training_flop
+from ..words import flop
+
+TARGETS = ("allocation", "loss", "exponent")
+STEP = 0.05  # of log C, over which the loss and the best size are differenced
+
+
+class Target(NamedTuple):
+    """A target under the draws of one fit.
+
+    Attributes
+    ----------
+    draws : ndarray, shape (sample,)
+    text : str
+        What it is, in words.
+    ratio : float
+        Tokens per parameter where it is learned; NaN where it has none.
+    compute : float
+        Training FLOP there; NaN where it has none.
+    of : {"size", "loss", None}
+        Whether the drift of the law is that of log N*, that of log loss, or none.
+    excess : float
+        Expected excess loss at the target, nats, of the size that is best on average; NaN for other targets.
+    slope : float
+        Fall of the best loss with log C, nats.
+    """
+
+    draws: np.ndarray
+    text: str
+    ratio: float = np.nan
+    compute: float = np.nan
+    of: str | None = None
+    excess: float = np.nan
+    slope: float = np.nan
+
+
+def target_of(draws, target, compute, planned):
+    """Return the `Target` that a user named, under draws.
+
+    Parameters
+    ----------
+    draws : Draws
+    target : str, DataFrame or DataArray
+        See `design`.
+    compute : float or None
+    planned : dict
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(target, xr.DataArray):
+        sizes = {dim: draws.named().sizes[dim] for dim in DRAWS}
+        if dict(target.sizes) != sizes:
+            raise InputError(
+                f"target: a DataArray needs the dims of the fit's draws, {sizes}, not {dict(target.sizes)}"
+            )
+        return Target(target.transpose(*DRAWS).values.ravel(), str(target.name or "the target"))
+    if isinstance(target, pd.DataFrame):
+        return _loss_of_run(draws, target)
+    if target not in TARGETS:
+        raise InputError(unknown("target", target, TARGETS))
+    if compute is None:
+        raise InputError(f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24")
+    of_planned, planned = draws.of_planned(**planned)
+    plan = of_planned.law.planner.plan(of_planned.constants(), **planned)
+    model, tokens = plan.optimum(np.array([compute]))
+    best = np.log(model["parameters"])
+    if target == "exponent":
+        later, _ = plan.optimum(np.array([compute * np.exp(STEP)]))
+        slope = (np.log(later["parameters"]) - best) / STEP
+        return Target(slope[:, 0], "the exponent of the best size", _median(tokens / model["parameters"]), compute)
+    ratio, losses = _median(tokens / model["parameters"]), plan.loss(model, tokens)
+    larger = plan.loss(*plan.optimum(np.array([compute * np.exp(STEP)])))
+    slope = float(np.mean(losses - larger)) / STEP
+    if target == "loss":
+        return Target(np.log(losses)[:, 0], f"the best loss at {flop(compute)}", ratio, compute, "loss")
+    chosen = np.exp(best.mean())
+    paid = plan.loss(plan.model(plan.size(chosen + 0 * best)), tokens_at(compute, chosen) + 0 * best)
+    excess = max(float(np.mean(paid - losses)), 0.0)
+    return Target(best[:, 0], f"the best size at {flop(compute)}", ratio, compute, "size", excess, slope)
+
+
+def _loss_of_run(draws, run):
+    """Return the mean loss of one run as a target."""
+    if len(run) != 1:
+        raise InputError(f"target: a DataFrame is one run, of one row, not {len(run)} rows")
+    positive_columns(run, draws.law.columns, purpose="a target")
+    loss, spent = draws.mean(run).transpose(*DRAWS, "run").values.reshape(-1), training_flop(run)
+    sized = "parameters" in run and "tokens" in run
+    ratio = float(run["tokens"].iloc[0] / run["parameters"].iloc[0]) if sized else np.nan
+    return Target(np.log(loss), "the loss of the run", ratio, np.nan if spent is None else float(spent[0]), "loss")
+
+
+def _median(x):
+    return float(np.median(x))

@@ -1,0 +1,171 @@
+"""The posterior after further runs, without sampling again where importance weights are enough.
+
+References
+----------
+.. [1] Vehtari, A., Simpson, D., Gelman, A., Yao, Y. and Gabry, J. (2024). Pareto smoothed importance sampling. JMLR 25.
+.. [2] Chopin, N. (2002). A sequential particle filter method for static models. Biometrika 89(3).
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets import KINDS, positive_columns, require
+from ...models.draws import DRAWS
+from .. import densities
+from ..checks import chains
+from ..checks.chains import PARETO_K_LIMIT
+from ..cut import systematic
+from ..fit import Fit
+from ..fitter import Fitter, fitter_of
+from ..needs import of_kind
+from ..psis import pareto_smoothed
+from ..record import table_entry
+from ..settings import seed_of
+
+RANGE = ("_min", "_max", "_smallest", "_largest")  # ends of entries of a reference that follow the range of the runs
+SETTINGS = ("draws", "tune", "chains")
+
+
+def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: bool = False) -> Fit:
+    """Add runs to a fit.
+
+    The draws are weighted by the density of the new runs and resampled [1]_, [2]_. If the Pareto k of the weights is
+    0.7 or more, or too few draws remain, the law is sampled again with NUTS. Both give the posterior of all runs, to
+    Monte-Carlo error: what the priors refer to, such as the typical size, stays that of the first runs.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    runs : DataFrame
+        With the columns that the law needs, ``loss`` among them.
+    seed : int, optional
+        Of the resampling, or of NUTS; that of the fit by default.
+    progress : bool
+        Show a progress bar on standard error where NUTS samples.
+
+    Returns
+    -------
+    Fit
+        Of all runs, the new ones last. ``record["update"]`` states ``method`` ("weights" or "nuts"), ``runs`` (how
+        many were added) and ``pareto_k``. Of weights, ``diagnostics["effective_draws"]`` is the number of independent
+        draws that the resampled ones are worth, above which no effective sample size is stated.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, or the runs lack a column or hold what is no positive number.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If chains that were sampled again did not converge.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit("coupled", runs.iloc[:-2], seed=1, draws=500, tune=500)
+    >>> later = bs.update(fit, runs.iloc[-2:])
+    >>> len(later.rows), later.record["update"]["method"]
+    (245, 'weights')
+    """
+    fit = of_kind(fit, "runs")
+    law, begun = fit.law, time.monotonic()
+    seed = fit.record["seed"] if seed is None else seed_of(seed)
+    require(runs, law.needed, purpose="an update")
+    positive_columns(runs, (*law.columns, law.observed), purpose="an update")
+    table = pd.concat([fit.rows, runs], ignore_index=True)
+    table.attrs = dict(fit.rows.attrs)
+    rows = law.rows(table)
+    reference = _extended(fit.reference, law.reference(rows))
+    if reference is None or law.upstream:
+        return _sampled(fit, rows, None, None, len(runs), seed, progress)
+    draws = law.draws(fit["posterior"].to_dataset().assign(z=fit["unconstrained_posterior"]["z"]), rows, reference)
+    ratios = _added(fit, draws, rows)
+    efficiency = min(fit.diagnostics["ess_bulk_min"] / ratios.size, 1.0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        log_weights, k = pareto_smoothed(ratios, efficiency)
+        weights = np.exp(log_weights - log_weights.max())
+    effective = efficiency * weights.sum() ** 2 / (weights**2).sum()
+    if not (k < PARETO_K_LIMIT and effective >= law.effort.least_ess):
+        return _sampled(fit, rows, reference, k, len(runs), seed, progress)
+    rng = np.random.default_rng(seed)
+    picks = rng.permutation(systematic(weights / weights.sum(), weights.size, rng))
+    return _resampled(fit, draws, picks, effective, k, len(runs), seed, time.monotonic() - begun)
+
+
+def _extended(before, after):
+    """Return what the quantities refer to, over the range of all runs; None where it is not of scalars alone."""
+    if any(not isinstance(x, int | float) for x in before.values()):
+        return None
+    return before | {name: x for name, x in after.items() if name.endswith(RANGE)}
+
+
+def _added(fit, draws, rows):
+    """Return the log density that the new runs add, given the fitted ones: an ndarray (sample,)."""
+    count = len(fit.rows)
+    if draws.law.effects_of:
+        added = draws.total_log_likelihood(rows) - draws.total_log_likelihood(rows.iloc[:count])
+    else:
+        added = draws.total_log_likelihood(rows.iloc[count:])
+    return added.transpose(*DRAWS).values.ravel()
+
+
+def _sampled(fit, rows, reference, k, count, seed, progress):
+    """Fit all runs with NUTS, at the settings of the fit."""
+    settings = {name: fit.record["settings"][name] for name in SETTINGS}
+    fitter = Fitter(fit.law, rows, sampler=fit.record["sampler"], reference=reference)
+    later = fitter.fit(seed=seed, progress=progress, **settings)
+    return later.changed({}, later.record | {"update": _entry("nuts", count, k)})
+
+
+def _entry(method, count, k):
+    return {"method": method, "runs": count, "pareto_k": None if k is None or not np.isfinite(k) else float(k)}
+
+
+def _resampled(fit, draws, picks, effective, k, count, seed, seconds):
+    """Make a fit of resampled draws, whose diagnostics state what they are worth."""
+    law, z = fit.law, fit["unconstrained_posterior"]["z"]
+    shape = [z.sizes[dim] for dim in DRAWS]
+
+    def picked(dataset):
+        flat = dataset.transpose(*DRAWS, ...)
+        return xr.Dataset(
+            {n: (x.dims, x.values.reshape(-1, *x.shape[2:])[picks].reshape(*shape, *x.shape[2:]))
+             for n, x in flat.data_vars.items()},
+            flat.coords,
+        )  # fmt: skip
+
+    real = picked(fit["unconstrained_posterior"].to_dataset())
+    sampled = picked(fit["posterior"].to_dataset()).assign(z=real["z"])
+    later = law.draws(sampled, draws.rows, draws.reference)
+    rows, kind = draws.rows, KINDS[law.kind]
+    named = later.named()
+    groups = {
+        "posterior": named,
+        "unconstrained_posterior": real,
+        "observed_data": xr.Dataset(
+            {law.scale: (kind.dimension, law.on_scale(rows[law.observed].to_numpy(float)))},
+            {kind.dimension: np.arange(len(rows))},
+        ),
+        "constant_data": kind.to_dataset(rows),
+    }
+    groups["sample_stats"] = fit["sample_stats"].to_dataset()
+    record = copy.deepcopy(fit.record)
+    if record[densities.GROUP] == densities.KEPT:
+        groups[densities.GROUP], _ = densities.evaluated(later, seed)
+    record["law"]["reference"], record["data"], record["seed"] = draws.reference, table_entry(rows), seed
+    record["update"] = _entry("weights", count, k)
+    record["seconds"] = {"compile": 0.0, "sample": seconds}
+    record.pop("verdict", None)
+    diagnosed = chains.with_distinct(record["diagnostics"], named[list(law.prior_of)])
+    worth = {name: min(diagnosed[name], effective) for name in ("ess_bulk_min", "ess_tail_min")}
+    record["diagnostics"] = diagnosed | worth | {"effective_draws": float(effective)}
+    return Fit.of(groups, record, fitter_of)
