@@ -175,8 +175,8 @@ def render(title, parts, document, warned, front=None, coming=()):
 def _source(answer, document, today):
     """Write what an answer was made from, by which version and when."""
     versions, seed = document["provenance"]["versions"], document["provenance"]["seed"]
-    made = f"bayescaling {versions['bayescaling']}, {today}, seed {seed}"
-    return f"{made}. Brackets are 95% intervals. Data: {', '.join(answer['data'])}."
+    origin = f"bayescaling {versions['bayescaling']}, {today}, seed {seed}"
+    return f"{origin}. Brackets are 95% intervals. Data: {', '.join(answer['data'])}."
 
 
 def _part(part, name, anchor, block):

@@ -199,14 +199,14 @@ def test_every_card_has_an_image_with_its_number_its_doubt_and_its_source(docume
     screen = well_made(render("Title", parts, changed, [], front(changed)))
     links = screen.of("a", class_="shared")
     assert [link["download"] for link in links] == [f"{card['id']}.svg" for card in screen.of("li", class_="card")]
-    for link, each in zip(links, changed["answers"], strict=True):
+    for link, answer in zip(links, changed["answers"], strict=True):
         image = ElementTree.fromstring(base64.b64decode(link["href"].partition("base64,")[2]))
         assert image.attrib["viewBox"] == "0 0 1200 630"
         first, number, *others = [text.text for text in image.iter("{http://www.w3.org/2000/svg}text")]
-        assert (first, number) == (each["question"], each["number"])
+        assert (first, number) == (answer["question"], answer["number"])
         text = " ".join(others)
-        assert each["answer"] in text and f"Strength: {each['strength']}" in text
-        assert each["doubt"] in text or (each["doubt"][:60] in text and "…" in text)
+        assert answer["answer"] in text and f"Strength: {answer['strength']}" in text
+        assert answer["doubt"] in text or (answer["doubt"][:60] in text and "…" in text)
         assert "bayescaling 1, " in text and ", seed 1. Brackets are 95% intervals. Data: some_runs." in text
 
 
