@@ -46,7 +46,10 @@ class Sweep:
         bool, Option("--dry-run", help="Only print what it takes: runs, parameters, FLOP, memory, hours.")
     ] = False
     scheduler: options.Scheduler = None
-    device: options.Device = None
+    device: Annotated[
+        str | None,
+        Option(help="cpu, cuda or cuda:1; with --dry-run also a GPU that need not be here, such as H100."),
+    ] = None
     time_limit: Annotated[float | None, Option(help="Seconds after which to save and stop.")] = None
     json: options.Json = False
 

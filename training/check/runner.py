@@ -15,7 +15,6 @@ from ..arithmetic.cell_counts import accuracies
 from ..arithmetic.presets import preset as arithmetic_preset
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import chosen_device, device_name
-from ..engine.loop import FINISHED
 from ..language.presets import preset as language_preset
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.records import versions
@@ -112,7 +111,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
             return results.ended("paused", announce)
         result = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
         results.write("sweeps", name, result, announce)
-    unfinished = [name for name, result in results.entries["sweeps"].items() if result["status"] != "finished"]
+    unfinished = [name for name, result in results.entries["sweeps"].items() if result["status"] == "paused"]
     return results.ended("paused" if unfinished else "finished", announce)
 
 
@@ -199,7 +198,7 @@ def _swept(name, tables, folder, device, limit):
     try:
         result = train(None, make(tables), folder, device=device, time_limit=limit)
     except InputError as error:  # such as a small memory
-        return {"status": FINISHED, "ok": False, "error": str(error)}
+        return {"status": "refused", "error": str(error)}
     outcome = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
     if result is not None:
         outcome |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}

@@ -105,7 +105,7 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     tables = {
         "model": {"d_model": 16, "heads": 2},
         "training": {"samples": 32, "batch": 16},
-        "evaluation": {"longest": 2, "diagonal_to": 0, "count": 5},
+        "evaluation": {"longest": 3, "diagonal_to": 0, "count": 5},
         "arms": [
             {"name": name, "task": name, "lengths": 2, "embeddings": ["nope"], "architectures": ["1x1"]}
             for name in ("addition", "sorting")
@@ -116,13 +116,18 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert "correct_minimum" in result and (result["total"] == 5).all()
     assert xr.open_dataset(tmp_path / "runs.nc", engine="h5netcdf").load().equals(result)
     rows = pd.read_csv(tmp_path / "runs.csv")
-    assert rows.groupby("task")["total"].sum().tolist() == [20, 20]
-    assert rows.groupby("task")["correct_minimum"].count().tolist() == [0, 4]
+    assert rows.groupby("task")["total"].sum().tolist() == [45, 45]
+    assert rows.groupby("task")["correct_minimum"].count().tolist() == [0, 9]
     assert set(rows["axis"].dropna()) <= {"numbers", "digits", "both"}
     sorted_rows = rows[rows["task"] == "sorting"]
     assert (sorted_rows["correct_minimum"] >= sorted_rows["correct"]).all()
     counted = read(sorted_rows, "counts", columns={"correct": "correct_minimum"})
     assert counted["correct"].tolist() == sorted_rows["correct_minimum"].tolist()
+    added, by_hand = accuracies(result.assign(correct=result["length_a"] + 0 * result["total"]))
+    assert "number_length" not in added
+    # Counts that are the numbers to sort: three of more digits than trained on, two of more numbers, five of either.
+    assert (by_hand["number_length"], by_hand["array_length"]) == (1.5 / 5, 3 / 5)
+    assert by_hand["all_30x30"] == by_hand["all_20x20"] == by_hand["ood"] == (1 + 2 + 3 * 3) / 25
 
 
 def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
