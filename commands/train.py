@@ -14,7 +14,6 @@ from typer import Argument, BadParameter, Option, Typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from ..datasets import load
 from ..datasets.files import written_whole
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
@@ -272,6 +271,8 @@ def _print_accuracies(entries):
 
 def _print_sorted(entries):
     """Print the four shares of each model that sorts, next to those that McLeish et al. (2024) publish."""
+    from ..datasets import load
+
     published = load("published").set_index("quantity")["estimate"]
     rows = []
     for entry in entries:
