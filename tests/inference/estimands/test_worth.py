@@ -154,7 +154,11 @@ def test_a_direction_is_claimed_only_if_every_fit_agrees(fit):
     both = bs.worth({"a": fit, "b": worse}, "old", 1e20)
     assert both["direction"].item() == "open" and both["p_better"].item() > 0.95
     assert both.entries()[0]["p_better_by_variant"]["b"] < 0.05
-    assert "check the direction" not in str(both) and "check the direction" in str(bs.worth(fit, "old", 1e20))
+    assert (
+        "P(better) by fit: a > 0.999, b" in str(both)
+        and "check the direction" not in str(both)
+        and "check the direction" in str(bs.worth(fit, "old", 1e20))
+    )
 
 
 def test_a_decision_of_draws_that_agree_costs_nothing():
