@@ -73,6 +73,7 @@ class Worth(Printed, xr.Dataset):
             f"The multiplier is the compute that {self.attrs['baseline']} needs for the same loss, over the budget. An "
             f"order that does not turn between {flop(low)} and {flop(high)} never turns.",
             *(next_run(entry) for entry in entries if entry["decision"] == "one more"),
+            *(by_fit(entry) for entry in entries if BY_LABEL[1] in entry),
         ]
         if self.attrs["price"] is not None:
             lines.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
@@ -115,3 +116,9 @@ def next_run(entry):
         f"{heading(entry)}: one more run, of {run}, lowers the expected cost from "
         f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
     )
+
+
+def by_fit(entry):
+    """Write the probability of each fit that a group is better."""
+    pairs = ", ".join(f"{name} {probability(p)}" for name, p in entry[BY_LABEL[1]].items())
+    return f"{heading(entry)}: P(better) by fit: {pairs}."
