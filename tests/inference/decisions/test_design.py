@@ -129,8 +129,10 @@ def test_a_run_or_draws_may_be_the_target(fit_right):
     run = pd.DataFrame({"parameters": [1e10], "tokens": [2e11]})
     of_run = bs.design(fit_right, budget=1e19, target=run, gate=False)
     loss = np.log(fit_right.draws.mean(run).isel(run=0))
-    of_draws = bs.design(fit_right, budget=1e19, target=loss, gate=False, beyond="none")
-    same = bs.design(fit_right, budget=1e19, target=run, gate=False, beyond="none")
+    runs = fit_right.rows[["parameters", "tokens"]]
+    of_draws, same = (
+        bs.design(fit_right, runs, 1e19, target=target, gate=False, beyond="none") for target in (loss, run)
+    )
     assert of_run["variance_left"].iloc[-1] < 1
     np.testing.assert_allclose(of_draws["variance_left"], same["variance_left"])
 
