@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.wording import shown
-from ...errors import DiagnosticWarning, InputError
+from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan
 from ..estimands.beyond import check_beyond, decades_beyond, drift_of
-from ..estimands.price import FLOP_PER_SECOND, UTILISATION, Price
+from ..estimands.price import GPU_FLOP, UTILISATION, Price
 from ..needs import of_kind
 from .candidates import COST, candidates_of
-from .gate import gate as gate_of
+from .gate import label, through, warn
 from .purchases import best_plan, moments, spread_out
 from .schedule import Schedule, scheduled
 from .targets import target_of
@@ -41,7 +40,7 @@ def design(
     gate: bool = True,
     beyond: str = "drift",
     gpu_hour: float | None = None,
-    flop_per_second: float = FLOP_PER_SECOND,
+    flop_per_second: float = GPU_FLOP,
     utilisation: float = UTILISATION,
     seed: int | None = None,
     progress: bool = False,
@@ -56,7 +55,8 @@ def design(
 
     A law that misses dearer runs must not choose the next ones: it may be worse than chance. Each law is therefore
     rolled out on the runs that it was fitted to. If its 90% intervals hold less than 80% of the dearer runs, it is left
-    out. If no law is left, runs are spread by cost near the target's tokens per parameter instead.
+    out. If no law is left, the laws that the check of the first suggests are fitted, until one passes. If none does,
+    runs are spread by cost near the target's tokens per parameter.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def design(
         The best size at `compute`, the best loss there, or the exponent of the best size there. A DataFrame of one row
         is the loss of that run. A DataArray, with the dims chain and draw of one fit, is any other quantity.
     gate : bool
-        Whether laws are rolled out. It takes three fits a law.
+        Whether laws are rolled out. It takes three fits a law, and four of each other law that is tried.
     beyond : {"drift", "none"}
         Whether the drift of the law counts as noise of runs outside the compute of the fitted ones, and of runs off the
         target's tokens per parameter. What it adds to the excess loss is stated apart: no choice among smaller runs
@@ -141,27 +141,18 @@ def design(
     targets = [target_of(one.draws, target, compute, planned) for one in fits]
     ratio = float(np.nanmedian([one.ratio for one in targets])) if _have_ratio(targets) else np.nan
     table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
-    gates = {}
+    cost, gates, passed = table[COST].to_numpy(float), {}, fits
     if gate:
-        seeded = first.record["seed"] if seed is None else seed
-        gates = {_name(one, fits): gate_of(one, seed=seeded, progress=progress) for one in fits}
-    passed = [i for i, one in enumerate(fits) if not gates or gates[_name(one, fits)].passed]
-    _warn(gates, passed)
-    cost = table[COST].to_numpy(float)
+        seed, wider = first.record["seed"] if seed is None else seed, isinstance(target, str | pd.DataFrame)
+        passed, gates = through(fits, seed=seed, wider=wider, progress=progress)
+        warn(gates, passed)
     fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
-    attrs = {
-        "fitted": fitted,
-        "budget": budget,
-        "gates": gates,
-        "target": targets[0].text,
-        "beyond": beyond,
-        "price": price,
-    }
-    attrs |= {"laws": [_name(one, fits) for i, one in enumerate(fits) if i in passed or not passed]}
+    attrs = {"fitted": fitted, "budget": budget, "gates": gates, "target": targets[0].text, "price": price}
+    attrs |= {"laws": [label(one, fits) for one in passed or fits]}
     if not passed:
         order = spread_out(cost, off_ratio(table, ratio), budget)
         return scheduled(table.iloc[order], order, None, None, attrs)
-    fits, targets = [fits[i] for i in passed], [targets[i] for i in passed]
+    fits, targets = passed, [target_of(one.draws, target, compute, planned) for one in passed]
     before = _moments(fits, targets, table, beyond)
     plan, drift = best_plan(before, cost, budget), _drift(fits, targets) if beyond == "drift" else 0.0
     return scheduled(table.iloc[plan.order], plan.order, before, plan.variances, attrs, targets, drift)
@@ -260,22 +251,6 @@ def off_ratio(table, ratio):
 
 def _have_ratio(targets):
     return not all(np.isnan(one.ratio) for one in targets)
-
-
-def _name(fit, fits):
-    """Name a fit by its law, and by its place where two have the same."""
-    labels = [one.law.label for one in fits]
-    place = next(i for i, one in enumerate(fits) if one is fit)
-    return fit.law.label if labels.count(fit.law.label) == 1 else f"{fit.law.label} ({place + 1})"
-
-
-def _warn(gates, passed):
-    """Warn which laws may not choose runs."""
-    for name, result in gates.items():
-        if not result.passed:
-            what = "it chooses none of the runs" if passed else "runs are spread by cost instead, without a law"
-            text = f"{result.sentence(name)} Below 80%, {what}; fit a law or noise that predicts them better"
-            warnings.warn(text, DiagnosticWarning, stacklevel=3)
 
 
 def _positive(value, must):

@@ -15,6 +15,7 @@ LEAST = 0.8  # share of later runs that intervals of 90% must hold
 CUTOFFS = (0.55, 0.7, 0.85)  # quantiles of compute below which runs are fitted
 FEWEST = 5  # runs predicted, below which the share means nothing
 SHORT = {"draws": 500, "tune": 500}
+SETTINGS = ("draws", "tune", "chains")
 
 
 class Gate(NamedTuple):
@@ -76,3 +77,50 @@ def gate(fit, *, seed, progress=False):
         covered += (table["coverage_90"] * table["predicted"]).sum()
         predicted += int(table["predicted"].sum())
     return Gate(covered / predicted if predicted >= FEWEST else np.nan, predicted)
+
+
+def through(fits, *, seed, wider, progress=False):
+    """Return the fits of laws that pass, and the `Gate` of each law by its label.
+
+    Parameters
+    ----------
+    fits : sequence of Fit
+    seed : int
+    wider : bool
+        Whether to try wider laws than that of the first fit where none passes, until one does.
+    progress : bool
+
+    Returns
+    -------
+    fits : list of Fit
+    gates : dict of str to Gate
+    """
+    gates = {label(fit, fits): gate(fit, seed=seed, progress=progress) for fit in fits}
+    passed = [fit for fit in fits if gates[label(fit, fits)].passed]
+    first = fits[0]
+    for law in () if passed or not wider else first.law.tests.wider_laws(first.rows):
+        settings = {name: first.record["settings"][name] for name in SETTINGS}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticWarning)  # the fit is reported with the schedule
+            other = first.fitter.other(law, first.rows).fit(seed=seed, progress=progress, **settings)
+        gates[law.label] = gate(other, seed=seed, progress=progress)
+        if gates[law.label].passed and not np.isnan(gates[law.label].coverage):
+            return [other], gates
+    return passed, gates
+
+
+def label(fit, fits):
+    """Name a fit by its law, and by its place where two have the same."""
+    labels = [one.law.label for one in fits]
+    place = next((i for i, one in enumerate(fits) if one is fit), 0)
+    return fit.law.label if labels.count(fit.law.label) < 2 else f"{fit.law.label} ({place + 1})"
+
+
+def warn(gates, passed):
+    """Warn which laws may not choose runs."""
+    chosen = f"; {', '.join(one.law.label for one in passed)} instead" if passed else ""
+    what = f"it chooses none of the runs{chosen}" if passed else "runs are spread by cost, without a law"
+    for name, result in gates.items():
+        if not result.passed:
+            text = f"{result.sentence(name)} Below {LEAST:.0%}, {what}"
+            warnings.warn(text, DiagnosticWarning, stacklevel=4)

@@ -29,6 +29,7 @@ from ..record import table_entry
 from ..settings import seed_of
 
 RANGE = ("_min", "_max", "_smallest", "_largest")  # ends of entries of a reference that follow the range of the runs
+LEAST_LEFT = 0.5  # of the effective draws, where these are few
 SETTINGS = ("draws", "tune", "chains")
 
 
@@ -81,7 +82,8 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     seed = fit.record["seed"] if seed is None else seed_of(seed)
     require(runs, law.needed, purpose="an update")
     positive_columns(runs, (*law.columns, law.observed), purpose="an update")
-    table = pd.concat([fit.rows, runs], ignore_index=True)
+    derived = [law.effect_column] if law.effects_of == "size" and law.effect_column not in runs else []
+    table = pd.concat([fit.rows.drop(columns=derived, errors="ignore"), runs], ignore_index=True)
     table.attrs = dict(fit.rows.attrs)
     rows = law.rows(table)
     reference = _extended(fit.reference, law.reference(rows))
@@ -94,7 +96,8 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
         log_weights, k = pareto_smoothed(ratios, efficiency)
         weights = np.exp(log_weights - log_weights.max())
     effective = efficiency * weights.sum() ** 2 / (weights**2).sum()
-    if not (k < PARETO_K_LIMIT and effective >= law.effort.least_ess):
+    enough = min(law.effort.least_ess, LEAST_LEFT * efficiency * ratios.size)
+    if not (k < PARETO_K_LIMIT and effective >= enough):
         return _sampled(fit, rows, reference, k, len(runs), seed, progress)
     rng = np.random.default_rng(seed)
     picks = rng.permutation(systematic(weights / weights.sum(), weights.size, rng))

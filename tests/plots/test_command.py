@@ -43,8 +43,10 @@ def calibrated(runs, tmp_path_factory):
 
 
 def test_every_figure_of_fits_can_be_written():
-    # A rollout is no file: its command draws it.
-    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout"} == {x for x in bs.__all__ if x.startswith("plot_")}
+    # A rollout and a design are no files: their commands draw them.
+    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout", "plot_design"} == {
+        x for x in bs.__all__ if x.startswith("plot_")
+    }
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])

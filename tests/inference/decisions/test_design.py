@@ -44,6 +44,14 @@ def fit_wrong():
 
 
 @pytest.fixture(scope="module")
+def fit_bent():
+    """Fit runs whose losses rise above every law from a compute on."""
+    table = simulated(1.0, sigma=0.001)
+    table["loss"] *= 1 + 0.08 * np.log10(table["training_flop"] / 3e19).clip(lower=0)
+    return fitted(table)
+
+
+@pytest.fixture(scope="module")
 def schedule(fit_right):
     return bs.design(fit_right, budget=1e20, compute=TARGET, gate=False, gpu_hour=2.0)
 
@@ -121,8 +129,10 @@ def test_a_run_or_draws_may_be_the_target(fit_right):
     run = pd.DataFrame({"parameters": [1e10], "tokens": [2e11]})
     of_run = bs.design(fit_right, budget=1e19, target=run, gate=False)
     loss = np.log(fit_right.draws.mean(run).isel(run=0))
-    of_draws = bs.design(fit_right, budget=1e19, target=loss, gate=False, beyond="none")
-    same = bs.design(fit_right, budget=1e19, target=run, gate=False, beyond="none")
+    runs = fit_right.rows[["parameters", "tokens"]]
+    of_draws, same = (
+        bs.design(fit_right, runs, 1e19, target=target, gate=False, beyond="none") for target in (loss, run)
+    )
     assert of_run["variance_left"].iloc[-1] < 1
     np.testing.assert_allclose(of_draws["variance_left"], same["variance_left"])
 
@@ -140,21 +150,24 @@ def test_the_gate_passes_the_right_law_and_stops_a_wrong_one(fit_right, fit_wron
     assert not wrong.passed and wrong.predicted == right.predicted
 
 
-def test_a_law_that_fails_its_rollouts_chooses_nothing(fit_wrong):
-    with pytest.warns(bs.DiagnosticWarning, match="spread by cost"):
+def test_a_wider_law_that_passes_takes_the_place_of_one_that_fails(fit_wrong):
+    with pytest.warns(bs.DiagnosticWarning, match="chooses none of the runs; coupled instead"):
         table = bs.design(fit_wrong, budget=1e20, compute=TARGET)
+    assert table.attrs["laws"] == ["coupled"] and table.attrs["rule"] == "draws"
+    assert {name: result.passed for name, result in table.attrs["gates"].items()} == {
+        "chinchilla": False,
+        "coupled": True,
+    }
+
+
+def test_laws_that_all_fail_choose_nothing(fit_bent):
+    with pytest.warns(bs.DiagnosticWarning, match="spread by cost"):
+        table = bs.design(fit_bent, budget=1e20, compute=TARGET)
     assert table.attrs["rule"] == "spread" and table["variance_left"].isna().all()
     assert not table.attrs["gates"]["chinchilla"].passed
     assert "No law predicts" in str(table)
-    ratio = target_of(fit_wrong.draws, "allocation", TARGET, {}).ratio
+    ratio = target_of(fit_bent.draws, "allocation", TARGET, {}).ratio
     assert np.abs(np.log10(table["tokens"] / table["parameters"] / ratio)).max() <= 1.0
-
-
-def test_a_law_that_passes_takes_the_place_of_one_that_fails(fit_wrong):
-    better = fitted(simulated(0.5, sigma=0.001), "coupled")
-    with pytest.warns(bs.DiagnosticWarning, match="chooses none"):
-        table = bs.design([fit_wrong, better], budget=1e20, compute=TARGET)
-    assert table.attrs["laws"] == ["coupled"] and table.attrs["rule"] == "draws"
 
 
 def test_too_few_runs_are_not_rolled_out():

@@ -61,6 +61,16 @@ def test_an_updated_fit_is_saved_and_opened_and_refers_to_the_first_runs(fit_bef
     assert fit_before.record.get("update") is None and len(fit_before.rows) == 240
 
 
+def test_runs_of_a_size_share_its_effect(runs):
+    law = bs.laws.Chinchilla(noise="normal", scatter="one", size_effects=True)
+    fit = bs.fit(law, _first(runs, 100), seed=1, draws=500, tune=500)
+    later = bs.update(fit, runs.iloc[100:101])
+    both = later.draws.total_log_likelihood() - later.draws.total_log_likelihood(later.rows.iloc[:100])
+    assert later.rows["size_group"].notna().all() and len(later.rows) == 101
+    given = later.draws.log_likelihood(later.rows)  # each row given the others of its size
+    np.testing.assert_allclose(both, given.isel(run=100), atol=1e-8)
+
+
 def test_the_range_of_the_scatter_is_that_of_all_runs(fit_before, runs):
     far = runs.iloc[[0]].assign(parameters=1e12, tokens=1e13, training_flop=6e25, loss=1.9)
     later = bs.update(fit_before, far)
