@@ -14,7 +14,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan
 from ..estimands.beyond import check_beyond, decades_beyond, drift_of
-from ..estimands.price import GPU_FLOP, UTILISATION, Price
+from ..estimands.price import FLOP_PER_SECOND, UTILISATION, Price
 from ..needs import of_kind
 from .candidates import COST, candidates_of
 from .gate import label, through, warn
@@ -40,7 +40,7 @@ def design(
     gate: bool = True,
     beyond: str = "drift",
     gpu_hour: float | None = None,
-    flop_per_second: float = GPU_FLOP,
+    flop_per_second: float = FLOP_PER_SECOND,
     utilisation: float = UTILISATION,
     seed: int | None = None,
     progress: bool = False,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ...datasets.wording import shown
 from ...errors import InputError
 
-GPU_FLOP = 9.89e14  # of an H100 in bfloat16, without sparsity, by its maker's sheet
+FLOP_PER_SECOND = 9.89e14  # of an H100 in bfloat16, without sparsity, by its maker's sheet
 UTILISATION = 0.4  # of which large training runs report 30% to 50%
 SECONDS = 3600.0
 
@@ -18,24 +18,24 @@ class Price:
     ----------
     hour : float
         Money for an hour of one GPU.
-    gpu_flop : float
+    flop_per_second : float
         Of one GPU at its peak.
     utilisation : float
         Share of the peak that training reaches.
 
     Examples
     --------
-    >>> price = Price(2.0, gpu_flop=1e15, utilisation=0.5)
+    >>> price = Price(2.0, flop_per_second=1e15, utilisation=0.5)
     >>> price.hours(3.6e18), price.money(3.6e18)
     (2.0, 4.0)
     """
 
     hour: float
-    gpu_flop: float = GPU_FLOP
+    flop_per_second: float = FLOP_PER_SECOND
     utilisation: float = UTILISATION
 
     def __post_init__(self):
-        for name in ("hour", "gpu_flop", "utilisation"):
+        for name in ("hour", "flop_per_second", "utilisation"):
             value = getattr(self, name)
             most = 1.0 if name == "utilisation" else float("inf")
             if isinstance(value, bool) or not (
@@ -47,7 +47,7 @@ class Price:
 
     def hours(self, flop):
         """Return the hours of one GPU that compute takes."""
-        return flop / (SECONDS * self.gpu_flop * self.utilisation)
+        return flop / (SECONDS * self.flop_per_second * self.utilisation)
 
     def money(self, flop):
         """Return the money that compute takes."""
@@ -56,4 +56,4 @@ class Price:
     @property
     def text(self):
         """Name the price in a sentence."""
-        return f"{self.hour:g} a GPU-hour of {self.gpu_flop:.3g} FLOP/s, {self.utilisation:.0%} of it used"
+        return f"{self.hour:g} a GPU-hour of {self.flop_per_second:.3g} FLOP/s, {self.utilisation:.0%} of it used"

@@ -85,6 +85,6 @@ def test_runs_that_are_spread_fit_the_budget_and_lie_near_the_line():
 def test_hours_and_money_follow_from_the_price():
     price = Price(2.0, 4e14, 0.5)
     assert price.hours(7.2e20) == pytest.approx(1000.0) and price.money(7.2e20) == pytest.approx(2000.0)
-    for wrong in ({"hour": 0}, {"hour": 2, "utilisation": 1.2}, {"hour": 2, "gpu_flop": float("inf")}):
+    for wrong in ({"hour": 0}, {"hour": 2, "utilisation": 1.2}, {"hour": 2, "flop_per_second": float("inf")}):
         with pytest.raises(InputError, match="must be"):
             Price(**wrong)
