@@ -14,8 +14,6 @@ from typer import Argument, BadParameter, Option, Typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from ..datasets import load
-from ..datasets.files import written_whole
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
@@ -100,6 +98,7 @@ def arithmetic_check(
     json: options.Json = False,
 ):
     """Test the saved models of a sweep again, at other offsets, recurrences or lengths, and write DIR/check.csv."""
+    from ..datasets.files import written_whole
     from ..training.arithmetic import check_saved
 
     cells = {"longest": longest, "every": every, "diagonal_to": diagonal_to}
@@ -272,6 +271,8 @@ def _print_accuracies(entries):
 
 def _print_sorted(entries):
     """Print the four shares of each model that sorts, next to those that McLeish et al. (2024) publish."""
+    from ..datasets import load
+
     published = load("published").set_index("quantity")["estimate"]
     rows = []
     for entry in entries:
