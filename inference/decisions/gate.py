@@ -100,9 +100,7 @@ def through(fits, *, seed, wider, progress=False):
     first = fits[0]
     for law in () if passed or not wider else first.law.tests.wider_laws(first.rows):
         settings = {name: first.record["settings"][name] for name in SETTINGS}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticWarning)  # the fit is reported with the schedule
-            other = first.fitter.other(law, first.rows).fit(seed=seed, progress=progress, **settings)
+        other = first.fitter.other(law, first.rows).fit(seed=seed, progress=progress, **settings)
         gates[law.label] = gate(other, seed=seed, progress=progress)
         if gates[law.label].passed and not np.isnan(gates[law.label].coverage):
             return [other], gates

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,8 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     (245, 'weights')
     """
     fit = of_kind(fit, "runs")
-    law, begun = fit.law, time.monotonic()
+    law: Any = fit.law  # of the loss, since it is of runs
+    begun = time.monotonic()
     seed = fit.record["seed"] if seed is None else seed_of(seed)
     require(runs, law.needed, purpose="an update")
     positive_columns(runs, (*law.columns, law.observed), purpose="an update")

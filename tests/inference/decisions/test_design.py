@@ -151,8 +151,10 @@ def test_the_gate_passes_the_right_law_and_stops_a_wrong_one(fit_right, fit_wron
 
 
 def test_a_wider_law_that_passes_takes_the_place_of_one_that_fails(fit_wrong):
-    with pytest.warns(bs.DiagnosticWarning, match="chooses none of the runs; coupled instead"):
+    with warnings.catch_warnings(record=True) as notes:  # chains of the other fit are short
+        warnings.simplefilter("always")
         table = bs.design(fit_wrong, budget=1e20, compute=TARGET)
+    assert any("chooses none of the runs; coupled instead" in str(note.message) for note in notes)
     assert table.attrs["laws"] == ["coupled"] and table.attrs["rule"] == "draws"
     assert {name: result.passed for name, result in table.attrs["gates"].items()} == {
         "chinchilla": False,
@@ -161,8 +163,10 @@ def test_a_wider_law_that_passes_takes_the_place_of_one_that_fails(fit_wrong):
 
 
 def test_laws_that_all_fail_choose_nothing(fit_bent):
-    with pytest.warns(bs.DiagnosticWarning, match="spread by cost"):
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
         table = bs.design(fit_bent, budget=1e20, compute=TARGET)
+    assert any("spread by cost" in str(note.message) for note in notes)
     assert table.attrs["rule"] == "spread" and table["variance_left"].isna().all()
     assert not table.attrs["gates"]["chinchilla"].passed
     assert "No law predicts" in str(table)

@@ -67,8 +67,8 @@ def test_runs_of_a_size_share_its_effect(runs):
     later = bs.update(fit, runs.iloc[100:101])
     both = later.draws.total_log_likelihood() - later.draws.total_log_likelihood(later.rows.iloc[:100])
     assert later.rows["size_group"].notna().all() and len(later.rows) == 101
-    given = later.draws.log_likelihood(later.rows)  # each row given the others of its size
-    np.testing.assert_allclose(both, given.isel(run=100), atol=1e-8)
+    conditional = later.draws.log_likelihood(later.rows)  # each row given the others of its size
+    np.testing.assert_allclose(both, conditional.isel(run=100), atol=1e-8)
 
 
 def test_the_range_of_the_scatter_is_that_of_all_runs(fit_before, runs):
