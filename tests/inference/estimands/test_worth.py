@@ -19,7 +19,7 @@ PLAIN = bs.laws.Chinchilla(noise="normal", scatter="one")
 LAW = bs.laws.Grouped(PLAIN, "recipe", shared=("sigma",))
 BASE = {"E": 1.8, "A": 400.0, "B": 1200.0, "alpha": 0.34, "beta": 0.32}
 SIZE, TOKENS = 1.3, 1.5  # what one parameter and one token of the changed recipe count for
-SHORT = {"draws": 300, "tune": 600, "chains": 2}
+SHORT = {"draws": 700, "tune": 700, "chains": 2}
 LAW_ALONE = {"beyond": "none", "robust": False}
 
 
