@@ -151,7 +151,7 @@ def test_a_multiplier_and_a_gain_agree_on_which_is_better(fit):
 
 def test_a_direction_is_claimed_only_if_every_fit_agrees(fit):
     worse = with_changed(fit, lambda constants: changed(constants, size=0.3, tokens=0.3))
-    both = bs.worth({"a": fit, "b": worse}, "old", 1e20)
+    both = bs.worth({"a": fit, "b": worse}, "old", 1e20, **LAW_ALONE)
     assert both["direction"].item() == "open" and both["p_better"].item() > 0.95
     assert both.entries()[0]["p_better_by_variant"]["b"] < 0.05
     assert (
