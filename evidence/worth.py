@@ -132,8 +132,10 @@ def summary(ladders):
         chosen = np.array([one["p_better"]["quoted"][place] > 0.5 for one in ladders])
         pair = np.array([one["largest_pair"] for one in ladders])
         sure = np.array([abs(one["p_better"]["quoted"][place] - 0.5) >= 0.45 for one in ladders])
+        alone = np.array([one["p_better"]["law alone"][place] > 0.5 for one in ladders])
         figures["decision_right"] = {
             "fit": float((chosen == (true > 0)).mean()),
+            "fit, law alone": float((alone == (true > 0)).mean()),
             "largest pair": float((pair == (true > 0)).mean()),
             "fit, where a direction is claimed": float((chosen == (true > 0))[sure].mean()) if sure.any() else None,
             "share with a direction": float(sure.mean()),
@@ -149,9 +151,12 @@ def worth(parts, *, seed, simulations, **settings):
     for name, kappa in KAPPA.items():
         ladders = []
         for i in range(simulations):
-            fit = parts.fit(f"{name} {i}", lambda i=i, kappa=kappa: fitted(kappa, [seed, i], settings))
-            entry = parts.entry(f"{name} {i}", lambda i=i, kappa=kappa, fit=fit: simulated(fit, kappa, [seed, i]))
-            ladders.append(entry)
+
+            def one(i=i, name=name, kappa=kappa):
+                fit = parts.fit(f"{name} {i}", lambda: fitted(kappa, [seed, i], settings))
+                return simulated(fit, kappa, [seed, i])
+
+            ladders.append(parts.entry(f"{name} {i}", one))
         result[name] = summary(ladders)
     return result
 
@@ -162,6 +167,6 @@ STUDIES = {
         worth,
         lambda: [(bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus", shared=("sigma",)),
                   bs.load("overtraining_runs"))],
-        {"seed": 1, "simulations": 100, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
+        {"seed": 1, "simulations": 70, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
     )
 }  # fmt: skip

@@ -68,8 +68,8 @@ def plot_worth(
     >>> law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
     >>> fit = bs.fit(law, halves, seed=1, draws=500, tune=500)
     >>> axes = bs.plot_worth(fit, "a")
-    >>> axes.finding[:20]
-    'At 3.84e+23 FLOP, b '
+    >>> axes.finding[:26]
+    'At 3.89e23 FLOP, b is wort'
     """
     level = check_level(level)
     check_baseline(fit, baseline)
