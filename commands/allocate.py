@@ -69,7 +69,7 @@ def allocate(
     A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
     together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
     """
-    from ..inference.estimands.price import Price
+    from ..inference.decisions.price import Price
     from ..reports import results
 
     price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)

@@ -37,7 +37,7 @@ FlopPerSecond = Annotated[
     float, Option(help="Peak of one GPU; that of an H100 in bfloat16 by default.", metavar="FLOP")
 ]
 Utilisation = Annotated[float, Option(help="Share of the peak that training reaches.", metavar="SHARE")]
-H100, USUAL = 9.89e14, 0.4  # defaults of both, which `inference/estimands/price.py` explains
+H100, USUAL = 9.89e14, 0.4  # defaults of both, which `inference/decisions/price.py` explains
 Out = Annotated[Path, Option("--out", help="Folder to write to; a sweep found there is continued.")]
 Device = Annotated[str | None, Option(help="cpu, cuda or cuda:1.")]
 Scheduler = Annotated[str | None, Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]

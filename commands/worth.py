@@ -42,7 +42,7 @@ def worth(
 ):
     """Print the compute multiplier of each group, whether it is better, and whether to promote it."""
     from ..inference import storage
-    from ..inference.estimands.worth import worth
+    from ..inference.decisions.worth import worth
     from ..reports import results
 
     names = [name.removesuffix(".nc") for name in tables.names_of(files, json)]

@@ -13,7 +13,7 @@ from functools import cache
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.estimands.worth import multipliers
+from bayescaling.inference.decisions.worth import multipliers
 from bayescaling.models.loss.search import least_on_budget
 from scipy.optimize import brentq
 from study import Study

@@ -6,7 +6,7 @@ from .comparison.compare import compare
 from .comparison.rollout import rollout
 from .decisions.design import design
 from .decisions.update import update
-from .estimands.worth import worth
+from .decisions.worth import worth
 from .fit import Fit
 from .fitter import Fitter
 from .fitting import fit

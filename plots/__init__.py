@@ -2,7 +2,7 @@
 
 from .checks import plot_posterior, plot_ppc, plot_residuals
 from .comparisons import plot_compare, plot_rollout
-from .decisions import plot_design
+from .design import plot_design
 from .exponents import plot_groups, plot_reconcile
 from .horizons import plot_horizons
 from .progress import plot_doubling, plot_lengths, plot_progress

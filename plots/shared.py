@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-import numpy as np
 import xarray as xr
 
 from ..datasets.wording import quoted
 from ..errors import InputError
+from ..inference.estimands.allocate import positive_numbers
 from ..inference.intervals import finite, quantiles
 from ..inference.needs import of_kind
 from ..inference.words import HIGH, LOW, MIDDLE
@@ -109,13 +109,7 @@ def budgets_of(compute, name="compute", unit="FLOP"):
     ------
     InputError
     """
-    try:
-        budgets = np.atleast_1d(np.asarray(compute, float))
-    except (TypeError, ValueError):
-        budgets = np.array([np.nan])
-    if budgets.ndim != 1 or not budgets.size or not (np.isfinite(budgets) & (budgets > 0)).all():
-        raise InputError(f"{name} must be positive {unit}, not {compute!r}")
-    return budgets
+    return positive_numbers(compute, f"{name} must be positive {unit}")
 
 
 def one_budget(compute):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
-from ..inference.estimands.worth import check_baseline, multipliers
 from ..inference.words import factor, flop, probability
 from ..models.loss.grouping import GROUP, GROUPS
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band

@@ -52,7 +52,9 @@ def p_worse(difference, error):
 
 
 def is_apart(difference, error):
-    """Return whether an elpd is below another by more than two standard errors, or the two are not distinguishable.
+    """Return whether an elpd is below another by more than two standard errors and 4 nats: else they predict as well.
+
+    Standard errors of differences below 4 nats are too small where two fits predict alike [1]_.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def is_apart(difference, error):
     error : array_like
         Standard error of the difference.
     """
-    return difference < -DISTINGUISHED * error
+    return difference < -np.maximum(DISTINGUISHED * error, SMALL)
 
 
 def differences(pointwise, high_k=None):

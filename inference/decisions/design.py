@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import shown
 from ...errors import InputError
-from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
-from ..estimands.allocate import checked_plan
-from ..estimands.beyond import check_beyond, decades_beyond, drift_of
-from ..estimands.price import FLOP_PER_SECOND, UTILISATION, Price
+from ..estimands.allocate import checked_plan, one_number
+from ..estimands.beyond import check_beyond, drift_of
 from ..needs import of_kind
+from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
 from .candidates import COST, candidates_of
 from .gate import label, through, warn
+from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .purchases import best_plan, moments, spread_out
 from .schedule import Schedule, scheduled
 from .targets import target_of
@@ -132,8 +131,8 @@ def design(
         raise InputError("no fit to design runs for; pass what fit() or open() returned")
     if len(fits) > 1 and not isinstance(target, str | pd.DataFrame):
         raise InputError("target: draws are those of one fit; pass that fit alone")
-    budget = _positive(budget, "budget must be positive FLOP such as 1e21")
-    compute = None if compute is None else _positive(compute, "compute must be positive FLOP such as 1e24")
+    budget = one_number(budget, "budget must be positive FLOP such as 1e21")
+    compute = None if compute is None else one_number(compute, "compute must be positive FLOP such as 1e24")
     check_beyond(beyond)
     price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     first = fits[0]
@@ -167,93 +166,19 @@ def _moments(fits, targets, table, beyond):
     noise = np.mean([noise_variance(fit.draws, table) for fit in fits], axis=0)
     if beyond == "drift":
         more = [misfit_variance(fit.draws, target.ratio, table) for fit, target in zip(fits, targets, strict=True)]
-        noise = noise + np.mean(more, axis=0) * _on_scale(fits[0], means[0])
+        noise = noise + np.mean(more, axis=0) * on_scale(fits[0].law, means[0])
     return moments(np.concatenate(draws), np.concatenate(means), noise)
-
-
-def _on_scale(fit, means):
-    """Return what variances of log loss are multiplied by on the scale of the residuals."""
-    return 1.0 if fit.law.scale.startswith("log_") else np.median(means, axis=0) ** 2
-
-
-def candidate_means(draws, table):
-    """Compute mean losses of candidates on the scale of the law's residuals, an ndarray (sample, candidate)."""
-    mean = draws.mean(table).transpose(*DRAWS, "run").values
-    return np.asarray(draws.law.on_scale(mean)).reshape(-1, len(table))
-
-
-def noise_variance(draws, table):
-    """Compute the variance that stands for a run's noise, at the posterior median: the inverse of its information.
-
-    The information of the mean in a Student-t loss is ``(nu + 1) / ((nu + 3) sigma**2)``. An effect that rows of a run
-    or a size share is added as if each candidate had another.
-    """
-    law = draws.law
-    sigma, *rest = draws.noise_arguments(table)
-    sigma = np.median(np.broadcast_to(sigma, (*np.shape(sigma)[:-1], len(table))).reshape(-1, len(table)), axis=0)
-    variance = sigma**2
-    if law.residuals.family == "student_t":
-        nu = float(np.median(rest[0]))
-        variance = variance * (nu + 3) / (nu + 1)
-    if law.effects_of:
-        variance = variance + float(np.median(draws.named()[law.residuals.effect_sd])) ** 2
-    return variance
-
-
-def misfit_variance(draws, ratio, table):
-    """Compute the variance by which a law may miss the log loss of candidates: an ndarray (candidate,).
-
-    The law misses runs above or below the compute of the fitted ones by its drift. The same scale a decade stands for
-    runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
-    """
-    scales = drift_of(draws.law)
-    decades = decades_beyond(draws.law, draws.rows, table) + _below(draws.rows, table)
-    far = decades**2 + off_ratio(table, ratio) ** 2
-    return _mean_square(scales.loss, scales.spread) * far + scales.step**2 * (decades > 0)
-
-
-def _below(rows, table):
-    """Compute by how many decades of compute candidates lie below the least fitted run: an ndarray (candidate,)."""
-    spent, fitted = training_flop(table), training_flop(rows)
-    return np.zeros(len(table)) if spent is None or fitted is None else np.log10(np.nanmin(fitted) / spent).clip(0)
 
 
 def _drift(fits, targets):
     """Compute the variance of the target that the drift adds from the largest fitted run, a mean over fits."""
     variances = []
     for fit, target in zip(fits, targets, strict=True):
-        scales, spent = drift_of(fit.law), training_flop(fit.rows)
-        rate = {
-            "loss": _mean_square(scales.loss, scales.spread),
-            "size": _mean_square(scales.size, scales.size_spread),
-        }.get(target.of, 0.0)
+        spent, rate = training_flop(fit.rows), drift_of(fit.law).mean_square(target.of) if target.of else 0.0
         decades = 0.0 if spent is None or np.isnan(target.compute) else np.log10(target.compute / np.nanmax(spent))
         variances.append(rate * max(decades, 0.0) ** 2)
     return float(np.mean(variances))
 
 
-def _mean_square(scale, spread):
-    """Return the mean square of an error a decade whose scale is log-normal."""
-    return (scale * np.exp(spread**2)) ** 2
-
-
-def off_ratio(table, ratio):
-    """Compute decades between the tokens per parameter of candidates and those of the target, 0 where either is none.
-
-    Returns
-    -------
-    ndarray, shape (candidate,)
-    """
-    if np.isnan(ratio) or not {"parameters", "tokens"} <= set(table):
-        return np.zeros(len(table))
-    return np.abs(np.log10(table["tokens"].to_numpy(float) / table["parameters"].to_numpy(float) / ratio))
-
-
 def _have_ratio(targets):
     return not all(np.isnan(one.ratio) for one in targets)
-
-
-def _positive(value, must):
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-        raise InputError(f"{must}, not {shown(value)}")
-    return float(value)

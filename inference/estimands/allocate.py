@@ -126,10 +126,10 @@ def allocate(
         which = "neither" if loss is None else "both"
         raise InputError(f"give compute, a budget in FLOP, or loss, a target in nats per token, not {which}")
     name, asked = ("compute", compute) if loss is None else ("target", loss)
-    asked = _numbers(asked, MUST[name])
-    demands = None if demand is None else _numbers(demand, "demand must be tokens, at least 0", least=0)
+    asked = positive_numbers(asked, MUST[name])
+    demands = None if demand is None else positive_numbers(demand, "demand must be tokens, at least 0", least=0)
     if near_optimal is not None:
-        near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
+        near_optimal = one_number(near_optimal, "near_optimal must be one positive tolerance")
     draws = fit.draws
     law, planned = draws.law, checked_plan(draws.law, planned)
     if name == "compute" and demands is not None:
@@ -188,10 +188,27 @@ def _unit(name):
     return "nats/token" if name in ("loss", "floor") else "FLOP" if name.endswith("_compute") else "1"
 
 
-def _numbers(values, must, *, least=None, shape=None):
-    """Return numbers above 0, or of at least `least`, as an array of one axis."""
+def one_number(value, must):
+    """Return one number above 0 as a float; `must` begins the message of what is refused."""
+    return float(positive_numbers(value, must, shape=(1,))[0])
+
+
+def positive_numbers(values, must, *, least=None, shape=None):
+    """Return numbers above 0, or of at least `least`, as an array of one axis.
+
+    Raises
+    ------
+    InputError
+        That begins with `must` if a value is another, or the array is not of `shape`.
+
+    Examples
+    --------
+    >>> positive_numbers([1e21, 1e22], "budgets must be positive FLOP")
+    array([1.e+21, 1.e+22])
+    """
     try:
-        numbers = np.atleast_1d(np.asarray(values, float))
+        raw = np.atleast_1d(np.asarray(values))
+        numbers = raw.astype(float) if raw.dtype != bool else np.array([np.nan])
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     inside = numbers > 0 if least is None else numbers >= least

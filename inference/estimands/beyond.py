@@ -47,9 +47,18 @@ class Drift(NamedTuple):
     size: float
     size_spread: float
 
+    def scales(self, of):
+        """Return the median scale of errors a decade of log ``"loss"`` or log N* (``"size"``), and its spread."""
+        return (self.loss, self.spread) if of == "loss" else (self.size, self.size_spread)
+
+    def mean_square(self, of="loss"):
+        """Return the mean square of an error a decade, whose scale is log-normal."""
+        scale, spread = self.scales(of)
+        return scale**2 * np.exp(2 * spread**2)
+
     def slopes(self, rng, shape, of="loss"):
         """Draw errors a decade, one for each posterior draw: an ndarray of `shape`."""
-        scale, spread = (self.loss, self.spread) if of == "loss" else (self.size, self.size_spread)
+        scale, spread = self.scales(of)
         return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
 
     def slopes_of_groups(self, rng, shape, groups, alike):

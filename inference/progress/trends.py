@@ -309,9 +309,9 @@ def _levels(fit, years):
     if fit.law.kind != "values":
         return means
     centre = means.mean(0)
-    few = np.reshape(means - centre, (*draws.z.shape[:2], -1))[..., ::STEPS]
-    spread = quotable_places(fit, {"mean": xr.DataArray(few, dims=(*DRAWS, "date"))})["mean"].values
-    stretch = spread.std((0, 1)) / few.std((0, 1))
+    few = xr.DataArray(np.reshape(means, (*draws.z.shape[:2], -1))[..., ::STEPS], dims=(*DRAWS, "date"))
+    spread = quotable_places(fit, {"mean": few}, bounded=False)["mean"]
+    stretch = spread.std(DRAWS).values / few.std(DRAWS).values
     return centre + np.interp(years, years[::STEPS], stretch) * (means - centre)
 
 

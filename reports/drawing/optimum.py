@@ -15,15 +15,15 @@ def planned(document):
 def preferred(document):
     """Return the law whose optimum is quoted: the coupled one, which predicts runs beyond the fitted ones best.
 
-    Another law is quoted if it predicts runs left out better by more than two standard errors. A mixture of laws is
-    never quoted: it hides the law of an interval, and beyond the runs it predicts worse.
+    Another law is quoted if it predicts runs left out better by more than two standard errors and 4 nats. A mixture of
+    laws is never quoted: it hides the law of an interval, and beyond the runs it predicts worse.
     """
     best = planned(document)[0]
     return best if _apart(document, DEFAULT, best) else DEFAULT
 
 
 def rivals(document):
-    """Return the laws whose prediction of runs left out is within two standard errors of the preferred one."""
+    """Return the laws that predict runs left out as well as the preferred one."""
     return [
         name
         for name in planned(document)
@@ -32,7 +32,7 @@ def rivals(document):
 
 
 def _apart(document, name, best):
-    """Return whether a law predicts worse than the best by more than two standard errors."""
+    """Return whether a law predicts worse than the best."""
     one = document["comparison"]["models"][name]
     return name != best and is_apart(one["elpd_diff"], one["dse"])
 

@@ -47,8 +47,8 @@ TERMS = (
     ),
     Term(
         "predict as well",
-        "Within two standard errors of the best law in expected log predictive density (elpd) of rows that were left "
-        "out of the fit.",
+        "Within two standard errors, or 4 nats, of the best law in expected log predictive density (elpd) of rows that "
+        "were left out of the fit.",
         "predicts?(?: about)? as well",
     ),
     Term(

@@ -7,7 +7,7 @@ import numpy as np
 from ....datasets.wording import printable
 from ....errors import InputError
 from ....inference.checks.check import FITS, NOT, percent
-from ....inference.comparison.differences import CLOSE, is_apart
+from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts
 from ....inference.words import HIGH, LOW, MIDDLE, digits
@@ -66,7 +66,7 @@ def best_and_rivals(fits, comparison):
     if isinstance(comparison, str):
         return next(iter(fits)), []
     best, *others = comparison.index
-    apart = is_apart(comparison["elpd_diff"], comparison["dse"]) & ~comparison["flags"].str.contains(CLOSE, regex=False)
+    apart = is_apart(comparison["elpd_diff"], comparison["dse"])
     return best, [name for name in others if not apart[name]]
 
 

@@ -85,8 +85,8 @@ def quoted_entry(findings, main, by_noise):
     """Return the entry of the quoted doubling time, with the specifications that predict papers about as well.
 
     It is that of specification 7, which Ho et al. chose, under the noise that predicts papers best. Another is quoted
-    if it predicts papers left out better by more than two standard errors. A mixture is not quoted, because it has no
-    fit that could be opened.
+    if it predicts papers left out better by more than two standard errors and 4 nats. A mixture is not quoted, because
+    it has no fit that could be opened.
     """
     noise = findings.mixed.index[0]
     fits = by_noise[noise]

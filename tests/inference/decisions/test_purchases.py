@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from bayescaling.errors import InputError
+from bayescaling.inference.decisions.price import Price
 from bayescaling.inference.decisions.purchases import Moments, best_plan, filled, moments, spread_out
-from bayescaling.inference.estimands.price import Price
 
 COUNT = 7
 

@@ -8,8 +8,10 @@ from scipy import special
 from ...models.draws import DRAWS
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled
-from .beyond import decades_beyond, drift_of
+from ..estimands.beyond import decades_beyond, drift_of
+from .candidate_losses import candidate_means, noise_variance, on_scale
 from .curves import DECADES, MOST
+from .purchases import moments
 
 ACTIONS = ("promote", "one more", "drop")
 NODES = 15  # outcomes of a further run, of equal probability
@@ -72,20 +74,13 @@ def _candidates(fit, groups, curves, budget):
 
 
 def _outcomes(fit, runs, curves):
-    """Return draws of the log mean loss of each run, (sample, run), and the variance of its log loss about that."""
-    draws, law = fit.draws, fit.law
-    loss = draws.mean(runs).transpose(*DRAWS, "run").values
-    variance = draws.noise_arguments(runs)[0] ** 2
-    if law.effects_of:  # a further run has a new effect
-        squared = draws.named()[law.residuals.effect_sd] ** 2
-        variance = variance + squared.mean([dim for dim in squared.dims if dim not in DRAWS]).values[..., None]
-    variance = (variance if law.scale.startswith("log_") else variance / loss**2).mean((0, 1))
-    mean = np.log(loss).reshape(-1, len(runs))
+    """Return the mean loss of each run by draw, (sample, run), and its variance, on the scale of the residuals."""
+    law = fit.law
     decades = decades_beyond(law, fit.rows, runs)
     slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouping.by])], axis=1)
-    if not slopes.any():
-        return mean, variance
-    return mean + slopes * decades, variance + (decades > 0) * drift_of(law).step ** 2
+    mean, noise = candidate_means(fit.draws, runs, slopes * decades), noise_variance(fit.draws, runs)
+    step = drift_of(law).step if slopes.any() else 0.0
+    return mean, noise + (decades > 0) * step**2 * on_scale(law, mean)
 
 
 def _one(log_m, runs, mean, variance, by, budget, switch):
@@ -109,10 +104,8 @@ def _one(log_m, runs, mean, variance, by, budget, switch):
 
 def _variance_left(log_m, mean, variance):
     """Compute the share of the variance of draws that one run of each mean, (sample, run), and scatter leaves."""
-    spread = log_m - log_m.mean()
-    covariance = spread @ (mean - mean.mean(0)) / (len(spread) - 1)
-    total = max(spread.var(ddof=1), np.finfo(float).tiny)
-    return np.clip(1 - covariance**2 / (mean.var(0, ddof=1) + variance) / total, 0.0, 1.0)
+    before = moments(log_m, mean, variance)
+    return np.clip(1 - before.gains / max(before.variance, np.finfo(float).tiny), 0.0, 1.0)
 
 
 def _costs(log_m, budget, switch):

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import app
 from bayescaling.inference.checks import sandwich
+from bayescaling.inference.decisions.next_run import _cost_after, _costs, _variance_left
+from bayescaling.inference.decisions.price import Price
 from bayescaling.inference.estimands import beyond as drifts
-from bayescaling.inference.estimands.next_run import _cost_after, _costs, _variance_left
-from bayescaling.inference.estimands.price import Price
 from bayescaling.models.loss.grouping import GROUP
 from typer.testing import CliRunner
 
@@ -218,7 +218,7 @@ def test_money_and_hours_follow_from_the_price(fit):
         ({"baseline": "older"}, "baseline .older. is no group of column .recipe.: .new., .old."),
         ({"at": 0}, "at must be positive budgets in FLOP, not 0"),
         ({"at": "much"}, "at must be positive budgets in FLOP"),
-        ({"tokens_per_parameter": -1}, "tokens_per_parameter must be positive"),
+        ({"tokens_per_parameter": -1}, "tokens_per_parameter must be one positive"),
         ({"within": (1e22, 1e20)}, "within must be a range of FLOP"),
         ({"switch": -1}, "switch must be FLOP, at least 0, not -1"),
         ({"gpu_hour": 0}, "gpu_hour must be a positive number, not 0"),

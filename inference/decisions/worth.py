@@ -13,9 +13,9 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
 from ..checks.sandwich import quotable_places
+from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
+from ..estimands.beyond import alike, check_beyond, drift_of
 from ..needs import of_kind
-from .allocate import checked_plan, compute_range
-from .beyond import alike, check_beyond, drift_of
 from .curves import Curve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
@@ -125,13 +125,14 @@ def worth(
         raise InputError("no fit is given; pass a fit of a Grouped law, or a dict of fits by name")
     for fit in named.values():
         check_baseline(fit, baseline)
-    budgets = _positive(at, "at", "budgets in FLOP")
+    budgets = positive_numbers(at, "at must be positive budgets in FLOP")
     costs = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     if not (isinstance(switch, int | float) and 0 <= switch < float("inf")):
         raise InputError(f"switch must be FLOP, at least 0, not {shown(switch)}")
-    ends = None if within is None else _positive(within, "within", "a range of FLOP such as (1e19, 1e24)", 2)
+    must = "within must be a range of FLOP such as (1e19, 1e24)"
+    ends = None if within is None else positive_numbers(within, must, shape=(2,))
     if ends is not None and not ends[0] < ends[1]:
-        raise InputError(f"within must be a range of FLOP such as (1e19, 1e24), not {shown(within)}")
+        raise InputError(f"{must}, not {shown(within)}")
     options = {"tokens_per_parameter": tokens_per_parameter, "within": ends, "beyond": beyond, "robust": robust}
     results = {name: multipliers(fit, str(baseline), budgets, **options, **planned) for name, fit in named.items()}
     first, (result, curves) = next(iter(named.values())), next(iter(results.values()))
@@ -170,18 +171,6 @@ def check_baseline(fit, baseline):
         raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouping.by!r}: {listed(names)}")
 
 
-def _positive(values, name, must, count=None):
-    """Return positive numbers as an array of one axis, refusing others."""
-    try:
-        numbers = np.atleast_1d(np.asarray(values, float))
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan])
-    whole = numbers.ndim == 1 and numbers.size and count in (None, numbers.size)
-    if not whole or not (np.isfinite(numbers) & (numbers > 0)).all():
-        raise InputError(f"{name} must be positive {must}, not {shown(values)}")
-    return numbers
-
-
 def multipliers(
     fit, baseline, budgets, *, tokens_per_parameter=None, within=None, beyond="drift", robust=True, **planned
 ):
@@ -195,7 +184,7 @@ def multipliers(
     check_beyond(beyond)
     draws, ratio = fit.draws, None
     if tokens_per_parameter is not None:
-        ratio = float(_positive(tokens_per_parameter, "tokens_per_parameter", "one ratio", 1)[0])
+        ratio = one_number(tokens_per_parameter, "tokens_per_parameter must be one positive ratio")
     planned = checked_plan(draws.law, planned)
     if GROUP in planned:
         raise InputError("worth compares all groups with the baseline; leave out group")

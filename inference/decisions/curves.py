@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.search import root
-from .allocate import compute_range
+from ..estimands.allocate import compute_range
 
 DECADES = np.log(10)
 MOST = 6.0  # decades of compute around a budget within which a loss must be reached
@@ -39,7 +40,7 @@ class Curve:
         """Return models and their tokens at budgets, by draw where the best allocation is."""
         if self.ratio is None:
             return self.plan.optimum(compute)
-        parameters = np.sqrt(compute / (6 * self.ratio))
+        parameters = np.sqrt(compute / (FLOP_PER_PARAMETER_TOKEN * self.ratio))
         return self.plan.model(self.plan.size(parameters)), self.ratio * parameters
 
     def sizes(self, compute):

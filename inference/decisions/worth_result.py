@@ -5,10 +5,10 @@ import xarray as xr
 
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
+from ..estimands.allocation import how, times_largest
 from ..intervals import finite, summary
 from ..printed import Printed, Text
 from ..words import HIGH, LOW, MIDDLE, budgets, factor, flop, plain, probability, size, sizes
-from .allocation import how, times_largest
 
 QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
 SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
