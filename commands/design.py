@@ -15,9 +15,9 @@ def design(
             help="Fits of the same runs that 'bayescaling fit' wrote, of one law or several.", metavar="FILE.nc..."
         ),
     ],
-    budget: Annotated[str, Option(help="FLOP for all runs together: 1e20.", metavar="FLOP")],
+    budget: Annotated[float, Option(help="FLOP for all runs together: 1e20.", metavar="FLOP")],
     compute: Annotated[
-        str | None, Option(help="Training FLOP that the runs are to inform: 1e24.", metavar="TARGET")
+        float | None, Option(help="Training FLOP that the runs are to inform: 1e24.", metavar="FLOP")
     ] = None,
     target: Annotated[
         str, Option(help="allocation, the best size there; loss, the best loss; or exponent, of the best size.")
@@ -53,16 +53,12 @@ def design(
     if figure:
         check_format(figure)
     planned = parsing.values(plan, "--plan")
-    flop = {
-        name: None if text is None else parsing.numbers([text], f"--{name}")[0]
-        for name, text in {"budget": budget, "compute": compute}.items()
-    }
     fits = [storage.open(file) for file in files]
     schedule = designed(
         fits,
         candidates,
-        flop["budget"],
-        compute=flop["compute"],
+        budget,
+        compute=compute,
         target=target,
         gate=gate,
         beyond=beyond,

@@ -1,1 +1,1 @@
-"""Decisions about runs not made yet: which to make next, and what the posterior is once they are made."""
+"""Decisions: what a change is worth, which runs to make next, and the posterior once they are made."""

@@ -75,7 +75,9 @@ def target_of(draws, target, compute, planned):
     if target not in TARGETS:
         raise InputError(unknown("target", target, TARGETS))
     if compute is None:
-        raise InputError(f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24")
+        raise InputError(
+            f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24 (--compute 1e24)"
+        )
     of_planned, planned = draws.of_planned(**planned)
     plan = of_planned.law.planner.plan(of_planned.constants(), **planned)
     model, tokens = plan.optimum(np.array([compute]))
