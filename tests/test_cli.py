@@ -655,7 +655,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["allocate", "other.nc", "--compute", "1e21", "--gpu-hour", "-2"], "gpu_hour must be a positive number"),
         (["design", "other.nc"], "--budget"),
         (["design", "other.nc", "--budget", "1e20"], "other.nc: a netCDF file, but no fit"),
-        (["design", "other.nc", "--budget", "much"], "--budget 'much': write a number"),
+        (["design", "other.nc", "--budget", "much"], "Invalid value for '--budget'"),
         (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
         (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),
