@@ -95,7 +95,7 @@ def variants(entries, published):
         "A published interval that starts below zero is one of a doubling time whose rate passed through zero; the "
         "figure cannot show it. Paper effects: the paper used all models of each paper; this table has at most three "
         f"of each. Elpd: difference to specification {MAIN} in nats, ± one standard error, if both have the same rows. "
-        "Beyond two standard errors a variant predicts better, or worse."
+        "Beyond two standard errors and 4 nats a variant predicts better, or worse."
     )
     return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
