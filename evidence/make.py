@@ -15,6 +15,7 @@ import arithmetic
 import bayescaling as bs
 import beyond
 import chinchilla
+import corpora
 import design
 import design_pools
 import horizons
@@ -34,6 +35,7 @@ STUDIES = {
     **chinchilla.STUDIES,
     **progress.STUDIES,
     **small_models.STUDIES,
+    **corpora.STUDIES,
     **arithmetic.STUDIES,
     **since.STUDIES,
     **since_forms.STUDIES,

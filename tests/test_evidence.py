@@ -14,6 +14,7 @@ import make  # noqa: E402
 import since  # noqa: E402
 import since_changes  # noqa: E402
 import since_later  # noqa: E402
+import small_models  # noqa: E402
 import study  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -32,6 +33,21 @@ def test_each_study_is_of_todays_laws_and_tables(name):
 
 def test_every_file_is_of_a_study():
     assert {path.stem for path in (ROOT / "evidence").glob("*.json")} == set(make.STUDIES)
+
+
+@pytest.mark.parametrize("name", ["small_models_changed", "small_models_omega"])
+def test_chains_of_studies_of_single_fits_converged(name):
+    result = study.read(name)["result"]
+    assert all(of["ok"] for of in result.get("changed", result).values())
+
+
+def test_sizes_trained_at_one_rate_can_take_their_best_rates():
+    tables = small_models._tables()
+    mixed = small_models.with_best_rates(tables, 3)
+    assert len(mixed) == len(tables["scheme-1"]) and mixed["run"].nunique() == tables["scheme-1"]["run"].nunique()
+    rates = mixed.groupby("parameters")["learning_rate_peak"].unique()
+    assert [list(rates_of_size) for rates_of_size in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
+    assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {5}
 
 
 def test_a_study_of_another_law_table_or_setting_is_seen():

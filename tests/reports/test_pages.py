@@ -140,11 +140,6 @@ def test_at_one_rate_all_sizes_but_the_largest_end_above_their_best():
     tables = {scheme: of_scheme(bs.load("small_lm_runs"), scheme) for scheme in SCHEMES}
     *smaller, largest = small_models.shortfalls(tables)
     assert largest == pytest.approx(0, abs=1e-12) and min(smaller) > 0.04
-    mixed = small_models.with_best_rates(tables, 3)
-    assert len(mixed) == len(tables["scheme-1"]) and mixed["run"].nunique() == tables["scheme-1"]["run"].nunique()
-    rates = mixed.groupby("parameters")["learning_rate_peak"].unique()
-    assert [list(rates_of_size) for rates_of_size in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
-    assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {5}
 
 
 def test_a_scheme_has_whole_curves_or_ends():

@@ -1,8 +1,6 @@
 """The analysis of runs on several corpora: one law, with exponents by corpus, pooled or shared."""
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from ....datasets import load
 from ....inference import fit, intervals
@@ -11,7 +9,8 @@ from ... import results
 from ...findings import Findings
 from ...groups import EXPONENT, NEW, TYPICAL, by_group, group_entries
 
-STAGES = ("corpora: fits", "corpora: corpora left out", "corpora: numbers")
+STAGES = ("corpora: fits", "corpora: numbers")
+STUDIES = ("corpora_left_out",)
 BY = "corpus"
 LAW = Coupled()  # its terms interact, and these runs do not reject it
 
@@ -26,7 +25,6 @@ LAWS = {
 }
 PLAIN = "Chinchilla law, exponents pooled"
 BESIDE = {PLAIN: Grouped(Chinchilla(), BY, shared=COMMON[1:])}
-REFITS = {"draws": 300, "tune": 500}  # the Monte-Carlo error of a score is then 0.1, of differences of several nats
 DECADES = 2
 SHOWN = (EXPONENT, "alpha", "beta", "kappa", "E", "A", "B", "sigma")
 
@@ -37,12 +35,11 @@ class CorporaFindings(Findings):
 
     runs: object
     fits: dict
-    left_out: dict
-    entry: dict
+    entry: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit one law to the runs of three corpora in four ways, leave corpora out, predict a new one.
+    """Fit one law to the runs of three corpora in four ways, predict a new one.
 
     See `Page.analyse`.
     """
@@ -50,18 +47,15 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     runs = load("overtraining_runs")
     laws = LAWS | BESIDE
     fits = stage("corpora: fits", lambda: {name: fit(law, runs, **options) for name, law in laws.items()})
-    left_out = stage(
-        "corpora: corpora left out",
-        lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
-    )
-    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits)
-    findings = CorporaFindings(runs, fits, left_out, entry)
+    findings = CorporaFindings(runs, fits, studies=STUDIES)
+    findings.entry = stage("corpora: numbers", lambda: _entry(findings, seed), of=fits)
     findings.posteriors = {f"corpora, {name}": fitted for name, fitted in fits.items()}
-    findings.document = {"corpora": entry}
+    findings.document = {"corpora": findings.entry}
     return findings
 
 
-def _entry(fits, left_out, seed):
+def _entry(findings, seed):
+    fits = findings.fits
     groups = group_entries(fits[MAIN], seed=seed)
     names = list(groups["rows"])
     return {
@@ -78,7 +72,7 @@ def _entry(fits, left_out, seed):
             law: {name: by_group(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
         },
         "robust": intervals.robust_entries(fits[MAIN]),
-        "left_out": _left_out(left_out),
+        "left_out": findings.study("corpora_left_out"),
         "laws": {
             name: {
                 "law": law.label,
@@ -88,20 +82,4 @@ def _entry(fits, left_out, seed):
             }
             for name, law in (LAWS | BESIDE).items()
         },
-    }
-
-
-def _left_out(tables):
-    """Return log scores of corpora left out whole, and the difference of each law to the best."""
-    sums = {name: float(table["elpd"].sum()) for name, table in tables.items()}
-    best = max(sums, key=sums.get)
-    return {
-        name: {
-            "elpd": sums[name],
-            "monte_carlo_se": intervals.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
-            "difference": sums[name] - sums[best],
-            "corpora": {str(corpus): float(x) for corpus, x in table["elpd"].items()},
-            "refitted": {str(corpus): bool(x) for corpus, x in table["refitted"].items()},
-        }
-        for name, table in tables.items()
     }

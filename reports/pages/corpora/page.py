@@ -107,6 +107,7 @@ def sections(findings, published):
     return prose.sections(
         __file__,
         blocks,
+        findings=findings,
         entry=entry,
         runs=findings.runs,
         best=max(scores, key=lambda name: scores[name]["elpd"]),

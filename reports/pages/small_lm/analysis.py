@@ -1,29 +1,21 @@
 """The analysis of small language models trained for this package: fits, frontiers, omega, calibration."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from ....datasets import load
 from ....inference import fit, intervals
-from ....inference.comparison.weights import sum_error
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
-from ....models import Chinchilla, Coupled, EmbeddingWeighted, Grouped
+from ....models import Chinchilla
 from ....models.draws import DRAWS
 from ....models.loss.sizes import least_squares
 from ...entries import fit_entry
 from ...findings import Findings
 
-STUDIES = ("small_models_left_out", "small_models_coverage")
-STAGES = (
-    "small models: fits",
-    "small models: frontiers",
-    "small models: omega",
-    "small models: why E is missed",
-    "small models: numbers",
-)
+STUDIES = ("small_models_left_out", "small_models_coverage", "small_models_changed", "small_models_omega")
+STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
 SCHEMES = {
     "scheme-1": "one rate, constant",
     "scheme-2": "best rate, constant",
@@ -39,31 +31,17 @@ TARGET_ACCEPT = 0.98
 
 @dataclass
 class SmallModelsFindings(Findings):
-    """What `analyse` returns.
-
-    Attributes
-    ----------
-    changed : dict of (str, str) to DataTree
-        Fits with one thing changed, by scheme and by what was changed.
-    changed_elpd : dict of (str, str) to ELPDData
-        Leave-one-out of those on the same rows as the fit of the scheme.
-    """
+    """What `analyse` returns."""
 
     runs: object
     tables: dict
     truth: dict
     fits: dict
-    elpd: dict
     point: dict = field(default_factory=dict)
     seeds: dict = field(default_factory=dict)
     steps: dict = field(default_factory=dict)
     laws: dict = field(default_factory=dict)
     omega: dict = field(default_factory=dict)
-    changed: dict = field(default_factory=dict)
-    changed_elpd: dict = field(default_factory=dict)
-    elsewhere: dict = field(default_factory=dict)
-    weighted: object = None
-    joint: object = None
     entry: dict = field(default_factory=dict)
 
 
@@ -84,89 +62,43 @@ def of_scheme(runs, scheme):
     return rows
 
 
-def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
-    # Few sizes leave E and the exponents strongly dependent.
-    shared_options = {"seed": seed, "sampler": sampler, **settings}
-    options = {"target_accept": TARGET_ACCEPT} | shared_options
-    runs = load("small_lm_runs")
+def tables_of_schemes(runs):
+    """Return the rows of each scheme and the Chinchilla law of them, by scheme.
+
+    Readings of one curve are not independent: the law of a scheme that has several of a run has effects of runs.
+    """
     tables = {scheme: of_scheme(runs, scheme) for scheme in SCHEMES}
+    return tables, {
+        scheme: Chinchilla(run_effects=bool(rows["run"].duplicated().any())) for scheme, rows in tables.items()
+    }
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the Chinchilla law to each scheme, and read its frontier; see `Page.analyse`."""
+    # Few sizes leave E and the exponents strongly dependent.
+    options = {"target_accept": TARGET_ACCEPT, "seed": seed, "sampler": sampler, **settings}
+    runs = load("small_lm_runs")
     first = runs.iloc[0]
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
     truth["oracle"] = float(first["loss_oracle"])
-    curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
-    # Readings of one curve are not independent.
-    laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
-    fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    findings = SmallModelsFindings(runs, tables, truth, fits, elpd, studies=STUDIES)
+    tables, laws = tables_of_schemes(runs)
+    fits = stage(
+        "small models: fits", lambda: {name: fit(laws[name], rows, **options) for name, rows in tables.items()}
+    )
+    findings = SmallModelsFindings(runs, tables, truth, fits, studies=STUDIES)
 
     def frontiers(findings):
         for scheme in SCHEMES:
             _frontiers(findings, scheme, seed)
 
     stage.update(findings, "small models: frontiers", frontiers)
-    stage.update(findings, "small models: omega", lambda findings: _omega(findings, options, shared_options))
-    stage.update(findings, "small models: why E is missed", lambda findings: _changed(findings, laws, options))
+    findings.omega = {label: np.array(of["draws"]) for label, of in findings.study("small_models_omega").items()}
     if "embedding-weighted" in earlier:
-        findings.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
+        findings.omega["Chinchilla's runs"] = earlier["embedding-weighted"]["posterior"]["omega"].values
     findings.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    findings.unsaved = {
-        "small models, embeddings weighted": findings.weighted,
-        "small models with Chinchilla's runs": findings.joint,
-    } | {f"small models, {scheme}, {change}": f for (scheme, change), f in findings.changed.items()}
     findings.entry = stage("small models: numbers", lambda: _entry(findings), of=fits)
     findings.document = {"small_lm": findings.entry}
     return findings
-
-
-def _fits(laws, tables, options):
-    fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
-    return fits, {scheme: f.loo() for scheme, f in fits.items()}
-
-
-def _omega(findings, options, shared_options):
-    findings.weighted = fit(EmbeddingWeighted(), findings.tables[MAIN], **options)
-    together = Grouped(EmbeddingWeighted(), "corpus", shared=("omega",))
-    corpora = {"chinchilla": load("chinchilla_runs"), "small models": findings.tables[MAIN]}
-    columns = list(together.law.needed)
-    table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
-    # Groups want smaller steps than the rest of the page, and smaller yet where draws diverge.
-    findings.joint = fit(together, table, **shared_options)
-    both = {"these runs": findings.weighted, "with Chinchilla's runs": findings.joint}
-    findings.omega = {name: fitted["posterior"]["omega"] for name, fitted in both.items()}
-
-
-def _changed(findings, laws, options):
-    """Fit coupled terms to every scheme, and one rate for all sizes with one thing changed at a time."""
-    for scheme, law in laws.items():
-        fitted = fit(Coupled(run_effects=law.run_effects), findings.tables[scheme], **options)
-        findings.changed[scheme, COUPLED], findings.changed_elpd[scheme, COUPLED] = fitted, fitted.loo()
-    table, law = findings.tables[ONE_RATE], laws[ONE_RATE]
-    for change, (other, rows) in {
-        "one sigma": (replace(law, scatter="one"), table),
-        "normal noise": (replace(law, noise="normal"), table),
-        "prior of a smaller reducible share": (replace(law, priors={"reducible_share": "Beta(2, 8)"}), table),
-        "readings of the second half of each run": (law, second_half(table)),
-        "best rates for the three smallest sizes": (law, with_best_rates(findings.tables, 3)),
-    }.items():
-        findings.changed[ONE_RATE, change] = fit(other, rows, **options)
-
-
-def second_half(table):
-    """Select the readings of the second half of each run."""
-    last = table.groupby("run")["tokens"].transform("max")
-    return table[table["tokens"] > last / 2].reset_index(drop=True)
-
-
-def with_best_rates(tables, count):
-    """Take the runs of the smallest sizes from the scheme of best rates, those of the others from that of one rate."""
-    smallest = sorted(tables[ONE_RATE]["parameters"].unique())[:count]
-    parts = [
-        rows[rows["parameters"].isin(smallest) == (scheme == BEST_RATE)]
-        for scheme, rows in tables.items()
-        if scheme in (ONE_RATE, BEST_RATE)
-    ]
-    return pd.concat(parts, ignore_index=True)
 
 
 def shortfalls(tables):
@@ -210,7 +142,7 @@ def _entry(findings):
         "language": findings.truth,
         "truth": _truths(findings),
         "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(findings.tables).items()},
-        "changed": {f"{scheme}, {change}": _floor(findings, f) for (scheme, change), f in findings.changed.items()},
+        "changed": findings.study("small_models_changed")["changed"],
         "schemes": {},
         "omega": {},
     }
@@ -239,29 +171,28 @@ def _entry(findings):
     for scheme, of in findings.study("small_models_left_out").items():
         entry["schemes"][scheme] |= of
     entry["omega"] = {
-        label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in findings.omega.items()
+        label: {name: x for name, x in of.items() if name != "draws"}
+        for label, of in findings.study("small_models_omega").items()
     }
     entry["calibration"] = findings.study("small_models_coverage")
     return entry
 
 
-def _floor(findings, fitted):
+def compared_floor(fitted, entropy):
     """Return a summary of the fitted E, the entropy of the language, and whether the 95% interval holds it."""
-    E, entropy = fitted["posterior"]["E"], float(findings.truth["entropy"])
+    E = fitted["posterior"]["E"]
     entry = {"fitted": intervals.summary(E), "known": entropy, "E_minus_entropy": intervals.summary(E - entropy)}
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 
 
 def _truths(findings):
-    """Return `_floor` of each scheme, and of coupled terms with their elpd minus that of the fit of the scheme."""
-    entries = {}
-    for scheme, fitted in findings.fits.items():
-        difference = findings.changed_elpd[scheme, COUPLED].elpd_i.values - findings.elpd[scheme].elpd_i.values
-        entries[scheme] = _floor(findings, fitted) | {
-            COUPLED: _floor(findings, findings.changed[scheme, COUPLED])
-            | {"elpd_diff": float(difference.sum()), "dse": float(sum_error(difference))}
-        }
-    return entries
+    """Return `compared_floor` of each scheme, and of coupled terms with their elpd minus that of the scheme."""
+    study = findings.study("small_models_changed")
+    return {
+        scheme: compared_floor(fitted, float(findings.truth["entropy"]))
+        | {COUPLED: study["changed"][f"{scheme}, {COUPLED}"] | study["coupled_elpd"][scheme]}
+        for scheme, fitted in findings.fits.items()
+    }
 
 
 def _why_missed(entry):

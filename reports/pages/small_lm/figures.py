@@ -148,7 +148,7 @@ def omega(sources):
     """Plot the posterior density of omega on each set of runs, by its label."""
     traces = []
     for (label, draws), colour in zip(sources.items(), (BLUE, GREEN, ORANGE), strict=False):
-        grid, height = density(draws.values)
+        grid, height = density(draws)
         positive = grid >= 0
         traces.append(line(grid[positive], height[positive], colour, label))
     wide = np.linspace(0, max(trace.x.max() for trace in traces), 200)

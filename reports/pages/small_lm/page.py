@@ -41,12 +41,11 @@ def _changed_table(findings):
         rows.append([name, "as reported", tables.interval(one["E_minus_entropy"], "{:+.3f}"), _held(one), "–"])
         elpd = f"{other['elpd_diff']:+.1f} ± {other['dse']:.1f}"
         rows.append([name, "coupled terms", tables.interval(other["E_minus_entropy"], "{:+.3f}"), _held(other), elpd])
-        fits += [f"small models, {scheme}", f"small models, {scheme}, {COUPLED}"]
+        fits.append(f"small models, {scheme}")
         for label, changed in entry["changed"].items():
             of, _, change = label.partition(", ")
             if of == scheme and change != COUPLED:
                 rows.append([name, change, tables.interval(changed["E_minus_entropy"], "{:+.3f}"), _held(changed), "–"])
-                fits.append(f"small models, {label}")
     header = ["scheme", "changed", "E minus the entropy", "holds it", "elpd gained"]
     note = (
         "One thing changed at a time in Chinchilla's law with its noise by size and, in schemes 1 to 3, random effects "
@@ -192,7 +191,7 @@ def sections(findings, published):
         "exponents_table": _exponent_table(findings, estimates),
         "left_out": _runs_table(findings),
         "calibration": _calibration_table(findings),
-        "omega": figures.omega(findings.omega | findings.elsewhere),
+        "omega": figures.omega(findings.omega),
     }
     return prose.sections(
         __file__,
