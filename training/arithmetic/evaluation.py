@@ -15,6 +15,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ..engine.fields import check_whole
+from .cell_counts import CELL, on_grid
 from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
 from .problems.vocabulary import EOS, PAD
@@ -199,29 +200,18 @@ def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
 
 
 def _dataset(task, cells, sizes, counts, axis_values):
-    lengths = [np.unique([cell[side] for cell in cells]) for side in (0, 1)]
-    where = tuple(np.searchsorted(lengths[side], [cell[side] for cell in cells]) for side in (0, 1))
-    shape = tuple(len(side) for side in lengths)
-
-    def laid_out(values):
-        grid = np.zeros((*values.shape[:-1], *shape), dtype=values.dtype)
-        grid[(..., *where)] = values
-        return grid
-
-    dims, coordinates = ("length_a", "length_b"), axis_values | {"length_a": lengths[0], "length_b": lengths[1]}
-    counted = (*axis_values, *dims)
+    counted = (*axis_values, "cell")
     counts = counts.swapaxes(0, 1).reshape(2, *(len(values) for values in axis_values.values()), len(cells))
+    problems = {"units": "problems"}
     variables = {
-        "correct": (counted, laid_out(counts[0])),
-        "total": (dims, laid_out(np.array(sizes))),
-        "split": (dims, laid_out(regions(task, cells))),
+        "correct": (counted, counts[0], problems),
+        "total": ("cell", sizes, problems),
+        "split": ("cell", regions(task, cells)),
     }
     if task.name == "sorting":
-        variables |= {"correct_minimum": (counted, laid_out(counts[1])), "axis": (dims, laid_out(axes(task, cells)))}
-    dataset = xr.Dataset(variables, coordinates)
-    for name in set(variables) & {"correct", "total", "correct_minimum"}:
-        dataset[name].attrs["units"] = "problems"
-    return dataset
+        variables |= {"correct_minimum": (counted, counts[1], problems), "axis": ("cell", axes(task, cells))}
+    lengths = {name: ("cell", list(side)) for name, side in zip(CELL[1:], zip(*cells, strict=True), strict=True)}
+    return on_grid(xr.Dataset(variables, axis_values | lengths).set_index(cell=CELL[1:]))
 
 
 def _check(task, cells, count, batch_tokens, multiple):

@@ -96,7 +96,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
             return None
         with torch.no_grad(), autocast(precision, device):
             part = evaluate(
-                model if trained else Silent(run.model),
+                model if trained else silent,
                 run.task,
                 cells[start : start + size],
                 count=run.grid.count,
@@ -111,18 +111,9 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     return parts
 
 
-class Silent(torch.nn.Module):
-    """A model that answers only padding, in place of one that diverged."""
-
-    def __init__(self, configuration):
-        super().__init__()
-        self.configuration = configuration
-
-    def forward(self, tokens, *, recurrences=None, offset=0):
-        """Return logits of which the first is the largest, as `Transformer` shapes them."""
-        logits = torch.zeros(*tokens.shape, self.configuration.vocabulary, device=tokens.device)
-        logits[..., PAD] = 1
-        return logits
+def silent(tokens, *, offset=0):
+    """Return logits of padding alone, in place of those of a model that diverged."""
+    return torch.zeros(*tokens.shape, PAD + 1, device=tokens.device)
 
 
 def _evaluation(run, device, precision):

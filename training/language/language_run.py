@@ -75,7 +75,6 @@ class Run(base.Run):
     seed: int = 0
     budget_fraction: Positive = 1.0
 
-    graphs = True
     measured = MEASURED
     units = UNITS
     deviations = LANGUAGE

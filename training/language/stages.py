@@ -7,14 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ...errors import DiagnosticWarning, InputError
+from ...errors import DiagnosticWarning
 from ..engine.fields import Positive
 from ..engine.schedules import SCHEDULES
 from ..sweeps import base, records
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
 from .language_run import Run
-from .loss import PACKAGES, chosen_route
 from .loss_table import table
 from .transformer import Configuration
 
@@ -125,16 +124,6 @@ class Sweep(base.Sweep):
             seed=seed,
             budget_fraction=budget,
         )
-
-    def check(self, device):
-        """Raise `InputError` for a route of the loss that cannot be taken, or runs that do not fit into memory."""
-        route = chosen_route(self.execution.loss_route, device)
-        if self.execution.graph and route in PACKAGES:
-            raise InputError(
-                f'training: graph is true with loss_route "{route}", which waits for the device in every update; take '
-                'loss_route = "plain", or graph = false'
-            )
-        super().check(device)
 
     def groups(self):
         """Return the runs of each stage."""

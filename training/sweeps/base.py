@@ -17,11 +17,8 @@ class Run:
     (numbers of updates after which to evaluate, tuple of int), `precision` (str) and `seed` (int).
 
     A subclass has `measured`, the names of the variables by step that evaluations hold, and `units` by name of variable
-    or coordinate of the record. It has `deviations` from the study that it follows, and `graphs`, whether its updates
-    can be replayed as CUDA graphs.
+    or coordinate of the record. It has `deviations` from the study that it follows.
     """
-
-    graphs = False
 
     @property
     def configuration(self):

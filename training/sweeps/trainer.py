@@ -103,7 +103,6 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
             save_seconds=execution.save_seconds,
             guard=guard,
             report=report,
-            graph=run.graphs and execution.graph and device.type == "cuda",
         )
         if outcome.status == PAUSED:
             return None

@@ -491,7 +491,7 @@ def test_a_large_grid_fits_into_a_record(tmp_path):
 
 
 def test_parts_of_a_grid_come_together():
-    task_of, model = Sorting(2), learning.Silent(Configuration(Sorting(2).vocabulary_size))
+    task_of, model = Sorting(2), learning.silent
     cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
     whole = evaluate(model, task_of, cells, count=7)
     parts = [evaluate(model, task_of, part, count=7, offsets=(0, 3)) for part in (cells[:2], cells[2:4], cells[4:])]
