@@ -14,7 +14,7 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from ..engine.fields import check_whole
+from ..engine.fields import Count, check_value
 from .cell_counts import CELL, on_grid
 from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
@@ -40,8 +40,14 @@ def evaluate(
 ):
     """Count the problems that a model answers right in all tokens that `Task.tested` returns, in each cell.
 
-    A problem depends on the seed, the cell and its place in it alone. Batches go from the longest problems to the
-    shortest, so that little of a batch is padding.
+    The dataset has dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their
+    most digits. Its variables are correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or
+    empty outside the cells. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
+    what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences` or
+    `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
+
+    A problem depends on the seed, the cell and its place in it alone. `InputError` is raised if there are no cells, a
+    cell cannot be written, or a number is out of range.
 
     Parameters
     ----------
@@ -68,20 +74,6 @@ def evaluate(
         The tokens that a model reads (one fewer than a problem has) are rounded up to multiples of it. The last batch
         is filled up, so that there is one shape for each width. By default it is 32 on a GPU, where layers are compiled
         for each shape, and 1 elsewhere.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their most
-        digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or empty
-        outside the cells. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
-        what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences`
-        or `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
-
-    Raises
-    ------
-    InputError
-        If there are no cells, a cell cannot be written, or a number is out of range.
 
     Examples
     --------
@@ -225,4 +217,4 @@ def _check(task, cells, count, batch_tokens, multiple):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"evaluation: cell {twice} is given twice; give each once")
     for name, value in (("count", count), ("batch_tokens", batch_tokens), ("multiple", multiple)):
-        check_whole(f"evaluation: {name}", value)
+        check_value(f"evaluation: {name}", value, Count)

@@ -1,8 +1,11 @@
 """How often training shows each row of a table of Abacus embeddings, which need neither a model nor torch to count."""
 
-import numpy as np
+from typing import Annotated
 
-from ..engine.fields import check_whole
+import numpy as np
+from pydantic import Field
+
+from ..engine.fields import Count, check_value
 
 
 def rows_trained(digits, k_max, rows=None):
@@ -27,9 +30,9 @@ def rows_trained(digits, k_max, rows=None):
     (0.05, 0.275, 11.0)
     """
     for name, value in (("digits", digits), ("k_max", k_max)):
-        check_whole(f"rows_trained: {name}", value)
+        check_value(f"rows_trained: {name}", value, Count)
     rows = digits + k_max if rows is None else rows
-    check_whole("rows_trained: rows", rows, digits + k_max)
+    check_value("rows_trained: rows", rows, Annotated[int, Field(ge=digits + k_max)])
     places = np.arange(1, digits + 1)
     trained = np.zeros(rows)
     for offset in range(k_max):

@@ -189,17 +189,18 @@ def measured_ceiling(device, precision):
     matrix = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
     source = torch.randn(64 * PROBE * (PROBE if device.type == "cuda" else 256), device=device)
     target = torch.empty_like(source)
-    product = _best(lambda: matrix @ matrix, device)
-    copy = _best(lambda: target.copy_(source), device)
+    product = min(timed(lambda _: matrix @ matrix, device))
+    copy = min(timed(lambda _: target.copy_(source), device))
     return Ceiling(2 * size**3 / product, 2 * source.nbytes / copy, "measured")
 
 
-def _best(work, device, repeats=5):
+def timed(work, device, repeats=5):
+    """Return the seconds that each of several calls of a function takes on a device; it takes the call's number."""
     seconds = []
-    for _ in range(repeats):
+    for number in range(repeats):
         synchronise(device)
         start = time.perf_counter()
-        work()
+        work(number)
         synchronise(device)
         seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return seconds

@@ -114,7 +114,11 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys."""
+    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys.
+
+    The status is ``"finished"``; ``"paused"`` if the guard stopped it; or ``"diverged"`` if a loss was not finite, in
+    which case the remaining evaluations hold NaN.
+    """
 
     status: str
     evaluations: list[dict[str, float]]
@@ -143,7 +147,9 @@ def run(
     guard=None,
     report=None,
 ):
-    """Train a model, from its last checkpoint if there is one.
+    """Train a model, from its last checkpoint if there is one, and return an `Outcome`.
+
+    `InputError` is raised if a checkpoint is damaged or cannot be written.
 
     Parameters
     ----------
@@ -163,17 +169,6 @@ def run(
         What may stop the run early, after a checkpoint; a time limit only after an update.
     report : callable, optional
         Called every few updates with the updates done and the mean loss since the last evaluation.
-
-    Returns
-    -------
-    Outcome
-        Status ``"finished"``; ``"paused"`` if the guard stopped it; ``"diverged"`` if a loss was not finite, in which
-        case the remaining evaluations hold NaN.
-
-    Raises
-    ------
-    InputError
-        If a checkpoint is damaged or cannot be written.
 
     Examples
     --------

@@ -392,11 +392,11 @@ def test_flop_of_matrix_products():
     with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         model(seen).square().sum().backward()
     # The injected embeddings are the only input without a matrix to pass gradients through.
-    assert counter.get_total_flops() == shape.training_flop(48, 12, 0, 2)
+    assert counter.get_total_flops() == 48 * (shape.block_flop(12) * 3 * 2 + 3 * shape.head_flop)
     with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         draws = drawn(0, 0, k_max=1, recurrences=2)._replace(free=1, held=1)
         model(seen, draws=draws).square().sum().backward()
-    assert counter.get_total_flops() == shape.training_flop(48, 12, 1, 1)
+    assert counter.get_total_flops() == 48 * (shape.block_flop(12) * (1 + 3) + 3 * shape.head_flop)
 
 
 @pytest.mark.parametrize("average", ["tokens", "positions", "problems"])

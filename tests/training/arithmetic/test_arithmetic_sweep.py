@@ -167,7 +167,9 @@ def test_flop_count_the_recurrences_that_were_drawn(tiny):
     total = 0
     for microbatch in range(run.plan.starts[-1]):
         draws = run.draws(microbatch)
-        total += sum(run.model.training_flop(n * length, length, draws.free, draws.held) for n, length in run.shapes)
+        for n, length in run.shapes:
+            blocks = run.model.block_flop(length) * (draws.free + 3 * draws.held)
+            total += n * length * (blocks + 3 * run.model.head_flop)
     assert run.matmul_flop == pytest.approx(total)
     assert len({run.draws(m)[:3] for m in range(40)}) > 3
 

@@ -35,27 +35,10 @@ class Corpus(Protocol):
 
 
 def open_corpus(table, *, base, folder):
-    """Open the corpus that a table describes.
+    """Open the `Corpus` that a table describes: its ``kind`` and the options of that kind, as `KINDS` has them.
 
-    Parameters
-    ----------
-    table : mapping
-        ``kind`` and the options of that kind. ``"synthetic"`` has those of `Synthetic`, ``"text"`` has files,
-        vocabulary and held_out, and ``"tokens"`` has training, evaluation, vocabulary and held_out. ``"hugging-face"``
-        has name, column, configuration, split, files, vocabulary, tokens, held_out and sample.
-    base : path
-        Folder that relative paths start from.
-    folder : path
-        Where to save tokens that are made from text.
-
-    Returns
-    -------
-    Corpus
-
-    Raises
-    ------
-    InputError
-        If the kind or an option is unknown, an option is missing, or the corpus cannot be used.
+    Relative paths start from the folder `base`; tokens that are made from text are saved in `folder`. `InputError` is
+    raised if the kind or an option is unknown, an option is missing, or the corpus cannot be used.
 
     Examples
     --------

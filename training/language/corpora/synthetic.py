@@ -29,8 +29,6 @@ from ...engine.randomness import hashed, low_bits, top_bits
 BITS = 32
 TRAINING, HELD_OUT, ENTROPY = 1, 2, 3
 FEWEST, MOST = 2, 2**20
-# Largest vocabulary of a dense table.
-DENSE = 64
 
 
 @dataclass(frozen=True)
@@ -117,33 +115,8 @@ class Synthetic:
         `context` tokens of each of `sequences` documents, are drawn by Monte Carlo; given a context, the entropy is
         exact. The estimate and its standard error are in nats per token.
         """
-        return self._mean_entropy(context + 1, 0, sequences)
-
-    def entropy_rate(self, sequences=1024, length=256, burn_in=64):
-        """Estimate the entropy per token of endless documents, by Monte Carlo over `length` tokens of each of some.
-
-        The first `burn_in` tokens of each do not count, so that the chain forgets its start. The estimate and its
-        standard error are in nats per token.
-        """
-        return self._mean_entropy(length, burn_in, sequences)
-
-    def dense(self):
-        """Tabulate the probability of every token after every context, for a small vocabulary.
-
-        The table is float64, of shape (V + 1, V, V): p[u, v, x], with u = V the start symbol. `InputError` is raised if
-        the vocabulary is above 64.
-        """
-        if self.vocabulary > DENSE:
-            raise InputError(f"corpus: vocabulary is {self.vocabulary}; the dense table is for {DENSE} or fewer")
-        tables = _tables(self, torch.device("cpu"))
-        older, newer = torch.meshgrid(torch.arange(self.vocabulary + 1), torch.arange(self.vocabulary), indexing="ij")
-        successors = self._successors(older, newer, tables)
-        p = (tables.zipf * tables.masses[0]).expand(*older.shape, -1).clone()
-        return p.scatter_add_(-1, successors, tables.masses[1:].expand(successors.shape).contiguous())
-
-    def _mean_entropy(self, length, burn_in, sequences):
-        documents = self._documents(hashed(ENTROPY), 0, sequences, length, torch.device("cpu"))
-        means = torch.cat([self._entropies(part)[:, burn_in:].mean(1) for part in documents.split(2048)])
+        documents = self._documents(hashed(ENTROPY), 0, sequences, context + 1, torch.device("cpu"))
+        means = torch.cat([self._entropies(part).mean(1) for part in documents.split(2048)])
         return means.mean().item(), (means.std() / len(means) ** 0.5).item()
 
     def _entropies(self, tokens):

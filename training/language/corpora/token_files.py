@@ -97,7 +97,9 @@ def open_token_files(
     vocabulary: Annotated[int, Field(ge=2, le=LARGEST)],
     held_out: ProperShare = 0.05,
 ):
-    """Open files of tokens as a corpus.
+    """Open files of tokens as `StoredTokens`.
+
+    `InputError` is raised if a file cannot be read, is no file of uint16, or holds a token outside the vocabulary.
 
     Parameters
     ----------
@@ -109,15 +111,6 @@ def open_token_files(
         Number of tokens; every token must be below it.
     held_out : float
         Share of `training` that is held out if there is no other file.
-
-    Returns
-    -------
-    StoredTokens
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, is no file of uint16, or holds a token outside the vocabulary.
 
     Examples
     --------
