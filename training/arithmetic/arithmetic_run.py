@@ -16,7 +16,7 @@ from .cell_counts import together
 from .cells import Grid
 from .learning import compiled_model, grid_counts, task
 from .models.draws import drawn, recurrences_drawn
-from .models.memory import run_bytes
+from .models.memory import training_bytes
 from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
@@ -131,7 +131,10 @@ class Run(base.Run):
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
-        return run_bytes(self, device, precision)
+        tokens, length = self.largest_part
+        every = self.model.recurrences
+        held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)
+        return training_bytes(self.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
 
     def work(self, precision):
         """Estimate the `Work` of the whole run and of its grid."""

@@ -40,14 +40,7 @@ def merged(planned, results, arms):
     types = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
     of_kind = {"O": "", "U": "", "f": math.nan}
     empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in types.items()}
-    # A task may count what another does not.
-    filled = {
-        run: dataset.assign(
-            {name: xr.full_like(dataset["total"], empty[name], types[name].dtype) for name in set(types) - set(dataset)}
-        )
-        for run, dataset in results.items()
-    }
-    return records.merged(planned, filled, arms, "arm", fill_value=empty)
+    return records.merged(planned, results, arms, "arm", fill_value=empty)
 
 
 def table(dataset):

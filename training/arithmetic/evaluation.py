@@ -49,31 +49,16 @@ def evaluate(
     A problem depends on the seed, the cell and its place in it alone. `InputError` is raised if there are no cells, a
     cell cannot be written, or a number is out of range.
 
-    Parameters
-    ----------
-    model : callable
-        Takes tokens, int64, shape (problems, length), and returns the logits of the tokens that follow, shape
-        (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test.
-    task : Task
-    cells : sequence of (int, int), optional
-        `default_cells` by default.
-    count : int
-        Problems of a cell; fewer if it does not have as many different ones, as in OR.
-    seed : int
-        Seed of the problems.
-    device : torch.device
-        Where the model is.
-    batch_tokens : int
-        Tokens of a batch, padding included; a batch has at least one problem.
-    recurrences : sequence of int, optional
-        Numbers of recurrences of a looped model after which to test it; the model must take ``recurrences``.
-    offsets : sequence of int, optional
-        Offsets of Abacus embeddings at which to test a model, each on the same problems; the model must take
-        ``offset``.
-    multiple : int, optional
-        The tokens that a model reads (one fewer than a problem has) are rounded up to multiples of it. The last batch
-        is filled up, so that there is one shape for each width. By default it is 32 on a GPU, where layers are compiled
-        for each shape, and 1 elsewhere.
+    The model is a callable that takes tokens, int64, shape (problems, length), and returns the logits of the tokens
+    that follow, shape (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test. It
+    is tested after each of some `recurrences` of a looped model, which it must take as ``recurrences``, and at each of
+    some `offsets` of Abacus embeddings, which it must take as ``offset``.
+
+    Cells are `default_cells` by default. A cell has `count` problems, or fewer if it does not have as many different
+    ones, as in OR. A batch has at least one problem and at most `batch_tokens` tokens, padding included; batches go
+    from the longest problems to the shortest. The tokens that a model reads, one fewer than a problem has, are rounded
+    up to multiples of `multiple`, and the last batch is filled up, so that there is one shape for each width. By
+    default that is 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
 
     Examples
     --------

@@ -19,7 +19,6 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 PROBE = 1024
 # Allocators, kernels and evaluation need more memory than an estimate; this factor for them is assumed, not measured.
 MARGIN = 1.2
-GIB = 2**30
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -154,19 +153,6 @@ def free_memory(device):
         limit, used = (int((CGROUP / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
         free = min(free, limit - used)
     return free
-
-
-def check_fits(needed, device, what, instead):
-    """Raise `InputError` if a number of bytes does not fit into the free memory of a device.
-
-    The message names `what` needs them and what to give `instead`.
-    """
-    free = free_memory(device)
-    if needed > free:
-        raise InputError(
-            f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB "
-            f"free; give {instead}"
-        )
 
 
 @functools.cache

@@ -59,7 +59,7 @@ class Optimisation:
     """
 
     learning_rate: Positive
-    schedule: Literal[tuple(SCHEDULES)] = "constant"
+    schedule: Literal[SCHEDULES] = "constant"
     updates: Count = 4000
     warmup: Whole = 0
     betas: tuple[BelowOne, BelowOne] = (0.9, 0.95)
@@ -78,7 +78,10 @@ class Optimisation:
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others."""
-        return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        progress = (step - self.warmup) / max(1, self.updates - self.warmup)
+        return self.learning_rate * factor(self.schedule, progress, self.rise, self.fall)
 
     def optimiser(self, model):
         """Make AdamW over a model whose matrices decay."""

@@ -46,7 +46,7 @@ class Stage:
     """
 
     name: str
-    schedule: Literal[tuple(SCHEDULES)]
+    schedule: Literal[SCHEDULES]
     learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
     budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
     keep: Literal["all", "best"] = "all"
@@ -82,11 +82,6 @@ class Sweep(base.Sweep):
     seeds: tuple[int, ...]
     stages: tuple[Stage, ...]
     execution: Execution
-
-    @property
-    def corpus(self):
-        """Corpus that all runs train on."""
-        return self.base.corpus
 
     def settled(self, where):
         """Return the sweep with its runs settled, as `Run.settled` does."""

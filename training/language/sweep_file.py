@@ -118,7 +118,7 @@ def sweep_keys():
     """
     preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     corpora = {"[corpus]": {"kind": KIND}}
-    corpora |= {f'[corpus] of kind "{kind}"': keys for kind, (keys, _) in KINDS.items()}
+    corpora |= {f'[corpus] of kind "{kind}"': keys for kind, keys in KINDS.items()}
     return listed({"": preset, **corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE, **FOLLOWING})
 
 

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import xarray as xr
 
-from ..engine.hardware import check_fits, chosen_precision
+from ...errors import InputError
+from ..engine.hardware import chosen_precision, device_name, free_memory
+
+GIB = 2**30
 
 
 class Run:
@@ -44,7 +47,13 @@ class Run:
 
     def check_fits(self, execution, device, precision):
         """Raise `InputError` if training does not fit into the free memory of a device."""
-        check_fits(self.bytes_needed(execution, device, precision), device, *self.largest)
+        needed, free = self.bytes_needed(execution, device, precision), free_memory(device)
+        if needed > free:
+            what, instead = self.largest
+            raise InputError(
+                f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} "
+                f"GiB free; give {instead}"
+            )
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Test the trained model: an xarray.Dataset without steps, or None if the guard stopped it.

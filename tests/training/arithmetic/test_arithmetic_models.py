@@ -481,9 +481,9 @@ def test_rows_are_trained_as_often_as_problems_show_them():
     asked = (batch.tokens == EQUALS).cumsum(1) == 0
     places = torch.where(asked, digit_places(batch.tokens), 0)
     offsets = torch.randint(k_max, (problems, 1), generator=torch.Generator().manual_seed(1))
-    counted = torch.bincount((places + offsets)[places > 0], minlength=20) / problems
-    expected = rows_trained(6, k_max, rows=20)
+    counted = torch.bincount((places + offsets)[places > 0], minlength=15) / problems
+    expected = rows_trained(6, k_max)
     assert np.abs(counted.numpy() - expected).max() < 0.02
-    assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and expected[15:].sum() == 0
-    with pytest.raises(InputError, match="rows is 10; give a whole number of at least 15"):
-        rows_trained(6, k_max, rows=10)
+    assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and len(expected) == 15
+    with pytest.raises(InputError, match="k_max is 0; give a whole number of at least 1"):
+        rows_trained(6, 0)

@@ -175,7 +175,7 @@ def test_a_route_that_fits_is_taken(monkeypatch):
 
 
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
-    memory = "bayescaling.training.engine.hardware.free_memory"
+    memory = "bayescaling.training.sweeps.base.free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
         with pytest.raises(InputError, match=r'needs about .* GiB free; give loss_route = "chunked"'):

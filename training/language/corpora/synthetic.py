@@ -76,7 +76,7 @@ class Synthetic:
     @functools.cached_property
     def fingerprint(self):
         """SHA-256 of the law, as 64 hexadecimal digits: two languages with the same one are the same."""
-        words = np.concatenate([_zipf_ends(self), _component_ends(self), [self.successors, self.seed]])
+        words = np.concatenate([*map(_ends, _counts(self)), [self.successors, self.seed]])
         return hashlib.sha256(words.astype("<i8").tobytes()).hexdigest()
 
     def check(self, context):
@@ -199,30 +199,22 @@ def _quantised(weights):
     return counts
 
 
-def _zipf_counts(language):
-    return _quantised(np.arange(1, language.vocabulary + 1, dtype=float) ** -language.exponent)
-
-
-def _component_counts(language):
+def _counts(language):
+    """Return of 2^32 words how many give each token by Zipf's law, and how many take each component of the mixture."""
+    zipf = np.arange(1, language.vocabulary + 1, dtype=float) ** -language.exponent
     within = 1 / np.arange(1, language.successors + 1)
     l0, l1, l2 = language.backoff
-    return _quantised(np.concatenate([[l0], l1 * within / within.sum(), l2 * within / within.sum()]))
+    components = np.concatenate([[l0], l1 * within / within.sum(), l2 * within / within.sum()])
+    return _quantised(zipf), _quantised(components)
 
 
-# The last end would be 2^32, above every word.
-def _zipf_ends(language):
-    return np.cumsum(_zipf_counts(language))[:-1]
-
-
-def _component_ends(language):
-    return np.cumsum(_component_counts(language))[:-1]
+def _ends(counts):
+    # The last end would be 2^32, above every word.
+    return np.cumsum(counts)[:-1]
 
 
 @functools.lru_cache(maxsize=16)
 def _tables(language, device):
-    return Tables(
-        torch.tensor(_zipf_ends(language), device=device),
-        torch.tensor(_component_ends(language), device=device),
-        torch.tensor(_zipf_counts(language) / 2**BITS, device=device),
-        torch.tensor(_component_counts(language) / 2**BITS, device=device),
-    )
+    counts = _counts(language)
+    arrays = [*map(_ends, counts), *(part / 2**BITS for part in counts)]
+    return Tables(*(torch.tensor(array, device=device) for array in arrays))
