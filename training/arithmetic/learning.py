@@ -13,6 +13,7 @@ from .evaluation import evaluate
 from .models.memory import evaluation_tokens
 from .models.transformer import Transformer
 from .objective import divide_gradients, judged
+from .problems.layout import Batch
 from .problems.vocabulary import PAD
 
 # First word of the hash that turns a run's seed into that of problems never trained on.
@@ -35,18 +36,19 @@ def compiled_model(run, execution, device):
 
 def task(run, device, precision="float32"):
     """Make the task of a run, an `engine.loop.Task`: its problems, evaluated with layers in a precision."""
-    problems = Problems(run, device)
+    problems, joined = Problems(run, device), run.joined(torch.device(device))
 
     def batch(step):
         parts = []
-        for microbatch in run.plan.microbatches(step):
-            draws = run.draws(microbatch)
-            batches = problems[microbatch]
-            # Parts have different noise; the other draws are common to all.
-            parts += [
-                (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
-                for place, part in enumerate(batches)
-            ]
+        for together in run.plan.groups(step, joined):
+            draws = [run.draws(microbatch) for microbatch in together]
+            offsets = torch.tensor([one.offset for one in draws], device=device)
+            for place, batches in enumerate(zip(*(problems[microbatch] for microbatch in together), strict=True)):
+                # Parts have different noise; the other draws are common to all.
+                noise = tuple(low_bits(hashed(*one.noise, place), 62) for one in draws)
+                offset = offsets.repeat_interleave(len(batches[0].tokens))[:, None]
+                part = Batch(*(torch.cat(columns) for columns in zip(*batches, strict=True)))
+                parts.append((part, draws[0]._replace(offset=offset, noise=noise)))
         return tuple(parts)
 
     def loss(model, *parts):

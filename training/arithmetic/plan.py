@@ -67,6 +67,15 @@ class Plan:
         """Return the indices of the microbatches of the update after `step` others, as a range."""
         return range(self.starts[step], self.starts[step + 1])
 
+    def groups(self, step, joined):
+        """Return the indices of the microbatches of an update as ranges of so many, and of one for those left over.
+
+        So there are few shapes of what goes through a model, which is compiled for each.
+        """
+        indices = self.microbatches(step)
+        whole = len(indices) // joined * joined
+        return [indices[i : i + joined] for i in range(0, whole, joined)] + [range(i, i + 1) for i in indices[whole:]]
+
     def seen(self, step):
         """Count the problems seen after `step` updates."""
         return self.starts[step] * self.microbatch

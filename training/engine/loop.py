@@ -99,16 +99,9 @@ class Optimisation:
 class Task:
     """What a model learns.
 
-    Parameters
-    ----------
-    batch : callable
-        Takes a step and returns a tuple of what the loss takes. It depends on the step alone, so that a resumed run
-        reads the same batches.
-    loss : callable
-        Takes the model and the batch and returns a scalar tensor, or an iterator over parts of it, as `steps.Stepper`
-        takes it.
-    evaluate : callable
-        Takes the model and returns a dict of str to float, without randomness.
+    `batch` takes a step and returns a tuple of what the loss takes. It depends on the step alone, so that a resumed run
+    reads the same batches. `loss` takes the model and the batch and returns a scalar tensor, or an iterator over parts
+    of it, as `steps.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
     """
 
     batch: Callable[[int], tuple]
@@ -152,26 +145,13 @@ def run(
 ):
     """Train a model, from its last checkpoint if there is one, and return an `Outcome`.
 
-    `InputError` is raised if a checkpoint is damaged or cannot be written.
+    The model, on its device, has its initial weights. It is evaluated after the numbers of updates `evaluate_at`, in
+    float32; the precision is that of matrix products in training.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        On its device, with its initial weights.
-    task : Task
-    optimisation : Optimisation
-    evaluate_at : collection of int
-        Numbers of updates after which to evaluate.
-    precision : str
-        ``"float32"`` or ``"bfloat16"``, for matrix products in training; evaluation is in float32.
-    checkpoints : Checkpoints, optional
-        Where to save, and to resume from.
-    save_seconds : float
-        Time between checkpoints, which is at least fifty times what the last one took.
-    guard : Guard, optional
-        What may stop the run early, after a checkpoint; a time limit only after an update.
-    report : callable, optional
-        Called every few updates with the updates done and the mean loss since the last evaluation.
+    `checkpoints` are where to save, and to resume from. The time between them is `save_seconds`, and at least fifty
+    times what the last one took. `InputError` is raised if one is damaged or cannot be written. A `guard` may stop the
+    run early, after a checkpoint; a time limit only after an update. `report` is called every few updates with the
+    updates done and the mean loss since the last evaluation.
 
     Examples
     --------

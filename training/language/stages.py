@@ -61,18 +61,8 @@ class Stage:
 class Sweep(base.Sweep):
     """A sweep of language models: sizes, a corpus and stages, checked.
 
-    Parameters
-    ----------
-    base : Run
-        What all runs share, apart from the model and the optimisation.
-    sizes : tuple of Configuration
-    updates : tuple of int
-        Full budget of each size.
-    evaluations : int
-        Evaluations of a run, evenly spaced.
-    seeds : tuple of int
-    stages : tuple of Stage
-    execution : Execution
+    `base` has what all runs share, apart from the model and the optimisation. Each size has a full budget in `updates`.
+    The `evaluations` of a run are evenly spaced.
     """
 
     base: Run

@@ -113,7 +113,7 @@ def test_abacus_is_added_to_the_tokens_and_shifted_in_training():
     assert torch.equal(model._embedded(text, 0), model.embedding_norm(embedded))
     shifted = model.tokens(text) + model.abacus.table.weight[[5, 6, 0, 5, 0, 5, 6, 0]]
     assert torch.equal(model._embedded(text, 4), model.embedding_norm(shifted))
-    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4, noise=7)
+    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4, noise=(7,))
     silent = Transformer(replace(model.configuration, noise=0.0), seed=0)
     assert torch.equal(silent(text, draws=draws), model(text, offset=4))
     assert not torch.equal(model(text, offset=4), model(text))

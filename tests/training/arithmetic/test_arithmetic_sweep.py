@@ -521,3 +521,28 @@ def test_bfloat16_trains_as_float32_does(embedding):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             assert model(torch.randint(4, 14, (2, 5))).dtype == torch.float32
     assert losses[1] == pytest.approx(losses[0], abs=0.05) and losses[0][1] < losses[0][0]
+
+
+@pytest.mark.parametrize("embedding", ["abacus+fire", "abacus+rope"])
+def test_microbatches_that_go_through_the_model_together_give_the_same_updates(embedding, monkeypatch):
+    """As they do on a GPU: the same losses and gradients up to rounding, whatever the offsets and the noise of each."""
+    tables = {
+        "model": {"d_model": 16, "heads": 2, "k_max": 9, "noise": 0.5},
+        "training": {"samples": 64, "batch": 64, "microbatch": 8, "precision": "float32"},
+        "evaluation": {"longest": 2, "diagonal_to": 0},
+        "arms": [{"task": "addition", "lengths": 4, "embeddings": [embedding], "architectures": ["2x1+injection"]}],
+    }
+    (run,) = make_sweep(tables).arms["arm-1"]
+    looped = make_sweep(tables | {"arms": [tables["arms"][0] | {"architectures": ["1x2"]}]}).arms["arm-1"][0]
+    assert [one.joined(torch.device("cuda")) for one in (run, looped)] == [64, 1] and run.joined(CPU) == 1
+    results = []
+    for joined in (1, 3):
+        monkeypatch.setattr(type(run), "joined", lambda self, device, joined=joined: joined)
+        work, model = task(run, CPU), Transformer(run.model, 0)
+        parts = work.batch(0)
+        loss = sum(work.loss(model, *parts))
+        loss.backward()
+        results.append((loss.item(), torch.cat([weight.grad.flatten() for weight in model.parameters()]), len(parts)))
+    (loss, gradient, parts), (other_loss, other_gradient, fewer) = results
+    assert other_loss == pytest.approx(loss, rel=1e-6) and torch.allclose(gradient, other_gradient, atol=1e-6)
+    assert parts == 8 * len(run.shapes) and fewer == 4 * len(run.shapes)

@@ -221,8 +221,9 @@ class Transformer(torch.nn.Module):
         once = embedded if self.configuration.injection == "none" else torch.zeros_like(embedded)
         if draws is None or not self.configuration.noise:
             return once
-        generator = torch.Generator(embedded.device).manual_seed(draws.noise)
-        noise = torch.randn(embedded.shape, generator=generator, device=embedded.device, dtype=torch.float32)
+        device, shape = embedded.device, (len(embedded) // len(draws.noise), *embedded.shape[1:])
+        generators = [torch.Generator(device).manual_seed(seed) for seed in draws.noise]
+        noise = torch.cat([torch.randn(shape, generator=one, device=device) for one in generators])
         return once + self.configuration.noise * noise
 
     def _recurrence(self, state, embedded, context):

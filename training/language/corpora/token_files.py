@@ -39,14 +39,7 @@ class Span:
 class StoredTokens:
     """A corpus of stored tokens: windows at random places to train on, and evenly spaced ones to evaluate on.
 
-    Parameters
-    ----------
-    training, evaluation : Span
-        The tokens to train on, and those held out.
-    vocabulary : int
-        Number of tokens, at most 65,536.
-    fingerprint : str
-        SHA-256 of the tokens and of their division.
+    The vocabulary has at most 65,536 tokens. The fingerprint has the SHA-256 of the files and their division.
     """
 
     training: Span
