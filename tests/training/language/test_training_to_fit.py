@@ -109,3 +109,9 @@ def test_the_exponents_of_a_sweep_are_printed_next_to_the_published_ones(trained
     assert "constant" in printed and "published" in printed
     empty = subprocess.run([*COMMAND, "reconcile", out / "runs"], capture_output=True, text=True)
     assert empty.returncode == 2 and "there is no table of a scheme" in empty.stderr
+
+
+def test_the_losses_of_a_sweep_are_drawn_from_its_log(trained):
+    axes = bs.plot_learning(trained[0] / "out")
+    ends = axes.table.groupby("series")["x"].max()
+    assert len(ends) == 3 and (ends == 240 * 1024).all() and axes.finding.endswith("3 are finished")
