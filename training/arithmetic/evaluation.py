@@ -50,15 +50,15 @@ def evaluate(
     cell cannot be written, or a number is out of range.
 
     The model is a callable that takes tokens, int64, shape (problems, length), and returns the logits of the tokens
-    that follow, shape (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test. It
-    is tested after each of some `recurrences` of a looped model, which it must take as ``recurrences``, and at each of
-    some `offsets` of Abacus embeddings, which it must take as ``offset``.
+    that follow, shape (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test. A
+    looped model that takes ``recurrences`` can be tested after several. One that takes ``offset`` can be tested at
+    several `offsets` of Abacus embeddings.
 
     Cells are `default_cells` by default. A cell has `count` problems, or fewer if it does not have as many different
     ones, as in OR. A batch has at least one problem and at most `batch_tokens` tokens, padding included; batches go
-    from the longest problems to the shortest. The tokens that a model reads, one fewer than a problem has, are rounded
+    from the longest problems to the shortest. A model reads one token fewer than a problem has. That number is rounded
     up to multiples of `multiple`, and the last batch is filled up, so that there is one shape for each width. By
-    default that is 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
+    default the multiple is 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
 
     Examples
     --------

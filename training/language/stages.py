@@ -1,5 +1,6 @@
 """A sweep of language models: stages over sizes, learning rates, schedules, budgets and seeds."""
 
+import itertools
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -87,28 +88,15 @@ class Sweep(base.Sweep):
             rates = stage.learning_rates
             if rates == BEST:
                 rates = [best[model]] if model in best else []
-            for rate in rates:
-                for budget in stage.budgets:
-                    runs += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
+            for rate, budget, seed in itertools.product(rates, stage.budgets, self.seeds):
+                total = max(1, round(updates * budget))
+                warmup = min(self.base.optimisation.warmup, total)
+                settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
+                optimisation = replace(self.base.optimisation, **settings)
+                marks = evaluation_marks(total, self.evaluations)
+                run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks)
+                runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs
-
-    def _run(self, model, schedule, rate, updates, budget, seed):
-        total = max(1, round(updates * budget))
-        optimisation = replace(
-            self.base.optimisation,
-            learning_rate=rate,
-            schedule=schedule,
-            updates=total,
-            warmup=min(self.base.optimisation.warmup, total),
-        )
-        return replace(
-            self.base,
-            model=model,
-            optimisation=optimisation,
-            evaluate_at=evaluation_marks(total, self.evaluations),
-            seed=seed,
-            budget_fraction=budget,
-        )
 
     def groups(self):
         """Return the runs of each stage."""

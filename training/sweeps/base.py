@@ -19,10 +19,9 @@ class Run:
     Its fields include `model` (with `parameters`), `optimisation` (an `engine.loop.Optimisation`), `evaluate_at`
     (numbers of updates after which to evaluate, tuple of int), `precision` (str) and `seed` (int).
 
-    A subclass has `configuration`, everything that the result depends on as plain values. For its record it has
-    `measured`, the names of the variables by step that evaluations hold; `curves(steps)`, other variables by step;
-    `described`, coordinates; and `units` by name of any of these. `deviations` are those from the study that it
-    follows.
+    A subclass has `configuration`, everything that the result depends on as plain values. Its record has the variables
+    by step that evaluations hold, named in `measured`, and others that `curves(steps)` computes. It has the coordinates
+    `described`, and `units` by name. `deviations` are those from the study that it follows.
 
     It has `flop_done(updates)`, FLOP of matrix products, and `tokens_done(updates)`. It has `work(precision)`, a
     `work.Work`; `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to
@@ -71,8 +70,8 @@ class Run:
 class Sweep:
     """A sweep of runs. Each kind has a subclass, a frozen dataclass with a field `execution` (an `Execution`).
 
-    A subclass has `settled(where)`, the sweep with its runs settled, and `groups()`, the runs of each arm or stage by
-    name for an outline, at any rate where a rate is still to be chosen.
+    A subclass has `settled(where)`, the sweep with its runs settled. For an outline it has `groups()`, the runs of each
+    arm or stage by name, at any rate where a rate is still to be chosen.
 
     `rounds(results)` yields rounds of runs, each of which waits for those before it: (name, runs, each once).
     `results` has the records by name of run, and grows meanwhile; the generator is resumed after a round only if all

@@ -23,9 +23,9 @@ def small():
 def probabilities(language):
     """Probability of every token after every two, float64, p[u, v, x], with u = V before the first token."""
     vocabulary = language.vocabulary
-    given = language.log_probability(torch.cartesian_prod(*[torch.arange(vocabulary)] * 3)).exp()
-    first = given[:, 0].view(vocabulary, vocabulary, vocabulary)[..., 0]
-    return torch.cat([given[:, 1].view(vocabulary, vocabulary, vocabulary), first[None]])
+    probability = language.log_probability(torch.cartesian_prod(*[torch.arange(vocabulary)] * 3)).exp()
+    first = probability[:, 0].view(vocabulary, vocabulary, vocabulary)[..., 0]
+    return torch.cat([probability[:, 1].view(vocabulary, vocabulary, vocabulary), first[None]])
 
 
 @pytest.fixture(scope="module")
