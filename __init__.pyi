@@ -34,6 +34,7 @@ from .plots import (
     plot_groups as plot_groups,
     plot_horizons as plot_horizons,
     plot_isoflop as plot_isoflop,
+    plot_learning as plot_learning,
     plot_lengths as plot_lengths,
     plot_posterior as plot_posterior,
     plot_ppc as plot_ppc,

@@ -17,6 +17,7 @@ from . import intervals
 from .checks.chains import sentence
 from .checks.check import FITS, verdict_sentence
 from .checks.check import KEY as VERDICT
+from .checks.known_floor import known_floor
 from .checks.sandwich import quotable
 from .checks.trade_off import trade_off_sentence
 from .horizons.quantities import summary as horizon_summary
@@ -142,7 +143,8 @@ def brief(fit):
         return Text(_title(fit), None, (sentence(fit.diagnostics), "The law was not checked yet: call fit.check()."))
     rows = dict(ANSWERS[fit.law.kind](fit)) if fit.diagnostics["ok"] else {}
     table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
-    lines = (sentence(fit.diagnostics), verdict_sentence(fit.check()), trade_off_sentence(fit))
+    floor = known_floor(fit).get("sentence")
+    lines = (sentence(fit.diagnostics), verdict_sentence(fit.check()), trade_off_sentence(fit), floor)
     return Text(_title(fit), table, tuple(filter(None, lines)))
 
 
@@ -210,6 +212,8 @@ def _of_runs(fit, of, fits):
     q = intervals.summary(quotable(fit, {EXPONENT: draws})[EXPONENT])
     widened = "" if fits else "; robust, since the rows reject the law"
     yield f"Compute-optimal parameters grow as training compute to the power {plain(q)} ({of}, 95% interval{widened})."
+    if floor := known_floor(fit).get("sentence"):
+        yield f"{floor[:1].upper()}{floor[1:]}."
 
 
 def _of_one_variable(fit, of):

@@ -5,6 +5,7 @@ from .comparisons import plot_compare, plot_rollout
 from .design import plot_design
 from .exponents import plot_groups, plot_reconcile
 from .horizons import plot_horizons
+from .learning import plot_learning
 from .progress import plot_doubling, plot_lengths, plot_progress
 from .ranks import plot_ranks
 from .runs import plot_fit, plot_isoflop, plot_valley
@@ -26,6 +27,7 @@ __all__ = [
     "plot_groups",
     "plot_horizons",
     "plot_isoflop",
+    "plot_learning",
     "plot_lengths",
     "plot_posterior",
     "plot_ppc",

@@ -6,20 +6,16 @@ from typing import NamedTuple
 from .language.presets import BUDGETS, GPT2_VOCABULARY, PAPER, RATES
 
 
-def _always(run):
-    return True
-
-
 class Deviation(NamedTuple):
     """One deviation: a word or two for records, what the study did, what a run here does, and of which runs it holds.
 
-    `holds` takes a run and returns whether it deviates so; by default every run does.
+    `holds` takes a run and returns whether it deviates so; without it every run does.
     """
 
     name: str
     study: str
     here: str
-    holds: Callable[..., bool] = _always
+    holds: Callable[..., bool] | None = None
 
 
 def _injected(task):
@@ -28,7 +24,7 @@ def _injected(task):
 
 def names_of(deviations, run):
     """List the names of the deviations that hold of a run."""
-    return [deviation.name for deviation in deviations if deviation.holds(run)]
+    return [deviation.name for deviation in deviations if deviation.holds is None or deviation.holds(run)]
 
 
 def table(deviations):

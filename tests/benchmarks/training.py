@@ -31,7 +31,7 @@ from bayescaling.training.engine.hardware import (
     device_name,
     synchronise,
 )
-from bayescaling.training.engine.steps import GraphStepper, Stepper
+from bayescaling.training.engine.steps import Stepper
 from bayescaling.training.language.loss import ROUTES, chosen_route
 from bayescaling.training.language.next_token import task
 
@@ -81,9 +81,8 @@ def baseline(run, path, device, precision, compiled):
 def ours(run, device, precision, route, compiled, graph):
     """One update as the package makes it, its batch included."""
     model = Decoder(run.model, seed=0).to(device)
-    work = task(run, Execution(loss_route=chosen_route(route, device), compile=compiled), device)
-    optimiser = run.optimisation.optimiser(model, capturable=graph)
-    step_with = (GraphStepper if graph else Stepper)(model, work.loss, optimiser, 1.0, precision)
+    work = task(run, Execution(loss_route=chosen_route(route, device), compile=compiled, graph=graph), device)
+    step_with = Stepper(model, work.loss, run.optimisation.optimiser(model), 1.0, precision)
     return lambda step: step_with(RATE, *work.batch(step))
 
 

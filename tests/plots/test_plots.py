@@ -93,7 +93,19 @@ def trend_fit():
 
 
 @pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """Folder with a log of three runs: one that diverged, one that resumed, and one whose process was killed."""
+    lines = [{"run": run, "step": s, "loss_train": 9 / s, "tokens": 64 * s} for run in "abc" for s in range(1, 900)]
+    lines += [{"run": "a", "step": 900, "loss_train": None, "tokens": 57_600}, {"run": "a", "status": "diverged"}]
+    lines += [{"run": "b", "step": 899, "loss_train": 0.002, "tokens": 57_536}, {"run": "b", "status": "finished"}]
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "log.jsonl").write_text("\n".join(map(json.dumps, lines)) + '\n{"run": "c", "st', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
 def figures(
+    log,
     fit_default,
     fit_one_sigma,
     progress_fit,
@@ -124,6 +136,7 @@ def figures(
         "compare": lambda **options: bs.plot_compare(compared, **options),
         "doubling": lambda **options: bs.plot_doubling(progress_fit, **options),
         "lengths": lambda **options: bs.plot_lengths(counts_fit, **options),
+        "learning": lambda **options: bs.plot_learning(log, **options),
         "calibration": lambda **options: bs.plot_calibration(calibrated, **options),
         "sensitivity": lambda **options: bs.plot_sensitivity(fit_default, **options),
         "progress": lambda **options: bs.plot_progress(progress_fit, **options),
@@ -219,6 +232,25 @@ def test_a_caption_is_one_or_two_short_sentences(figures, name):
 
 
 # What titles state ----------------------------------------------------------------------------------------------------
+
+
+def test_curves_are_the_last_lines_of_each_step_of_a_log(log):
+    axes = bs.plot_learning(log / "log.jsonl")
+    assert axes.finding == "The lowest training loss of 3 runs is 0.002, after 58k tokens; 2 are finished"
+    assert "Red ones diverged, 1 of them" in axes.caption
+    for run, curve in axes.table.groupby("series"):
+        assert curve["x"].is_monotonic_increasing and 12 <= len(curve) <= 300
+        assert curve["y"].iloc[-1] == (0.002 if run == "b" else 9 / 899) and curve["y"].iloc[0] == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [(None, "no log that can be read"), ('{"run": "a", "status": "diverged"}', "has no loss yet")]
+)
+def test_a_log_without_losses_is_refused(text, message, tmp_path):
+    if text is not None:
+        (tmp_path / "log.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(bs.InputError, match=message):
+        bs.plot_learning(tmp_path)
 
 
 def test_the_title_of_a_valley_is_what_an_allocation_gives(fit_default):

@@ -16,11 +16,13 @@ from .cell_counts import together
 from .cells import Grid
 from .learning import compiled_model, grid_counts, task
 from .models.draws import drawn, recurrences_drawn
-from .models.memory import run_bytes
+from .models.memory import training_bytes
 from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 
+# Problems that go through the model together on a GPU, at least, where they can: the microbatch of most presets.
+AT_ONCE, GPU = 512, torch.device("cuda")
 UNITS = {
     "loss_train": "nats per token",
     "loss_eval": "nats per token",
@@ -116,6 +118,14 @@ class Run(base.Run):
         (batches,) = self.batches(self.seed, range(1), self.plan.microbatch, "cpu")
         return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in batches)
 
+    def joined(self, device):
+        """Return how many microbatches go through the model together, on a GPU where kernels of each take no time.
+
+        Only models without loops and randomised positions can, whose microbatches differ in offsets and noise alone.
+        """
+        alike = self.model.recurrences == 1 and not self.model.random_positions
+        return max(1, AT_ONCE // self.plan.microbatch) if alike and device.type == "cuda" else 1
+
     @property
     def largest_part(self):
         """Tokens of the largest part of a microbatch, and the longest problem's."""
@@ -131,7 +141,11 @@ class Run(base.Run):
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
-        return run_bytes(self, device, precision)
+        tokens, length = self.largest_part
+        tokens *= self.joined(device)
+        every = self.model.recurrences
+        held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)
+        return training_bytes(self.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
 
     def work(self, precision):
         """Estimate the `Work` of the whole run and of its grid."""
@@ -139,6 +153,8 @@ class Run(base.Run):
         state = (9 * model.d_model + 2 * model.feed_forward) * width * STATE_PASSES / 3
         tokens = sum(problems * length for problems, length in self.shapes)
         launches = len(self.shapes) * float((blocks * model.layers + 3).sum()) * LAUNCHES / 3
+        groups = sum(len(self.plan.groups(step, self.joined(GPU))) for step in range(self.plan.updates))
+        launches *= groups / self.plan.starts[-1]
         launches += self.plan.updates * LAUNCHES
         lengths = [self.task.length(*cell) for cell in self.grid.cells]
         sizes = [self.task.cell_size(*cell, self.grid.count) for cell in self.grid.cells]

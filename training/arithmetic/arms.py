@@ -11,14 +11,7 @@ from .cell_counts import merged, table
 
 @dataclass(frozen=True)
 class Sweep(base.Sweep):
-    """A sweep of arithmetic models: runs by arm, checked.
-
-    Parameters
-    ----------
-    arms : dict of str to tuple of Run
-        Arms may share runs.
-    execution : Execution
-    """
+    """A sweep of arithmetic models: runs by arm, checked. Arms may share runs."""
 
     arms: dict[str, tuple[Run, ...]]
     execution: Execution

@@ -23,21 +23,16 @@ def together(parts):
     The dataset has dimensions offset, length_a and length_b, over the union of the lengths; in cells that were not
     tested, counts are 0 and text is empty.
     """
-    lengths = [sorted(set().union(*(part[side].values.tolist() for part in parts))) for side in CELL[1:]]
-    offsets = parts[0]["offset"].values
-    shape = (len(offsets), *map(len, lengths))
-    variables = {}
-    for name in parts[0].data_vars:
-        text = parts[0][name].dtype.kind not in "iu"
-        values = np.full(shape, "", object) if text else np.zeros(shape, int)
-        for part in parts:
-            tested = part["total"].values > 0
-            places = (np.searchsorted(whole, part[side].values) for whole, side in zip(lengths, CELL[1:], strict=True))
-            rows, columns = (np.broadcast_to(indices, tested.shape)[tested] for indices in np.ix_(*places))
-            # What has no offset is the same at all.
-            values[:, rows, columns] = part[name].values[..., tested]
-        variables[name] = (CELL, values)
-    return xr.Dataset(variables, dict(zip(CELL, (offsets, *lengths), strict=True)))
+    flat = [part.stack(cell=CELL[1:]) for part in parts]
+    whole = on_grid(xr.concat([part.isel(cell=part["total"].values > 0) for part in flat], "cell"))
+    # What has no offset is the same at all.
+    return whole.broadcast_like(whole["correct"]).transpose(*CELL)
+
+
+def on_grid(flat):
+    """Lay counts along cell, an index of length_a and length_b, out on the grid of all pairs of these lengths."""
+    empty = {name: 0 if variable.dtype.kind in "iu" else "" for name, variable in flat.data_vars.items()}
+    return flat.unstack("cell", fill_value=empty)
 
 
 def merged(planned, results, arms):
@@ -45,14 +40,7 @@ def merged(planned, results, arms):
     types = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
     of_kind = {"O": "", "U": "", "f": math.nan}
     empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in types.items()}
-    # A task may count what another does not.
-    filled = {
-        run: dataset.assign(
-            {name: xr.full_like(dataset["total"], empty[name], types[name].dtype) for name in set(types) - set(dataset)}
-        )
-        for run, dataset in results.items()
-    }
-    return records.merged(planned, filled, arms, "arm", fill_value=empty)
+    return records.merged(planned, results, arms, "arm", fill_value=empty)
 
 
 def table(dataset):

@@ -98,11 +98,11 @@ def default_cells(task):
     return cells_of(with_defaults(OF_TASK.get(task.name, {}), CELLS))
 
 
-def regions(task, cells, train_digits=None):
+def regions(task, cells):
     """Return the region of each cell, text, shape (cells,).
 
     It is ``"id"`` if no length is above those trained on, ``"ood100"`` if one is and one is above 100, ``"ood"``
-    otherwise. The most digits of an operand in training are by default the task's.
+    otherwise.
 
     Examples
     --------
@@ -110,22 +110,19 @@ def regions(task, cells, train_digits=None):
     >>> regions(Addition(20), [(20, 20), (21, 3), (101, 101)]).tolist()
     ['id', 'ood', 'ood100']
     """
-    above = _above(task, cells, train_digits).any(1)
+    above = _above(task, cells).any(1)
     hundred = (np.reshape(cells, (-1, 2)) > HUNDRED).any(1)
     return np.where(above, np.where(hundred, OOD100, OOD), ID)
 
 
-def axes(task, cells, train_digits=None):
+def axes(task, cells):
     """Return the lengths in which each cell of sorting is out of distribution, text, shape (cells,).
 
-    They are ``"numbers"``, how many there are; ``"digits"``; ``"both"``; or nothing. The parameters are those of
-    `regions`.
+    They are ``"numbers"``, how many there are; ``"digits"``; ``"both"``; or nothing.
     """
-    numbers, digits = _above(task, cells, train_digits).T
+    numbers, digits = _above(task, cells).T
     return np.select([numbers & digits, numbers, digits], ["both", "numbers", "digits"], "")
 
 
-def _above(task, cells, train_digits):
-    digits = task.largest if train_digits is None else train_digits
-    limits = (task.numbers, digits) if task.name == "sorting" else (digits, digits)
-    return np.reshape(cells, (-1, 2)) > limits
+def _above(task, cells):
+    return np.reshape(cells, (-1, 2)) > task.longest

@@ -14,7 +14,8 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from ..engine.fields import check_whole
+from ..engine.fields import Count, check_value
+from .cell_counts import CELL, on_grid
 from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
 from .problems.vocabulary import EOS, PAD
@@ -39,48 +40,25 @@ def evaluate(
 ):
     """Count the problems that a model answers right in all tokens that `Task.tested` returns, in each cell.
 
-    A problem depends on the seed, the cell and its place in it alone. Batches go from the longest problems to the
-    shortest, so that little of a batch is padding.
+    The dataset has dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their
+    most digits. Its variables are correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or
+    empty outside the cells. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
+    what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences` or
+    `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
 
-    Parameters
-    ----------
-    model : callable
-        Takes tokens, int64, shape (problems, length), and returns the logits of the tokens that follow, shape
-        (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test.
-    task : Task
-    cells : sequence of (int, int), optional
-        `default_cells` by default.
-    count : int
-        Problems of a cell; fewer if it does not have as many different ones, as in OR.
-    seed : int
-        Seed of the problems.
-    device : torch.device
-        Where the model is.
-    batch_tokens : int
-        Tokens of a batch, padding included; a batch has at least one problem.
-    recurrences : sequence of int, optional
-        Numbers of recurrences of a looped model after which to test it; the model must take ``recurrences``.
-    offsets : sequence of int, optional
-        Offsets of Abacus embeddings at which to test a model, each on the same problems; the model must take
-        ``offset``.
-    multiple : int, optional
-        The tokens that a model reads (one fewer than a problem has) are rounded up to multiples of it. The last batch
-        is filled up, so that there is one shape for each width. By default it is 32 on a GPU, where layers are compiled
-        for each shape, and 1 elsewhere.
+    A problem depends on the seed, the cell and its place in it alone. `InputError` is raised if there are no cells, a
+    cell cannot be written, or a number is out of range.
 
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their most
-        digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or empty
-        outside the cells. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
-        what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences`
-        or `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
+    The model is a callable that takes tokens, int64, shape (problems, length), and returns the logits of the tokens
+    that follow, shape (problems, length, vocabulary). A `torch.nn.Module` is put into evaluation mode for the test. A
+    looped model that takes ``recurrences`` can be tested after several. One that takes ``offset`` can be tested at
+    several `offsets` of Abacus embeddings.
 
-    Raises
-    ------
-    InputError
-        If there are no cells, a cell cannot be written, or a number is out of range.
+    Cells are `default_cells` by default. A cell has `count` problems, or fewer if it does not have as many different
+    ones, as in OR. A batch has at least one problem and at most `batch_tokens` tokens, padding included; batches go
+    from the longest problems to the shortest. A model reads one token fewer than a problem has. That number is rounded
+    up to multiples of `multiple`, and the last batch is filled up, so that there is one shape for each width. By
+    default the multiple is 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
 
     Examples
     --------
@@ -199,29 +177,18 @@ def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
 
 
 def _dataset(task, cells, sizes, counts, axis_values):
-    lengths = [np.unique([cell[side] for cell in cells]) for side in (0, 1)]
-    where = tuple(np.searchsorted(lengths[side], [cell[side] for cell in cells]) for side in (0, 1))
-    shape = tuple(len(side) for side in lengths)
-
-    def laid_out(values):
-        grid = np.zeros((*values.shape[:-1], *shape), dtype=values.dtype)
-        grid[(..., *where)] = values
-        return grid
-
-    dims, coordinates = ("length_a", "length_b"), axis_values | {"length_a": lengths[0], "length_b": lengths[1]}
-    counted = (*axis_values, *dims)
+    counted = (*axis_values, "cell")
     counts = counts.swapaxes(0, 1).reshape(2, *(len(values) for values in axis_values.values()), len(cells))
+    problems = {"units": "problems"}
     variables = {
-        "correct": (counted, laid_out(counts[0])),
-        "total": (dims, laid_out(np.array(sizes))),
-        "split": (dims, laid_out(regions(task, cells))),
+        "correct": (counted, counts[0], problems),
+        "total": ("cell", sizes, problems),
+        "split": ("cell", regions(task, cells)),
     }
     if task.name == "sorting":
-        variables |= {"correct_minimum": (counted, laid_out(counts[1])), "axis": (dims, laid_out(axes(task, cells)))}
-    dataset = xr.Dataset(variables, coordinates)
-    for name in set(variables) & {"correct", "total", "correct_minimum"}:
-        dataset[name].attrs["units"] = "problems"
-    return dataset
+        variables |= {"correct_minimum": (counted, counts[1], problems), "axis": ("cell", axes(task, cells))}
+    lengths = {name: ("cell", list(side)) for name, side in zip(CELL[1:], zip(*cells, strict=True), strict=True)}
+    return on_grid(xr.Dataset(variables, axis_values | lengths).set_index(cell=CELL[1:]))
 
 
 def _check(task, cells, count, batch_tokens, multiple):
@@ -235,4 +202,4 @@ def _check(task, cells, count, batch_tokens, multiple):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"evaluation: cell {twice} is given twice; give each once")
     for name, value in (("count", count), ("batch_tokens", batch_tokens), ("multiple", multiple)):
-        check_whole(f"evaluation: {name}", value)
+        check_value(f"evaluation: {name}", value, Count)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..engine.fields import check_whole
+from ..engine.fields import Count, check_value
 
 
-def rows_trained(digits, k_max, rows=None):
+def rows_trained(digits, k_max):
     """Count how many digits of both operands train each row, by problem on average.
 
     Operands have 1 to n `digits`, all lengths equally often, and one offset of 0..k_max - 1 shifts the places of a
@@ -13,9 +13,8 @@ def rows_trained(digits, k_max, rows=None):
     probability (n - p + 1) / n. Few offsets train the first rows, n of them the inner ones, and few again the last
     ones.
 
-    The result has the digits of both operands of a problem on each row, float, shape (rows,). By default it has the
-    rows that training reaches; row 0 is for tokens that are no digits. `InputError` is raised if a number is out of
-    range.
+    The result has the digits of both operands of a problem on each row that training reaches, float, shape
+    (digits + k_max,). Row 0 is for tokens that are no digits. `InputError` is raised if a number is out of range.
 
     Examples
     --------
@@ -27,11 +26,9 @@ def rows_trained(digits, k_max, rows=None):
     (0.05, 0.275, 11.0)
     """
     for name, value in (("digits", digits), ("k_max", k_max)):
-        check_whole(f"rows_trained: {name}", value)
-    rows = digits + k_max if rows is None else rows
-    check_whole("rows_trained: rows", rows, digits + k_max)
+        check_value(f"rows_trained: {name}", value, Count)
     places = np.arange(1, digits + 1)
-    trained = np.zeros(rows)
+    trained = np.zeros(digits + k_max)
     for offset in range(k_max):
         trained[places + offset] += 2 * (digits - places + 1) / digits / k_max
     return trained

@@ -13,6 +13,7 @@ from .evaluation import evaluate
 from .models.memory import evaluation_tokens
 from .models.transformer import Transformer
 from .objective import divide_gradients, judged
+from .problems.layout import Batch
 from .problems.vocabulary import PAD
 
 # First word of the hash that turns a run's seed into that of problems never trained on.
@@ -35,18 +36,19 @@ def compiled_model(run, execution, device):
 
 def task(run, device, precision="float32"):
     """Make the task of a run, an `engine.loop.Task`: its problems, evaluated with layers in a precision."""
-    problems = Problems(run, device)
+    problems, joined = Problems(run, device), run.joined(torch.device(device))
 
     def batch(step):
         parts = []
-        for microbatch in run.plan.microbatches(step):
-            draws = run.draws(microbatch)
-            batches = problems[microbatch]
-            # Parts have different noise; the other draws are common to all.
-            parts += [
-                (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
-                for place, part in enumerate(batches)
-            ]
+        for together in run.plan.groups(step, joined):
+            draws = [run.draws(microbatch) for microbatch in together]
+            offsets = torch.tensor([one.offset for one in draws], device=device)
+            for place, batches in enumerate(zip(*(problems[microbatch] for microbatch in together), strict=True)):
+                # Parts have different noise; the other draws are common to all.
+                noise = tuple(low_bits(hashed(*one.noise, place), 62) for one in draws)
+                offset = offsets.repeat_interleave(len(batches[0].tokens))[:, None]
+                part = Batch(*(torch.cat(columns) for columns in zip(*batches, strict=True)))
+                parts.append((part, draws[0]._replace(offset=offset, noise=noise)))
         return tuple(parts)
 
     def loss(model, *parts):
@@ -96,7 +98,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
             return None
         with torch.no_grad(), autocast(precision, device):
             part = evaluate(
-                model if trained else Silent(run.model),
+                model if trained else silent,
                 run.task,
                 cells[start : start + size],
                 count=run.grid.count,
@@ -111,18 +113,9 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     return parts
 
 
-class Silent(torch.nn.Module):
-    """A model that answers only padding, in place of one that diverged."""
-
-    def __init__(self, configuration):
-        super().__init__()
-        self.configuration = configuration
-
-    def forward(self, tokens, *, recurrences=None, offset=0):
-        """Return logits of which the first is the largest, as `Transformer` shapes them."""
-        logits = torch.zeros(*tokens.shape, self.configuration.vocabulary, device=tokens.device)
-        logits[..., PAD] = 1
-        return logits
+def silent(tokens, *, offset=0):
+    """Return logits of padding alone, in place of those of a model that diverged."""
+    return torch.zeros(*tokens.shape, PAD + 1, device=tokens.device)
 
 
 def _evaluation(run, device, precision):

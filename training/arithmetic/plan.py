@@ -10,7 +10,7 @@ from pydantic import Field
 from ...errors import InputError
 from ..engine.fields import Count, Share, check_fields
 from ..engine.loop import Optimisation
-from ..engine.schedules import SCHEDULES
+from ..engine.schedules import factor
 
 MOST_UPDATES = 10**6
 MOST_AT_ONCE = 2**16  # problems, which are made to know how long they are
@@ -67,6 +67,15 @@ class Plan:
         """Return the indices of the microbatches of the update after `step` others, as a range."""
         return range(self.starts[step], self.starts[step + 1])
 
+    def groups(self, step, joined):
+        """Return the indices of the microbatches of an update as ranges of so many, and of one for those left over.
+
+        So there are few shapes of what goes through a model, which is compiled for each.
+        """
+        indices = self.microbatches(step)
+        whole = len(indices) // joined * joined
+        return [indices[i : i + joined] for i in range(0, whole, joined)] + [range(i, i + 1) for i in indices[whole:]]
+
     def seen(self, step):
         """Count the problems seen after `step` updates."""
         return self.starts[step] * self.microbatch
@@ -99,4 +108,4 @@ class PlannedOptimisation(Optimisation):
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
-        return self.learning_rate * SCHEDULES[self.schedule](self.plan.progress(step), self.rise, self.fall)
+        return self.learning_rate * factor(self.schedule, self.plan.progress(step), self.rise, self.fall)

@@ -18,12 +18,12 @@ from ..engine.hardware import chosen_device, device_name
 from ..language.presets import preset as language_preset
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.records import versions
-from ..sweeps.trainer import train
+from ..sweeps.trainer import make_folder, train
 from .agreement import CHECKS
 from .speed import SPEEDS
 
-# Shares of a call's time after which no further step of agreement and of speed begins.
-BEGUN_BY = {"agreement": 0.15, "speed": 0.35}
+# Shares of a call's time after which no further step begins.
+BEGUN_BY = {"agreement": 0.15, "speed": 0.35, "sweeps": 1.0}
 # Shares that sweeps take of the time that is then left: the first leave time for the later ones.
 SHARES = {"schemes": 0.3, "reduced": 0.6, "sorting": 0.5, "or": 1.0}
 
@@ -95,22 +95,18 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
     tables = tables or (full() if where.type == "cuda" else tiny())
     start, limit = time.monotonic(), 60 * minutes
     results = _Results(out, where)
-    for group, steps in (("agreement", CHECKS), ("speed", SPEEDS)):
+    for group, steps in {"agreement": CHECKS, "speed": SPEEDS, "sweeps": SHARES}.items():
         for name, step in steps.items():
+            taken = time.monotonic() - start
             if results.done(group, name):
                 continue
-            if time.monotonic() - start > BEGUN_BY[group] * limit and results.grown:
+            if taken > BEGUN_BY[group] * limit and results.grown:
                 return results.ended("paused", announce)
-            options = () if group == "agreement" else (tables,)
-            results.write(group, name, _tried(step, where, *options), announce)
-    for name, share in SHARES.items():
-        if results.done("sweeps", name):
-            continue
-        left = limit - (time.monotonic() - start)
-        if left <= 0 and results.grown:
-            return results.ended("paused", announce)
-        result = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
-        results.write("sweeps", name, result, announce)
+            if group == "sweeps":
+                result = _swept(name, tables[name], out / name, str(where), max(1.0, step * (limit - taken)))
+            else:
+                result = _tried(step, where, *([tables] if group == "speed" else []))
+            results.write(group, name, result, announce)
     unfinished = [name for name, result in results.entries["sweeps"].items() if result["status"] == "paused"]
     return results.ended("paused" if unfinished else "finished", announce)
 
@@ -121,10 +117,7 @@ class _Results:
     def __init__(self, out, device):
         # Every call does one step at least.
         self.path, self.summary, self.grown = out / "check.json", out / "summary.md", False
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{printable(out)}: cannot be made ({error.strerror}); choose another folder") from error
+        make_folder(out)
         self.entries = {"device": device_name(device), "versions": json.loads(versions())}
         self.entries |= {"agreement": {}, "speed": {}, "sweeps": {}}
         if self.path.exists():

@@ -6,12 +6,11 @@ import time
 from ..arithmetic.evaluation import greedy, right
 from ..arithmetic.problems import TASKS
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
-from ..engine.hardware import ceiling, measured_ceiling, synchronise, where_trained
+from ..engine.hardware import ceiling, measured_ceiling, synchronise, timed, where_trained
 from ..engine.steps import Stepper
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.execution import Execution
 
-REPEATS = 5
 # Whether layers are compiled.
 WAYS = {"eager": False, "compiled": True}
 
@@ -30,8 +29,8 @@ def of_problems(device, tables):
         problems = task(tables["digits"])
         batches = problems.batches(0, 0, tables["problems"], device)
         slots = sum(batch.tokens.numel() for batch in batches)
-        seconds = _median(lambda step, problems=problems: problems.batches(0, step, tables["problems"], device), device)
-        slots_per_second[name] = slots / seconds
+        seconds = timed(lambda step, problems=problems: problems.batches(0, step, tables["problems"], device), device)
+        slots_per_second[name] = slots / statistics.median(seconds)
     return {"slots_per_second": slots_per_second}
 
 
@@ -61,9 +60,9 @@ def of_judging(device, tables):
     run = next(iter(arithmetic_sweep(tables["reduced"]).arms.values()))[0]
     model, _ = run.prepared(Execution(compile=False), device, "float32")
     batch = run.task.cell(run.task.largest, run.task.largest, tables["judged"], 0, device)
+    ways = {"one_pass": right, "token_by_token": greedy}
     seconds = {
-        "one_pass": _median(lambda step: right(model, batch), device),
-        "token_by_token": _median(lambda step: greedy(model, batch), device),
+        name: statistics.median(timed(lambda _, test=test: test(model, batch), device)) for name, test in ways.items()
     }
     return seconds | {"ratio": seconds["token_by_token"] / seconds["one_pass"]}
 
@@ -80,18 +79,7 @@ def _update(run, execution, device, precision):
     stepper(1e-4, *task.batch(updates - 1))
     synchronise(device)
     first = time.perf_counter() - start
-    seconds = _median(lambda step: stepper(1e-4, *task.batch(updates - 1)), device)
+    seconds = statistics.median(timed(lambda _: stepper(1e-4, *task.batch(updates - 1)), device))
     flop = run.matmul_flop - run.flop_done(updates - 1)
     peak = ceiling(device, precision).flop_per_second
     return {"first": first, "seconds": seconds, "share_of_peak": flop / seconds / peak}
-
-
-def _median(work, device):
-    seconds = []
-    for step in range(1, REPEATS + 1):
-        synchronise(device)
-        start = time.perf_counter()
-        work(step)
-        synchronise(device)
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)

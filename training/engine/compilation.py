@@ -16,12 +16,12 @@ MADE = []
 
 
 class Compiled:
-    """A function that is compiled once for each shape of its arguments, by a backend of `torch.compile`.
+    """A function that is compiled once for each shape of its arguments, by a backend and mode of `torch.compile`.
 
     `eager` counts the calls that ran without compiled code, because torch gave up compiling.
     """
 
-    def __init__(self, function, backend="inductor"):
+    def __init__(self, function, backend="inductor", mode=None):
         import torch._dynamo
 
         config = torch._dynamo.config
@@ -36,7 +36,7 @@ class Compiled:
                 self.eager += 1
             return function(*arguments)
 
-        self._compiled = torch.compile(counted, dynamic=False, backend=backend)
+        self._compiled = torch.compile(counted, dynamic=False, backend=backend, mode=mode)
         MADE.append(self)
 
     def __call__(self, *arguments):

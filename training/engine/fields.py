@@ -64,14 +64,6 @@ def check_value(label, value, hint, such=""):
         raise InputError(f"{label} is {value!r}; give {words(hint)}{example}") from None
 
 
-def check_whole(label, value, least=1, most=None):
-    """Raise `InputError` for what is no whole number in a range, which has no end by default."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise InputError(f"{label} is {value!r}; give a whole number {allowed}")
-
-
 def check_choice(label, value, choices):
     """Raise `InputError`, which names the choices, the closest first, for what is none of them."""
     if value not in list(choices):

@@ -19,7 +19,6 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 PROBE = 1024
 # Allocators, kernels and evaluation need more memory than an estimate; this factor for them is assumed, not measured.
 MARGIN = 1.2
-GIB = 2**30
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -156,19 +155,6 @@ def free_memory(device):
     return free
 
 
-def check_fits(needed, device, what, instead):
-    """Raise `InputError` if a number of bytes does not fit into the free memory of a device.
-
-    The message names `what` needs them and what to give `instead`.
-    """
-    free = free_memory(device)
-    if needed > free:
-        raise InputError(
-            f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB "
-            f"free; give {instead}"
-        )
-
-
 @functools.cache
 def ceiling(device, precision):
     """Return the peak of a device, from its datasheet if that is known, else measured now.
@@ -189,17 +175,18 @@ def measured_ceiling(device, precision):
     matrix = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
     source = torch.randn(64 * PROBE * (PROBE if device.type == "cuda" else 256), device=device)
     target = torch.empty_like(source)
-    product = _best(lambda: matrix @ matrix, device)
-    copy = _best(lambda: target.copy_(source), device)
+    product = min(timed(lambda _: matrix @ matrix, device))
+    copy = min(timed(lambda _: target.copy_(source), device))
     return Ceiling(2 * size**3 / product, 2 * source.nbytes / copy, "measured")
 
 
-def _best(work, device, repeats=5):
+def timed(work, device, repeats=5):
+    """Return the seconds that each of several calls of a function takes on a device; it takes the call's number."""
     seconds = []
-    for _ in range(repeats):
+    for number in range(repeats):
         synchronise(device)
         start = time.perf_counter()
-        work()
+        work(number)
         synchronise(device)
         seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return seconds

@@ -12,7 +12,7 @@ from ...errors import InputError
 from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
 from .schedules import FALL, RISE, SCHEDULES, factor
-from .steps import GraphStepper, Stepper
+from .steps import Stepper
 
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
 # Updates between readings of the loss: to read it, the host waits for the device.
@@ -59,7 +59,7 @@ class Optimisation:
     """
 
     learning_rate: Positive
-    schedule: Literal[tuple(SCHEDULES)] = "constant"
+    schedule: Literal[SCHEDULES] = "constant"
     updates: Count = 4000
     warmup: Whole = 0
     betas: tuple[BelowOne, BelowOne] = (0.9, 0.95)
@@ -78,37 +78,30 @@ class Optimisation:
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others."""
-        return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        progress = (step - self.warmup) / max(1, self.updates - self.warmup)
+        return self.learning_rate * factor(self.schedule, progress, self.rise, self.fall)
 
-    def optimiser(self, model, *, capturable=False):
-        """Make AdamW over a model whose matrices decay; `capturable` if a CUDA graph will step it."""
-        device = next(model.parameters()).device
-        rate = torch.tensor(self.learning_rate, device=device) if capturable else self.learning_rate
+    def optimiser(self, model):
+        """Make AdamW over a model whose matrices decay."""
         weights = list(model.parameters())
         groups = [
             {"params": [w for w in weights if w.ndim >= 2], "weight_decay": self.decay},
             {"params": [w for w in weights if w.ndim < 2], "weight_decay": 0.0},
         ]
         groups = [group for group in groups if group["params"]]
-        return torch.optim.AdamW(
-            groups, lr=rate, betas=self.betas, eps=self.epsilon, fused=device.type == "cuda", capturable=capturable
-        )
+        fused = weights[0].device.type == "cuda"
+        return torch.optim.AdamW(groups, lr=self.learning_rate, betas=self.betas, eps=self.epsilon, fused=fused)
 
 
 @dataclass(frozen=True)
 class Task:
     """What a model learns.
 
-    Parameters
-    ----------
-    batch : callable
-        Takes a step and returns a tuple of what the loss takes: tensors on the device, or anything else where updates
-        are not replayed as CUDA graphs. It depends on the step alone, so that a resumed run reads the same batches.
-    loss : callable
-        Takes the model and the batch and returns a scalar tensor, or an iterator over parts of it, as `steps.Stepper`
-        takes it.
-    evaluate : callable
-        Takes the model and returns a dict of str to float, without randomness.
+    `batch` takes a step and returns a tuple of what the loss takes. It depends on the step alone, so that a resumed run
+    reads the same batches. `loss` takes the model and the batch and returns a scalar tensor, or an iterator over parts
+    of it, as `steps.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
     """
 
     batch: Callable[[int], tuple]
@@ -117,7 +110,11 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys."""
+    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys.
+
+    The status is ``"finished"``; ``"paused"`` if the guard stopped it; or ``"diverged"`` if a loss was not finite, in
+    which case the remaining evaluations hold NaN.
+    """
 
     status: str
     evaluations: list[dict[str, float]]
@@ -145,41 +142,16 @@ def run(
     save_seconds=60,
     guard=None,
     report=None,
-    graph=False,
 ):
-    """Train a model, from its last checkpoint if there is one.
+    """Train a model, from its last checkpoint if there is one, and return an `Outcome`.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        On its device, with its initial weights.
-    task : Task
-    optimisation : Optimisation
-    evaluate_at : collection of int
-        Numbers of updates after which to evaluate.
-    precision : str
-        ``"float32"`` or ``"bfloat16"``, for matrix products in training; evaluation is in float32.
-    checkpoints : Checkpoints, optional
-        Where to save, and to resume from.
-    save_seconds : float
-        Time between checkpoints, which is at least fifty times what the last one took.
-    guard : Guard, optional
-        What may stop the run early, after a checkpoint; a time limit only after an update.
-    report : callable, optional
-        Called every few updates with the updates done and the mean loss since the last evaluation.
-    graph : bool
-        Replay updates as CUDA graphs.
+    The model, on its device, has its initial weights. It is evaluated after the numbers of updates `evaluate_at`, in
+    float32; the precision is that of matrix products in training.
 
-    Returns
-    -------
-    Outcome
-        Status ``"finished"``; ``"paused"`` if the guard stopped it; ``"diverged"`` if a loss was not finite, in which
-        case the remaining evaluations hold NaN.
-
-    Raises
-    ------
-    InputError
-        If a checkpoint is damaged or cannot be written.
+    `checkpoints` are where to save, and to resume from. The time between them is `save_seconds`, and at least fifty
+    times what the last one took. `InputError` is raised if one is damaged or cannot be written. A `guard` may stop the
+    run early, after a checkpoint; a time limit only after an update. `report` is called every few updates with the
+    updates done and the mean loss since the last evaluation.
 
     Examples
     --------
@@ -200,11 +172,11 @@ def run(
     """
     guard = guard or Guard()
     device = next(model.parameters()).device
-    optimiser = optimisation.optimiser(model, capturable=graph)
+    optimiser = optimisation.optimiser(model)
     progress = _Progress(loss=torch.zeros((), dtype=torch.float64, device=device), evaluations=[])
     if checkpoints:
         _restore(checkpoints, model, optimiser, progress, device)
-    stepper = (GraphStepper if graph else Stepper)(model, task.loss, optimiser, optimisation.clip, precision)
+    stepper = Stepper(model, task.loss, optimiser, optimisation.clip, precision)
     evaluate_at = sorted(step for step in set(evaluate_at) if 0 < step <= optimisation.updates)
     saved = start = time.perf_counter()
     took = 0.0
@@ -271,7 +243,7 @@ def _restore(checkpoints, model, optimiser, progress, device):
     model.load_state_dict(weights)
     settings = [{name: group[name] for name in group if name != "params"} for group in optimiser.param_groups]
     optimiser.load_state_dict(state.pop("optimiser"))
-    # The optimiser's settings depend on this device, and a graph reads the learning rate from this very tensor.
+    # The optimiser's settings depend on this device.
     for group, of_device in zip(optimiser.param_groups, settings, strict=True):
         group.update(of_device)
     for name, value in state.items():

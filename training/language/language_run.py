@@ -75,7 +75,6 @@ class Run(base.Run):
     seed: int = 0
     budget_fraction: Positive = 1.0
 
-    graphs = True
     measured = MEASURED
     units = UNITS
     deviations = LANGUAGE
@@ -119,13 +118,8 @@ class Run(base.Run):
     def route(self, execution, device, precision):
         """Choose the route of the loss; ``"auto"`` is ``"chunked"`` where the logits of ``"plain"`` do not fit."""
         route = chosen_route(execution.loss_route, device)
-        if (
-            execution.loss_route == "auto"
-            and route == "plain"
-            and self._bytes(route, device, precision) > free_memory(device)
-        ):
-            return "chunked"
-        return route
+        short = self._bytes(route, device, precision) > free_memory(device)
+        return "chunked" if short and execution.loss_route == "auto" else route
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""

@@ -19,31 +19,16 @@ MULTIPLE = {False: 1, True: 64}
 
 
 def cross_entropy(states, weight, targets, route="auto"):
-    """Compute the mean cross-entropy of predictions, to train on.
+    """Compute the mean cross-entropy of predictions, to train on: nats, shape ().
 
-    Parameters
-    ----------
-    states : torch.Tensor
-        Shape (..., d_model).
-    weight : torch.Tensor
-        Unembedding, shape (vocabulary, d_model).
-    targets : torch.Tensor
-        Next tokens, int64, shape (...).
-    route : str
-        ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by chunk.
-        ``"torch"`` is torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not its
-        gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
-        resolved by `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short.
+    States have shape (..., d_model), the weight of the unembedding (vocabulary, d_model), and targets, the next tokens,
+    int64, (...).
 
-    Returns
-    -------
-    torch.Tensor
-        Nats, shape ().
-
-    Raises
-    ------
-    InputError
-        If the route is unknown or does not work here.
+    The route ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by
+    chunk. ``"torch"`` is torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not
+    its gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
+    resolved by `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short.
+    `InputError` is raised if the route is unknown or does not work here.
 
     Examples
     --------
@@ -68,15 +53,7 @@ def cross_entropy(states, weight, targets, route="auto"):
 def token_losses(states, weight, targets):
     """Compute the cross-entropy of every prediction in float32, to evaluate, without gradients.
 
-    Parameters
-    ----------
-    states, weight, targets : torch.Tensor
-        As in `cross_entropy`.
-
-    Returns
-    -------
-    torch.Tensor
-        Nats, float32, of the shape of `targets`.
+    It is in nats, of the shape of `targets`; the parameters are those of `cross_entropy`.
 
     Examples
     --------

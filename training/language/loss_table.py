@@ -13,26 +13,15 @@ ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
 
 
 def table(dataset, scheme=None, *, curves=False):
-    """Make a table of runs L(N, D), as `bayescaling.read` takes it.
+    """Make a table of runs L(N, D), as `bayescaling.read` takes it, of the dataset that `train` returns.
 
-    Parameters
-    ----------
-    dataset : xarray.Dataset
-        As `train` returns it.
-    scheme : str, optional
-        Name of the scheme whose runs the table has; by default it has those of any scheme.
-    curves : bool
-        Whether the table has all evaluations of runs that anneal. By default it has only their last one, while every
-        evaluation of a run at a constant rate counts as a run of that many tokens.
+    It has the runs of one `scheme`, by default those of any. Every evaluation of a run at a constant rate counts as a
+    run of that many tokens. Of a run that anneals only the last one does, or with `curves` all.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a run. Its columns are parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token),
-        d_model, vocabulary and parameters_nonembedding. Then come loss_se, loss_oracle, excess, excess_se and what
-        describes the run. `annealed` is the share of the schedule that was done. For a corpus of known law
-        irreducible_loss is the entropy, the least expected loss, and irreducible_loss_se its error. Rows without a
-        finite loss are left out.
+    Its columns are parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token), d_model, vocabulary and
+    parameters_nonembedding. Then come loss_se, loss_oracle, excess, excess_se and what describes the run. `annealed` is
+    the share of the schedule that was done. For a corpus of known law irreducible_loss is the entropy, the least
+    expected loss, and irreducible_loss_se its error. Rows without a finite loss are left out.
     """
     rows = dataset.to_dataframe().reset_index().rename(columns=RENAMED)
     rows["annealed"] = rows["step"] / rows["updates"]

@@ -12,7 +12,7 @@ from .loss import chosen_route, cross_entropy, token_losses
 def task(run, execution, device, route=None):
     """Make the task of a run, an `engine.loop.Task`, with a route of the loss, by default that of the execution."""
     route = route or chosen_route(execution.loss_route, device)
-    loss = compiled_loss() if execution.compiles(device) else next_token_loss
+    loss = compiled_loss(graph=execution.graph) if execution.compiles(device) else next_token_loss
     corpus, context = run.corpus, run.model.context
 
     def batch(step):
@@ -30,9 +30,9 @@ def next_token_loss(model, tokens, route):
 
 
 @functools.cache
-def compiled_loss():
-    """Compile `next_token_loss`, once for each size of model in the process."""
-    return Compiled(next_token_loss)
+def compiled_loss(*, graph=False):
+    """Compile `next_token_loss`, once for each size of model in the process, on CUDA as graphs if that is wanted."""
+    return Compiled(next_token_loss, mode="reduce-overhead" if graph else None)
 
 
 def _evaluation(run, device):

@@ -1,5 +1,6 @@
 """A sweep of language models: stages over sizes, learning rates, schedules, budgets and seeds."""
 
+import itertools
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -7,14 +8,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ...errors import DiagnosticWarning, InputError
+from ...errors import DiagnosticWarning
 from ..engine.fields import Positive
 from ..engine.schedules import SCHEDULES
 from ..sweeps import base, records
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
 from .language_run import Run
-from .loss import PACKAGES, chosen_route
 from .loss_table import table
 from .transformer import Configuration
 
@@ -47,7 +47,7 @@ class Stage:
     """
 
     name: str
-    schedule: Literal[tuple(SCHEDULES)]
+    schedule: Literal[SCHEDULES]
     learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
     budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
     keep: Literal["all", "best"] = "all"
@@ -62,18 +62,8 @@ class Stage:
 class Sweep(base.Sweep):
     """A sweep of language models: sizes, a corpus and stages, checked.
 
-    Parameters
-    ----------
-    base : Run
-        What all runs share, apart from the model and the optimisation.
-    sizes : tuple of Configuration
-    updates : tuple of int
-        Full budget of each size.
-    evaluations : int
-        Evaluations of a run, evenly spaced.
-    seeds : tuple of int
-    stages : tuple of Stage
-    execution : Execution
+    `base` has what all runs share, apart from the model and the optimisation. Each size has a full budget in `updates`.
+    The `evaluations` of a run are evenly spaced.
     """
 
     base: Run
@@ -83,11 +73,6 @@ class Sweep(base.Sweep):
     seeds: tuple[int, ...]
     stages: tuple[Stage, ...]
     execution: Execution
-
-    @property
-    def corpus(self):
-        """Corpus that all runs train on."""
-        return self.base.corpus
 
     def settled(self, where):
         """Return the sweep with its runs settled, as `Run.settled` does."""
@@ -103,38 +88,15 @@ class Sweep(base.Sweep):
             rates = stage.learning_rates
             if rates == BEST:
                 rates = [best[model]] if model in best else []
-            for rate in rates:
-                for budget in stage.budgets:
-                    runs += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
+            for rate, budget, seed in itertools.product(rates, stage.budgets, self.seeds):
+                total = max(1, round(updates * budget))
+                warmup = min(self.base.optimisation.warmup, total)
+                settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
+                optimisation = replace(self.base.optimisation, **settings)
+                marks = evaluation_marks(total, self.evaluations)
+                run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks)
+                runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs
-
-    def _run(self, model, schedule, rate, updates, budget, seed):
-        total = max(1, round(updates * budget))
-        optimisation = replace(
-            self.base.optimisation,
-            learning_rate=rate,
-            schedule=schedule,
-            updates=total,
-            warmup=min(self.base.optimisation.warmup, total),
-        )
-        return replace(
-            self.base,
-            model=model,
-            optimisation=optimisation,
-            evaluate_at=evaluation_marks(total, self.evaluations),
-            seed=seed,
-            budget_fraction=budget,
-        )
-
-    def check(self, device):
-        """Raise `InputError` for a route of the loss that cannot be taken, or runs that do not fit into memory."""
-        route = chosen_route(self.execution.loss_route, device)
-        if self.execution.graph and route in PACKAGES:
-            raise InputError(
-                f'training: graph is true with loss_route "{route}", which waits for the device in every update; take '
-                'loss_route = "plain", or graph = false'
-            )
-        super().check(device)
 
     def groups(self):
         """Return the runs of each stage."""

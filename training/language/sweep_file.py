@@ -67,48 +67,20 @@ STAGE = keys_of(
 
 
 def read_sweep(path, folder):
-    """Read a sweep from a TOML file.
+    """Read a `Sweep` from a TOML file, with the tables that `make_sweep` takes; paths in it count from its folder.
 
-    Parameters
-    ----------
-    path : path
-        The file, with the tables that `make_sweep` takes; paths in it count from its folder.
-    folder : path
-        Where to save tokens that are made from text.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a key or value in it cannot be used.
+    Tokens that are made from text are saved in `folder`. `InputError` is raised if the file cannot be read, or a key or
+    value in it cannot be used.
     """
     return read_tables(path, lambda tables, base: make_sweep(tables, base=base, folder=folder))
 
 
 def make_sweep(tables, *, base=".", folder="."):
-    """Make a sweep of tables, as a sweep's file holds them.
+    """Make a `Sweep` of tables, as a sweep's file holds them: ``corpus``, ``model``, ``training`` and ``stages``.
 
-    Parameters
-    ----------
-    tables : mapping
-        ``corpus``, ``model``, ``training`` and ``stages``; or ``preset``, a sweep whose tables they replace:
-        ``model`` and ``training`` key by key, ``corpus`` and ``stages`` as a whole.
-    base : path
-        Folder from which paths count.
-    folder : path
-        Where to save tokens that are made from text.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If a key or value cannot be used.
+    ``preset`` names a sweep whose tables they replace: ``model`` and ``training`` key by key, ``corpus`` and ``stages``
+    as a whole. Paths count from the folder `base`; tokens that are made from text are saved in `folder`. `InputError`
+    is raised if a key or value cannot be used.
 
     Examples
     --------
@@ -133,10 +105,7 @@ def make_sweep(tables, *, base=".", folder="."):
 def sweep_keys():
     """List the keys of a sweep's file, with what each takes, its default and what it means.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
+    The columns are ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
 
     Examples
     --------
@@ -149,7 +118,7 @@ def sweep_keys():
     """
     preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     corpora = {"[corpus]": {"kind": KIND}}
-    corpora |= {f'[corpus] of kind "{kind}"': keys for kind, (keys, _) in KINDS.items()}
+    corpora |= {f'[corpus] of kind "{kind}"': keys for kind, keys in KINDS.items()}
     return listed({"": preset, **corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE, **FOLLOWING})
 
 

@@ -102,28 +102,16 @@ def train(
 
 
 def outline(sweep, *, device=None):
-    """Compute what a sweep will take: runs, parameters, FLOP, memory and hours.
+    """Compute what a sweep, a path or a `Sweep`, will take: runs, parameters, FLOP, memory and hours.
 
-    Parameters
-    ----------
-    sweep : path or Sweep
-    device : str, optional
-        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU. Or a GPU that need not be here, whose
-        datasheet is known, such as ``"H100"``.
+    The device is one of `train`, or a GPU that need not be here, whose datasheet is known, such as ``"H100"``.
+    `InputError` is raised if the sweep or the device cannot be used.
 
-    Returns
-    -------
-    dict
-        ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown), the assumed
-        ``share`` of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``, smallest and
-        largest ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the largest run,
-        and the ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory traffic, and
-        launches of kernels. The tests of arithmetic models are added.
-
-    Raises
-    ------
-    InputError
-        If the sweep or the device cannot be used.
+    The dict has ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown),
+    the assumed ``share`` of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``,
+    smallest and largest ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the
+    largest run, and the ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory
+    traffic, and launches of kernels. The tests of arithmetic models are added.
 
     Examples
     --------

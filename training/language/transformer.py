@@ -58,19 +58,18 @@ class Configuration:
             raise InputError(f"model: d_model is {self.d_model} with {self.heads} heads; give a multiple of the heads")
 
     @property
-    def parameters_embedding(self):
-        """Parameters of tokens and places: (V + context) d, and V d more where input and output are not tied."""
-        return (self.vocabulary * (1 if self.tied else 2) + self.context) * self.d_model
-
-    @property
     def parameters_nonembedding(self):
         """Parameters of the blocks' matrices, ``12 L d^2``: a third for attention, the rest after it."""
         return (4 + 2 * EXPANSION) * self.layers * self.d_model**2
 
     @property
     def parameters(self):
-        """All parameters N_T except the gains of norms, as in [PS24] section 3."""
-        return self.parameters_embedding + self.parameters_nonembedding
+        """All parameters N_T except the gains of norms, as in [PS24] section 3.
+
+        Tokens and places have (V + context) d, and V d more where input and output are not tied.
+        """
+        embedding = (self.vocabulary * (1 if self.tied else 2) + self.context) * self.d_model
+        return embedding + self.parameters_nonembedding
 
     @property
     def gains(self):

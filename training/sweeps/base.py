@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import xarray as xr
 
-from ..engine.hardware import check_fits, chosen_precision
+from ...errors import InputError
+from ..engine.hardware import chosen_precision, device_name, free_memory
+
+GIB = 2**30
 
 
 class Run:
@@ -16,17 +19,15 @@ class Run:
     Its fields include `model` (with `parameters`), `optimisation` (an `engine.loop.Optimisation`), `evaluate_at`
     (numbers of updates after which to evaluate, tuple of int), `precision` (str) and `seed` (int).
 
-    A subclass has `measured`, the names of the variables by step that evaluations hold, and `units` by name of variable
-    or coordinate of the record. It has `deviations` from the study that it follows, and `graphs`, whether its updates
-    can be replayed as CUDA graphs.
+    A subclass has `configuration`, everything that the result depends on as plain values. Its record has the variables
+    by step that evaluations hold, named in `measured`, and others that `curves(steps)` computes. It has the coordinates
+    `described`, and `units` by name. `deviations` are those from the study that it follows.
+
+    It has `flop_done(updates)`, FLOP of matrix products, and `tokens_done(updates)`. It has `work(precision)`, a
+    `work.Work`; `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to
+    give if it is too much. `prepared(execution, device, precision)` makes the model with its initial weights, and its
+    `engine.loop.Task`.
     """
-
-    graphs = False
-
-    @property
-    def configuration(self):
-        """Everything that the result depends on, as plain values."""
-        raise NotImplementedError
 
     @functools.cached_property
     def name(self):
@@ -43,34 +44,15 @@ class Run:
         """FLOP of matrix products in the whole run."""
         return self.flop_done(self.optimisation.updates)
 
-    def flop_done(self, updates):
-        """Compute the FLOP of matrix products in a number of updates."""
-        raise NotImplementedError
-
-    def tokens_done(self, updates):
-        """Count the tokens trained on in a number of updates."""
-        raise NotImplementedError
-
-    def bytes_needed(self, execution, device, precision):
-        """Estimate the memory that training takes on a device, in bytes."""
-        raise NotImplementedError
-
-    def work(self, precision):
-        """Estimate the `work.Work` of the whole run."""
-        raise NotImplementedError
-
-    @property
-    def largest(self):
-        """What needs memory, in words, and what to give if it is too much: (str, str)."""
-        raise NotImplementedError
-
     def check_fits(self, execution, device, precision):
         """Raise `InputError` if training does not fit into the free memory of a device."""
-        check_fits(self.bytes_needed(execution, device, precision), device, *self.largest)
-
-    def prepared(self, execution, device, precision):
-        """Make the model with its initial weights, and its task: (torch.nn.Module, engine.loop.Task)."""
-        raise NotImplementedError
+        needed, free = self.bytes_needed(execution, device, precision), free_memory(device)
+        if needed > free:
+            what, instead = self.largest
+            raise InputError(
+                f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} "
+                f"GiB free; give {instead}"
+            )
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Test the trained model: an xarray.Dataset without steps, or None if the guard stopped it.
@@ -80,42 +62,22 @@ class Run:
         return xr.Dataset()
 
     @property
-    def described(self):
-        """Coordinates of its record, by name, besides those that all runs have."""
-        raise NotImplementedError
-
-    def curves(self, steps):
-        """Compute variables by step, besides those measured, by name; steps are updates, int, shape (steps,)."""
-        raise NotImplementedError
-
-    @property
     def attributes(self):
         """Attributes of its record, besides those that all runs have."""
         return {}
 
 
 class Sweep:
-    """A sweep of runs. Each kind has a subclass, a frozen dataclass with a field `execution` (an `Execution`)."""
+    """A sweep of runs. Each kind has a subclass, a frozen dataclass with a field `execution` (an `Execution`).
 
-    def settled(self, where):
-        """Return the sweep with its runs settled, as `Run.settled` does."""
-        raise NotImplementedError
+    A subclass has `settled(where)`, the sweep with its runs settled. For an outline it has `groups()`, the runs of each
+    arm or stage by name, at any rate where a rate is still to be chosen.
 
-    def groups(self):
-        """Return the runs of each arm or stage, by name, for an outline; a rate that is still to be chosen is any."""
-        raise NotImplementedError
-
-    def rounds(self, results):
-        """Yield rounds of runs, each of which waits for those before it: (name, runs, each once).
-
-        `results` has the records by name of run, and grows meanwhile. The generator is resumed after a round only if
-        all of its runs are there.
-        """
-        raise NotImplementedError
-
-    def gathered(self, rounds, results):
-        """Gather the finished runs of the rounds so far (runs by round): a dataset, and tables by name of file."""
-        raise NotImplementedError
+    `rounds(results)` yields rounds of runs, each of which waits for those before it: (name, runs, each once).
+    `results` has the records by name of run, and grows meanwhile; the generator is resumed after a round only if all
+    of its runs are there. `gathered(rounds, results)` gathers the finished runs of the rounds so far, runs by round: a
+    dataset, and tables by name of file.
+    """
 
     def check(self, device):
         """Raise `InputError`, before anything is trained, for what would fail on a device."""

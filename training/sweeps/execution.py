@@ -19,7 +19,7 @@ class Execution:
         Whether to compile the model and its loss; ``"auto"`` does on CUDA. Where that is not possible, they run
         without, with a warning.
     graph : bool
-        Whether to replay updates as CUDA graphs; only on CUDA.
+        Whether compiled losses and their gradients are replayed as CUDA graphs; only on CUDA.
     save_seconds : float
         Time between checkpoints.
     deterministic : bool

@@ -34,7 +34,8 @@ def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_
     """
     guard = Guard(_checked(time_limit))
     out = Path(os.path.realpath(os.path.expanduser(out)))
-    _prepare(out)
+    for folder in (out, out / "runs"):
+        make_folder(folder)
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
             executor = stack.enter_context(_dask(scheduler, executor))
@@ -62,30 +63,12 @@ def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_
 
 
 def train_run(run, folder, *, execution=None, device=None, guard=None, report=None):
-    """Train one run of a sweep, from its last checkpoint if there is one.
+    """Train one run of a sweep, from its last checkpoint if there is one; return its record, or None if it was stopped.
 
-    Parameters
-    ----------
-    run : Run
-    folder : path
-        Where its checkpoints are, on the machine that trains, until its record is complete.
-    execution : Execution, optional
-    device : str, optional
-        By default CUDA where there is a GPU.
-    guard : Guard, optional
-        What may stop the run; by default signals alone.
-    report : callable, optional
-        As `engine.loop.run` takes it.
-
-    Returns
-    -------
-    xarray.Dataset or None
-        The record of the run, or None if it was stopped before its end.
-
-    Raises
-    ------
-    InputError
-        If the device, a choice or a checkpoint cannot be used, or the device has too little memory.
+    Its checkpoints are in a folder of the machine that trains, until its record is complete. The device is by default
+    CUDA where there is a GPU. A `Guard` may stop the run, by default signals alone; `report` is as `engine.loop.run`
+    takes it. `InputError` is raised if the device, a choice or a checkpoint cannot be used, or the device has too
+    little memory.
     """
     execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
     precision, guard = chosen_precision(run.precision, device), guard or Guard()
@@ -103,7 +86,6 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
             save_seconds=execution.save_seconds,
             guard=guard,
             report=report,
-            graph=run.graphs and execution.graph and device.type == "cuda",
         )
         if outcome.status == PAUSED:
             return None
@@ -191,15 +173,15 @@ def _checked(time_limit):
     return time_limit
 
 
-def _prepare(out):
+def make_folder(path):
+    """Make a folder to write into, if it is not there, without what killed processes left in it."""
     try:
-        (out / "runs").mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{printable(out)}: cannot be made ({error.strerror}); choose another folder") from error
-    if not os.access(out, os.W_OK):
-        raise InputError(f"{printable(out)}: cannot be written to; choose another folder")
-    for folder in (out, out / "runs"):
-        remove_partial(folder)
+        raise InputError(f"{printable(path)}: cannot be made ({error.strerror}); choose another folder") from error
+    if not os.access(path, os.W_OK):
+        raise InputError(f"{printable(path)}: cannot be written to; choose another folder")
+    remove_partial(path)
 
 
 @contextlib.contextmanager

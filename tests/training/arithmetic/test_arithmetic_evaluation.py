@@ -261,7 +261,7 @@ def test_regions_are_those_of_the_paper():
         "ood100": 60,
     }
     assert cells[-1] == (160, 160) and len(set(cells)) == len(cells) == 10_060
-    assert regions(Addition(20), [(20, 20), (21, 1), (101, 3)], 30).tolist() == ["id", "id", "ood100"]
+    assert regions(Addition(30), [(20, 20), (21, 1), (101, 3)]).tolist() == ["id", "id", "ood100"]
     assert regions(Addition(120), [(110, 110), (121, 1)]).tolist() == ["id", "ood100"]
     multiplication = default_cells(TASKS["multiplication"](15))
     assert len(multiplication) == 625 and (regions(TASKS["multiplication"](15), multiplication) == "ood").sum() == 400

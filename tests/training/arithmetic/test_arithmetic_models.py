@@ -113,7 +113,7 @@ def test_abacus_is_added_to_the_tokens_and_shifted_in_training():
     assert torch.equal(model._embedded(text, 0), model.embedding_norm(embedded))
     shifted = model.tokens(text) + model.abacus.table.weight[[5, 6, 0, 5, 0, 5, 6, 0]]
     assert torch.equal(model._embedded(text, 4), model.embedding_norm(shifted))
-    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4, noise=7)
+    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4, noise=(7,))
     silent = Transformer(replace(model.configuration, noise=0.0), seed=0)
     assert torch.equal(silent(text, draws=draws), model(text, offset=4))
     assert not torch.equal(model(text, offset=4), model(text))
@@ -392,11 +392,11 @@ def test_flop_of_matrix_products():
     with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         model(seen).square().sum().backward()
     # The injected embeddings are the only input without a matrix to pass gradients through.
-    assert counter.get_total_flops() == shape.training_flop(48, 12, 0, 2)
+    assert counter.get_total_flops() == 48 * (shape.block_flop(12) * 3 * 2 + 3 * shape.head_flop)
     with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         draws = drawn(0, 0, k_max=1, recurrences=2)._replace(free=1, held=1)
         model(seen, draws=draws).square().sum().backward()
-    assert counter.get_total_flops() == shape.training_flop(48, 12, 1, 1)
+    assert counter.get_total_flops() == 48 * (shape.block_flop(12) * (1 + 3) + 3 * shape.head_flop)
 
 
 @pytest.mark.parametrize("average", ["tokens", "positions", "problems"])
@@ -481,9 +481,9 @@ def test_rows_are_trained_as_often_as_problems_show_them():
     asked = (batch.tokens == EQUALS).cumsum(1) == 0
     places = torch.where(asked, digit_places(batch.tokens), 0)
     offsets = torch.randint(k_max, (problems, 1), generator=torch.Generator().manual_seed(1))
-    counted = torch.bincount((places + offsets)[places > 0], minlength=20) / problems
-    expected = rows_trained(6, k_max, rows=20)
+    counted = torch.bincount((places + offsets)[places > 0], minlength=15) / problems
+    expected = rows_trained(6, k_max)
     assert np.abs(counted.numpy() - expected).max() < 0.02
-    assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and expected[15:].sum() == 0
-    with pytest.raises(InputError, match="rows is 10; give a whole number of at least 15"):
-        rows_trained(6, k_max, rows=10)
+    assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and len(expected) == 15
+    with pytest.raises(InputError, match="k_max is 0; give a whole number of at least 1"):
+        rows_trained(6, 0)

@@ -167,7 +167,9 @@ def test_flop_count_the_recurrences_that_were_drawn(tiny):
     total = 0
     for microbatch in range(run.plan.starts[-1]):
         draws = run.draws(microbatch)
-        total += sum(run.model.training_flop(n * length, length, draws.free, draws.held) for n, length in run.shapes)
+        for n, length in run.shapes:
+            blocks = run.model.block_flop(length) * (draws.free + 3 * draws.held)
+            total += n * length * (blocks + 3 * run.model.head_flop)
     assert run.matmul_flop == pytest.approx(total)
     assert len({run.draws(m)[:3] for m in range(40)}) > 3
 
@@ -294,7 +296,7 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
-    for module in ("arithmetic.models.memory", "engine.hardware"):
+    for module in ("arithmetic.models.memory", "sweeps.base"):
         monkeypatch.setattr(f"bayescaling.training.{module}.free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
@@ -330,7 +332,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.engine.hardware.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.sweeps.base.free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)
@@ -491,7 +493,7 @@ def test_a_large_grid_fits_into_a_record(tmp_path):
 
 
 def test_parts_of_a_grid_come_together():
-    task_of, model = Sorting(2), learning.Silent(Configuration(Sorting(2).vocabulary_size))
+    task_of, model = Sorting(2), learning.silent
     cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
     whole = evaluate(model, task_of, cells, count=7)
     parts = [evaluate(model, task_of, part, count=7, offsets=(0, 3)) for part in (cells[:2], cells[2:4], cells[4:])]
@@ -519,3 +521,28 @@ def test_bfloat16_trains_as_float32_does(embedding):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             assert model(torch.randint(4, 14, (2, 5))).dtype == torch.float32
     assert losses[1] == pytest.approx(losses[0], abs=0.05) and losses[0][1] < losses[0][0]
+
+
+@pytest.mark.parametrize("embedding", ["abacus+fire", "abacus+rope"])
+def test_microbatches_that_go_through_the_model_together_give_the_same_updates(embedding, monkeypatch):
+    """As they do on a GPU: the same losses and gradients up to rounding, whatever the offsets and the noise of each."""
+    tables = {
+        "model": {"d_model": 16, "heads": 2, "k_max": 9, "noise": 0.5},
+        "training": {"samples": 64, "batch": 64, "microbatch": 8, "precision": "float32"},
+        "evaluation": {"longest": 2, "diagonal_to": 0},
+        "arms": [{"task": "addition", "lengths": 4, "embeddings": [embedding], "architectures": ["2x1+injection"]}],
+    }
+    (run,) = make_sweep(tables).arms["arm-1"]
+    looped = make_sweep(tables | {"arms": [tables["arms"][0] | {"architectures": ["1x2"]}]}).arms["arm-1"][0]
+    assert [one.joined(torch.device("cuda")) for one in (run, looped)] == [64, 1] and run.joined(CPU) == 1
+    results = []
+    for joined in (1, 3):
+        monkeypatch.setattr(type(run), "joined", lambda self, device, joined=joined: joined)
+        work, model = task(run, CPU), Transformer(run.model, 0)
+        parts = work.batch(0)
+        loss = sum(work.loss(model, *parts))
+        loss.backward()
+        results.append((loss.item(), torch.cat([weight.grad.flatten() for weight in model.parameters()]), len(parts)))
+    (loss, gradient, parts), (other_loss, other_gradient, fewer) = results
+    assert other_loss == pytest.approx(loss, rel=1e-6) and torch.allclose(gradient, other_gradient, atol=1e-6)
+    assert parts == 8 * len(run.shapes) and fewer == 4 * len(run.shapes)

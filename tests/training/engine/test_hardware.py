@@ -1,7 +1,8 @@
 import pytest
 import torch
 from bayescaling.errors import InputError
-from bayescaling.training.engine.fields import check_choice, check_whole
+from bayescaling.training import Optimisation
+from bayescaling.training.engine.fields import Count, Whole, check_choice, check_value
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
 from bayescaling.training.engine.schedules import factor
 
@@ -9,11 +10,12 @@ CPU = torch.device("cpu")
 
 
 def test_schedules():
-    assert [factor("constant", step, 10) for step in (0, 5, 9)] == [1, 1, 1]
-    assert factor("cosine", 0, 10) == 1 and factor("cosine", 10, 10) == pytest.approx(0)
-    assert factor("cosine", 5, 10) == pytest.approx(0.5)
-    assert [factor("constant", step, 10, warmup=4) for step in range(5)] == [0.25, 0.5, 0.75, 1, 1]
-    assert factor("cosine", 7, 10, warmup=4) == pytest.approx(0.5)
+    assert [factor("constant", progress) for progress in (0, 0.5, 0.9)] == [1, 1, 1]
+    assert factor("cosine", 0) == 1 and factor("cosine", 1) == pytest.approx(0)
+    assert factor("cosine", 0.5) == pytest.approx(0.5)
+    constant, cosine = (Optimisation(1.0, schedule, updates=10, warmup=4) for schedule in ("constant", "cosine"))
+    assert [constant.rate(step) for step in range(5)] == [0.25, 0.5, 0.75, 1, 1]
+    assert cosine.rate(7) == pytest.approx(0.5)
 
 
 def test_what_this_machine_can_do():
@@ -29,8 +31,8 @@ def test_what_this_machine_can_do():
         (lambda: chosen_device("mps"), "cannot be trained on"),
         (lambda: chosen_device("cuda:99"), "is not here"),
         (lambda: chosen_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
-        (lambda: check_whole("model: heads", True), "model: heads is True; give a whole number of at least 1"),
-        (lambda: check_whole("model: heads", 9, 1, 8), "model: heads is 9; give a whole number from 1 to 8"),
+        (lambda: check_value("model: heads", True, Count), "model: heads is True; give a whole number of at least 1"),
+        (lambda: check_value("task: count", -1, Whole), "task: count is -1; give a whole number of at least 0"),
         (lambda: check_choice("corpus: kind", "txt", ("text",)), 'corpus: kind "txt" is unknown; did you mean "text"'),
     ],
 )

@@ -17,7 +17,6 @@ from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.loop import SAVING as TIMES
-from bayescaling.training.engine.steps import GraphStepper, Stepper
 from bayescaling.training.language.next_token import next_token_loss
 
 CPU = torch.device("cpu")
@@ -339,32 +338,8 @@ def test_settings_that_cannot_be_are_refused(options, message):
         Optimisation(**{"learning_rate": 0.01} | options)
 
 
-@pytest.mark.parametrize("done", [0, 3])
-def test_the_warm_up_of_a_graph_leaves_no_trace(done):
-    """What a graph does to weights and moments before it is captured is taken back, in the same tensors."""
-    models = [new_model(), new_model()]
-    steppers = []
-    for model in models:
-        optimiser = OPTIMISATION.optimiser(model)
-        steppers.append(GraphStepper(model, task().loss, optimiser, 1.0, "float32"))
-        for step in range(done):
-            Stepper.update(steppers[-1], *task().batch(step))
-    before = steppers[0]._snapshot()
-    for _ in range(GraphStepper.WARM_UP):
-        Stepper.update(steppers[0], *task().batch(done))
-    places = [values["exp_avg"].data_ptr() for values in steppers[0].optimiser.state.values()]
-    steppers[0]._restore(before)
-    assert places == [values["exp_avg"].data_ptr() for values in steppers[0].optimiser.state.values()]
-    for stepper in steppers:
-        for step in range(done, done + 4):
-            Stepper.update(stepper, *task().batch(step))
-    for first, second in zip(*(model.parameters() for model in models), strict=True):
-        assert torch.equal(first, second)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
-@pytest.mark.parametrize("graph", [False, True])
-def test_cuda_trains_as_the_cpu_does(graph, unbroken, tmp_path):
+def test_cuda_trains_as_the_cpu_does(unbroken, tmp_path):
     device = torch.device("cuda")
     for _ in range(OPTIMISATION.updates):
         model = new_model().to(device)
@@ -375,7 +350,6 @@ def test_cuda_trains_as_the_cpu_does(graph, unbroken, tmp_path):
             evaluate_at=MARKS,
             checkpoints=Checkpoints(tmp_path),
             guard=StopAfter(13),
-            graph=graph,
         )
         if outcome.status == "finished":
             break

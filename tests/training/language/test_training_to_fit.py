@@ -84,6 +84,7 @@ def test_what_is_trained_is_fitted(trained):
     assert document["known_floor"]["known"] == pytest.approx(floor)
     ends = document["parameters"]["E"]
     assert document["known_floor"]["holds"] == (ends["q2.5"] <= floor <= ends["q97.5"])
+    assert document["known_floor"]["sentence"] in str(fit)
     assert (runs["irreducible_loss"] == floor).all() and (runs["loss"] > floor - 5 * runs["loss_se"]).all()
 
 
@@ -91,3 +92,26 @@ def test_what_is_trained_has_a_frontier_in_both_bases(trained):
     runs = bs.read(trained[0] / "out" / "runs.csv", unit={"parameters": 1}, needed="run")
     total, without = (curve_frontier(runs, basis=basis)["exponent"] for basis in ("total", "nonembedding"))
     assert 0 < total < 2 and 0 < without < 2
+
+
+def test_the_exponents_of_a_sweep_are_printed_next_to_the_published_ones(trained, tmp_path):
+    """The command reads the tables that a sweep wrote; those of the papers' names have published exponents."""
+    out = trained[0] / "out"
+    (tmp_path / "scheme-2.csv").write_bytes((out / "constant.csv").read_bytes())
+    done = subprocess.run([*COMMAND, "reconcile", tmp_path, "--json"], capture_output=True, text=True, check=True)
+    entry = json.loads(done.stdout)["exponents"]["scheme-2"]
+    runs = bs.read(out / "constant.csv", unit={"parameters": 1}, needed="run")
+    for basis, published in (("total", 0.49), ("nonembedding", 0.74)):
+        assert entry[basis]["exponent"] == pytest.approx(curve_frontier(runs, basis=basis)["exponent"])
+        assert entry[basis]["published"] == published
+    assert not done.stderr
+    printed = subprocess.run([*COMMAND, "reconcile", out], capture_output=True, text=True, check=True).stdout
+    assert "constant" in printed and "published" in printed
+    empty = subprocess.run([*COMMAND, "reconcile", out / "runs"], capture_output=True, text=True)
+    assert empty.returncode == 2 and "there is no table of a scheme" in empty.stderr
+
+
+def test_the_losses_of_a_sweep_are_drawn_from_its_log(trained):
+    axes = bs.plot_learning(trained[0] / "out")
+    ends = axes.table.groupby("series")["x"].max()
+    assert len(ends) == 3 and (ends == 240 * 1024).all() and axes.finding.endswith("3 are finished")

@@ -23,7 +23,7 @@ def tables_of(command):
     sweep = SWEEPS[command]
     if command == "arithmetic":
         return sweep.COMMON | {"arms": sweep.ARM, "options": sweep.OPTIONS}
-    corpora = {f"corpus of {kind}": keys for kind, (keys, _) in language.corpora.corpus.KINDS.items()}
+    corpora = {f"corpus of {kind}": keys for kind, keys in language.corpora.corpus.KINDS.items()}
     return {"model": sweep.MODEL, "training": sweep.TRAINING, "stages": sweep.STAGE} | corpora
 
 

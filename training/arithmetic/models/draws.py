@@ -13,14 +13,16 @@ OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
 class Draws(NamedTuple):
     """The draws of one pass.
 
-    `offset` is that of Abacus embeddings. `free` recurrences are without gradient, and `held` ones after them with it.
-    `noise` and `positions` are the seeds of the initial state's noise and of the positions of randomised FIRE.
+    `offset` is that of Abacus embeddings, or a tensor of shape (problems, 1) of those of microbatches that go through
+    the model together. `free` recurrences are without gradient, and `held` ones after them with it. `noise` has the
+    seeds of the initial state's noise, one for each microbatch, and `positions` is that of the positions of randomised
+    FIRE.
     """
 
-    offset: int
+    offset: int | torch.Tensor
     free: int
     held: int
-    noise: int
+    noise: tuple[int, ...]
     positions: int
 
 
@@ -34,7 +36,7 @@ def drawn(seed, count, *, k_max, recurrences):
         offset=below(hashed(seed, OFFSET, count), k_max),
         free=free.item(),
         held=held.item(),
-        noise=low_bits(hashed(seed, NOISE, count), 62),
+        noise=(low_bits(hashed(seed, NOISE, count), 62),),
         positions=low_bits(hashed(seed, POSITIONS, count), 62),
     )
 

@@ -40,10 +40,3 @@ def evaluation_tokens(model, device):
     most = MOST_TOKENS[device.type == "cuda"]
     tokens = int(max(1, min(most, EVALUATION_SHARE * free_memory(device) / a_token)))
     return 1 << (tokens.bit_length() - 1)
-
-
-def run_bytes(run, device, precision):
-    """Estimate the memory that the training of a run takes on a device at its largest, in bytes."""
-    tokens, length = run.largest_part
-    held = run.objective.held(run.model.recurrences) if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
-    return training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")

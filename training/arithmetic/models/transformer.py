@@ -135,13 +135,6 @@ class Configuration:
         """FLOP of matrix products from the state to the logits, forward, for each token."""
         return 2 * (self._network + self.d_model**2 + self.vocabulary * self.d_model)
 
-    def training_flop(self, tokens, length, free, held):
-        """Compute the FLOP of matrix products of a pass forward and backward, of tokens in problems of a length.
-
-        `free` recurrences are without gradient; `held` ones with gradient count three times.
-        """
-        return tokens * (self.block_flop(length) * (free + 3 * held) + 3 * self.head_flop)
-
 
 class Transformer(torch.nn.Module):
     """Causal transformer whose head has a network, a norm, a square matrix and an untied unembedding ([Mc24]).
@@ -228,8 +221,9 @@ class Transformer(torch.nn.Module):
         once = embedded if self.configuration.injection == "none" else torch.zeros_like(embedded)
         if draws is None or not self.configuration.noise:
             return once
-        generator = torch.Generator(embedded.device).manual_seed(draws.noise)
-        noise = torch.randn(embedded.shape, generator=generator, device=embedded.device, dtype=torch.float32)
+        device, shape = embedded.device, (len(embedded) // len(draws.noise), *embedded.shape[1:])
+        generators = [torch.Generator(device).manual_seed(seed) for seed in draws.noise]
+        noise = torch.cat([torch.randn(shape, generator=one, device=device) for one in generators])
         return once + self.configuration.noise * noise
 
     def _recurrence(self, state, embedded, context):

@@ -11,9 +11,8 @@ from typing import Annotated, ClassVar, Literal
 import torch
 from pydantic import Field
 
-from ....datasets.wording import quoted, shortened
 from ....errors import InputError
-from ...engine.fields import ProperShare, check_fields, check_whole
+from ...engine.fields import ProperShare, check_fields, check_value
 from ...engine.randomness import below, hashed
 from . import layout, vocabulary
 from .layout import Batch
@@ -29,6 +28,7 @@ POOL = 102
 ANY = -1
 # Most digits in training, where all cells are listed, and in evaluation.
 TRAINED, LONGEST = 1000, 10_000
+Many = Annotated[int, Field(ge=1, le=2**31)]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Task:
         is raised if there is no such cell.
         """
         self.check(first, second)
-        check_whole("task: count", count, 1, 2**31)
+        check_value("task: count", count, Many)
         orders = torch.arange(count, device=device)
         lengths = (torch.full_like(orders, length) for length in (first, second))
         first, second = lengths
@@ -191,24 +191,6 @@ class Task:
         """Return the tokens of a `Batch` that must be right in a test, bool, shape (problems, width)."""
         return batch.scored
 
-    def expression(self, tokens):
-        """Return the text of one problem, whose tokens have shape (length,), without its end and padding."""
-        return vocabulary.decode(tokens).rstrip(vocabulary.SYMBOLS[vocabulary.PAD]).removesuffix("$")
-
-    def parse(self, text):
-        """Make a `Batch` of one problem from its text, with its end: shape (1, characters + 1).
-
-        `InputError` is raised if a character is no token of this task, or there is not one equals sign with something
-        before and after.
-        """
-        tokens = vocabulary.encode(text + "$")
-        for place in (tokens >= self.vocabulary_size).nonzero():
-            raise InputError(f"problem: {quoted(text[place])} is not in the vocabulary of {self.name}; leave it out")
-        left, _, right = text.partition("=")
-        if not left or not right or "=" in right:
-            raise InputError(f'problem: "{shortened(text)}" is not of the form question=answer; write one equals sign')
-        return Batch(tokens[None], layout.answers(tokens[None]))
-
     def _digits(self, first, second):
         raise NotImplementedError
 
@@ -229,7 +211,7 @@ class Task:
         raise NotImplementedError
 
     def _batches(self, seed, steps, count, device, buckets):
-        check_whole("task: count", count, 1, 2**31)
+        check_value("task: count", count, Many)
         device = torch.device(device)
         classes = _strata(self, buckets, count)
         cells = classes.drawn(seed, steps, count, device)

@@ -35,27 +35,10 @@ class Corpus(Protocol):
 
 
 def open_corpus(table, *, base, folder):
-    """Open the corpus that a table describes.
+    """Open the `Corpus` that a table describes: its ``kind`` and the options of that kind, as `KINDS` has them.
 
-    Parameters
-    ----------
-    table : mapping
-        ``kind`` and the options of that kind. ``"synthetic"`` has those of `Synthetic`, ``"text"`` has files,
-        vocabulary and held_out, and ``"tokens"`` has training, evaluation, vocabulary and held_out. ``"hugging-face"``
-        has name, column, configuration, split, files, vocabulary, tokens, held_out and sample.
-    base : path
-        Folder that relative paths start from.
-    folder : path
-        Where to save tokens that are made from text.
-
-    Returns
-    -------
-    Corpus
-
-    Raises
-    ------
-    InputError
-        If the kind or an option is unknown, an option is missing, or the corpus cannot be used.
+    Relative paths start from the folder `base`; tokens that are made from text are saved in `folder`. `InputError` is
+    raised if the kind or an option is unknown, an option is missing, or the corpus cannot be used.
 
     Examples
     --------
@@ -63,46 +46,34 @@ def open_corpus(table, *, base, folder):
     >>> open_corpus({"kind": "synthetic", "vocabulary": 64}, base=".", folder=".").vocabulary
     64
     """
-    options = dict(table)
+    options, base = dict(table), Path(base)
     kind = options.pop("kind", KIND.usual)
     check_value("corpus: kind", kind, KIND.takes)
-    keys, opener = KINDS[kind]
-    return opener(dict(checked(f"corpus of {kind}", options, keys)), Path(base), Path(folder))
-
-
-def _synthetic(options, base, folder):
-    return Synthetic(**options)
-
-
-def _text(options, base, folder):
-    files = options.pop("files")
-    files = [files] if isinstance(files, str) else files
-    return open_text([str(base / os.path.expanduser(file)) for file in files], folder=folder, **options)
-
-
-def _tokens(options, base, folder):
-    for name in {"training", "evaluation"} & set(options):
-        options[name] = base / os.path.expanduser(options[name])
-    return open_token_files(options.pop("training"), options.pop("evaluation", None), **options)
-
-
-def _hugging_face(options, base, folder):
-    where = {key: options.pop(key) for key in ("column", "configuration", "split", "files") if key in options}
-    name = options.pop("name")
+    options = dict(checked(f"corpus of {kind}", options, KINDS[kind]))
+    if kind == "synthetic":
+        return Synthetic(**options)
+    if kind == "tokens":
+        paths = {name: base / os.path.expanduser(options[name]) for name in TOKEN_FILES if name in options}
+        return open_token_files(**options | paths)
+    if kind == "text":
+        files = options.pop("files")
+        files = [str(base / os.path.expanduser(file)) for file in ([files] if isinstance(files, str) else files)]
+        return open_text(files, folder=folder, **options)
+    where = {name: options.pop(name) for name in PLACE if name in options}
+    name = where.pop("name")
     label = " ".join([name, *(f"{key}={value}" for key, value in sorted(where.items()))])
     return open_documents(hugging_face(name, **where), folder=folder, name=label, **options)
 
 
+TOKEN_FILES = ("training", "evaluation")
+PLACE = ("name", "column", "configuration", "split", "files")
 FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as books/*.txt.")
-# By name: the options of a corpus, and what opens it.
+# Options of each kind.
 KINDS = {
-    "synthetic": (keys_of(Synthetic, [field.name for field in fields(Synthetic)]), _synthetic),
-    "text": ({"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))}, _text),
-    "tokens": (keys_of(open_token_files, ("training", "evaluation", "vocabulary", "held_out")), _tokens),
-    "hugging-face": (
-        keys_of(hugging_face, ("name", "column", "configuration", "split", "files"))
-        | keys_of(open_documents, ("vocabulary", "tokens", "held_out", "sample")),
-        _hugging_face,
-    ),
+    "synthetic": keys_of(Synthetic, [field.name for field in fields(Synthetic)]),
+    "text": {"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))},
+    "tokens": keys_of(open_token_files, (*TOKEN_FILES, "vocabulary", "held_out")),
+    "hugging-face": keys_of(hugging_face, PLACE)
+    | keys_of(open_documents, ("vocabulary", "tokens", "held_out", "sample")),
 }
 KIND = Key(Literal[tuple(KINDS)], "synthetic", "The kind of text, which decides the other keys.")

@@ -33,7 +33,9 @@ def open_documents(
     held_out: ProperShare = 0.05,
     sample: Count = SAMPLE,
 ):
-    """Tokenise documents, once, and open the tokens as a corpus.
+    """Tokenise documents, once, and open the tokens as `StoredTokens`.
+
+    `InputError` is raised if there are no documents, or the tokens cannot be written.
 
     Parameters
     ----------
@@ -51,15 +53,6 @@ def open_documents(
         Share of the tokens, the last ones, that is held out.
     sample : int
         Documents, the first ones, on which the tokeniser is trained.
-
-    Returns
-    -------
-    StoredTokens
-
-    Raises
-    ------
-    InputError
-        If there are no documents, or the tokens cannot be written.
 
     Examples
     --------
@@ -91,7 +84,9 @@ def hugging_face(
     split: str = "train",
     files: Paths | None = None,
 ):
-    """Stream the documents of a Hugging Face data set.
+    """Make a callable that streams the documents of a Hugging Face data set, as `open_documents` takes it.
+
+    `InputError` is raised if the library is not installed or is shadowed, or has no such data set or column.
 
     Parameters
     ----------
@@ -103,16 +98,6 @@ def hugging_face(
         Which part of it.
     files : str or sequence of str, optional
         Files of it, or files to read where `name` is a kind of file such as ``"json"``.
-
-    Returns
-    -------
-    callable
-        Returns an iterable of str, as `open_documents` takes it.
-
-    Raises
-    ------
-    InputError
-        If the library is not installed or is shadowed, or has no such data set or column.
     """
     load_dataset = _library().load_dataset
 

@@ -29,8 +29,6 @@ from ...engine.randomness import hashed, low_bits, top_bits
 BITS = 32
 TRAINING, HELD_OUT, ENTROPY = 1, 2, 3
 FEWEST, MOST = 2, 2**20
-# Largest vocabulary of a dense table.
-DENSE = 64
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Synthetic:
     @functools.cached_property
     def fingerprint(self):
         """SHA-256 of the law, as 64 hexadecimal digits: two languages with the same one are the same."""
-        words = np.concatenate([_zipf_ends(self), _component_ends(self), [self.successors, self.seed]])
+        words = np.concatenate([*map(_ends, _counts(self)), [self.successors, self.seed]])
         return hashlib.sha256(words.astype("<i8").tobytes()).hexdigest()
 
     def check(self, context):
@@ -117,33 +115,8 @@ class Synthetic:
         `context` tokens of each of `sequences` documents, are drawn by Monte Carlo; given a context, the entropy is
         exact. The estimate and its standard error are in nats per token.
         """
-        return self._mean_entropy(context + 1, 0, sequences)
-
-    def entropy_rate(self, sequences=1024, length=256, burn_in=64):
-        """Estimate the entropy per token of endless documents, by Monte Carlo over `length` tokens of each of some.
-
-        The first `burn_in` tokens of each do not count, so that the chain forgets its start. The estimate and its
-        standard error are in nats per token.
-        """
-        return self._mean_entropy(length, burn_in, sequences)
-
-    def dense(self):
-        """Tabulate the probability of every token after every context, for a small vocabulary.
-
-        The table is float64, of shape (V + 1, V, V): p[u, v, x], with u = V the start symbol. `InputError` is raised if
-        the vocabulary is above 64.
-        """
-        if self.vocabulary > DENSE:
-            raise InputError(f"corpus: vocabulary is {self.vocabulary}; the dense table is for {DENSE} or fewer")
-        tables = _tables(self, torch.device("cpu"))
-        older, newer = torch.meshgrid(torch.arange(self.vocabulary + 1), torch.arange(self.vocabulary), indexing="ij")
-        successors = self._successors(older, newer, tables)
-        p = (tables.zipf * tables.masses[0]).expand(*older.shape, -1).clone()
-        return p.scatter_add_(-1, successors, tables.masses[1:].expand(successors.shape).contiguous())
-
-    def _mean_entropy(self, length, burn_in, sequences):
-        documents = self._documents(hashed(ENTROPY), 0, sequences, length, torch.device("cpu"))
-        means = torch.cat([self._entropies(part)[:, burn_in:].mean(1) for part in documents.split(2048)])
+        documents = self._documents(hashed(ENTROPY), 0, sequences, context + 1, torch.device("cpu"))
+        means = torch.cat([self._entropies(part).mean(1) for part in documents.split(2048)])
         return means.mean().item(), (means.std() / len(means) ** 0.5).item()
 
     def _entropies(self, tokens):
@@ -226,30 +199,22 @@ def _quantised(weights):
     return counts
 
 
-def _zipf_counts(language):
-    return _quantised(np.arange(1, language.vocabulary + 1, dtype=float) ** -language.exponent)
-
-
-def _component_counts(language):
+def _counts(language):
+    """Return of 2^32 words how many give each token by Zipf's law, and how many take each component of the mixture."""
+    zipf = np.arange(1, language.vocabulary + 1, dtype=float) ** -language.exponent
     within = 1 / np.arange(1, language.successors + 1)
     l0, l1, l2 = language.backoff
-    return _quantised(np.concatenate([[l0], l1 * within / within.sum(), l2 * within / within.sum()]))
+    components = np.concatenate([[l0], l1 * within / within.sum(), l2 * within / within.sum()])
+    return _quantised(zipf), _quantised(components)
 
 
-# The last end would be 2^32, above every word.
-def _zipf_ends(language):
-    return np.cumsum(_zipf_counts(language))[:-1]
-
-
-def _component_ends(language):
-    return np.cumsum(_component_counts(language))[:-1]
+def _ends(counts):
+    # The last end would be 2^32, above every word.
+    return np.cumsum(counts)[:-1]
 
 
 @functools.lru_cache(maxsize=16)
 def _tables(language, device):
-    return Tables(
-        torch.tensor(_zipf_ends(language), device=device),
-        torch.tensor(_component_ends(language), device=device),
-        torch.tensor(_zipf_counts(language) / 2**BITS, device=device),
-        torch.tensor(_component_counts(language) / 2**BITS, device=device),
-    )
+    counts = _counts(language)
+    arrays = [*map(_ends, counts), *(part / 2**BITS for part in counts)]
+    return Tables(*(torch.tensor(array, device=device) for array in arrays))

@@ -17,10 +17,11 @@ SUFFIXES = (".txt", ".txt.gz")
 def open_text(
     paths: str | Sequence[str], *, vocabulary: Tokenised, folder: str | os.PathLike, held_out: ProperShare = 0.05
 ):
-    """Tokenise text files, once, and open the tokens as a corpus.
+    """Tokenise text files, once, and open the tokens as `StoredTokens`.
 
     Each file is a document. The tokeniser is trained on all of them. It and the tokens are saved in `folder`, under a
-    name made from the text, so that later calls find them.
+    name made from the text, so that later calls find them. `InputError` is raised if no file matches, one cannot be
+    read or is not UTF-8 text, or the tokens cannot be written.
 
     Parameters
     ----------
@@ -32,15 +33,6 @@ def open_text(
         Where to save the tokens.
     held_out : float
         Share of the tokens, the last ones, that is held out.
-
-    Returns
-    -------
-    StoredTokens
-
-    Raises
-    ------
-    InputError
-        If no file is found, or one cannot be read or is not UTF-8 text, or the tokens cannot be written.
 
     Examples
     --------

@@ -39,14 +39,7 @@ class Span:
 class StoredTokens:
     """A corpus of stored tokens: windows at random places to train on, and evenly spaced ones to evaluate on.
 
-    Parameters
-    ----------
-    training, evaluation : Span
-        The tokens to train on, and those held out.
-    vocabulary : int
-        Number of tokens, at most 65,536.
-    fingerprint : str
-        SHA-256 of the tokens and of their division.
+    The vocabulary has at most 65,536 tokens. The fingerprint has the SHA-256 of the files and their division.
     """
 
     training: Span
@@ -97,7 +90,9 @@ def open_token_files(
     vocabulary: Annotated[int, Field(ge=2, le=LARGEST)],
     held_out: ProperShare = 0.05,
 ):
-    """Open files of tokens as a corpus.
+    """Open files of tokens as `StoredTokens`.
+
+    `InputError` is raised if a file cannot be read, is no file of uint16, or holds a token outside the vocabulary.
 
     Parameters
     ----------
@@ -109,15 +104,6 @@ def open_token_files(
         Number of tokens; every token must be below it.
     held_out : float
         Share of `training` that is held out if there is no other file.
-
-    Returns
-    -------
-    StoredTokens
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, is no file of uint16, or holds a token outside the vocabulary.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from ....datasets.files import unwritable, written_whole
+from ....datasets.files import written_whole
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
 from ...engine.fields import check_value
@@ -74,10 +74,10 @@ def write_tokens(documents, tokeniser, path, *, limit=None):
     """
     total, limit = 0, limit or np.inf
     end = tokeniser.token_to_id(END_OF_TEXT)
-    with written_whole(path) as partial:
+    with written_whole(path) as partial, open(partial, "wb") as file:
         for tokens in _tokens(documents, tokeniser, end):
             tokens = tokens[: int(min(len(tokens), limit - total))]
-            _append(partial, tokens, path)
+            file.write(tokens.astype("<u2").tobytes())
             total += len(tokens)
             if total >= limit:
                 break
@@ -116,11 +116,3 @@ def _tokens(documents, tokeniser, end):
 def _encoded(pieces, tokeniser):
     ids = [encoding.ids for encoding in tokeniser.encode_batch(pieces, add_special_tokens=False)]
     return np.fromiter((token for part in ids for token in part), "<u2")
-
-
-def _append(partial, tokens, path):
-    try:
-        with open(partial, "ab") as file:
-            file.write(tokens.astype("<u2").tobytes())
-    except OSError as error:
-        raise unwritable(path, error) from error
