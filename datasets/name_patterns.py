@@ -16,6 +16,9 @@ SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
 SIZE = rf"(?:[~≈]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?(?:\s?{SUFFIX})?|[0-9]{{1,3}}[-p][0-9]{{1,2}}{SUFFIX})"
 NO_POINT = re.compile(rf"([0-9]{{1,3}})[-p]([0-9]{{1,2}}{SUFFIX})")
 STRONG = re.compile(rf"(?:[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?![A-Za-z])|(?<=[nN])[0-9]{{4,}}(?![0-9]))")
+# Tokens in a name, such as N7e7_D2e9 or 70M-1.4Btok.
+TOKENS = re.compile(rf"(?<=[dD]){SIZE}(?![0-9A-Za-z])|[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?=_?tok)")
+NAMES = {"run", "name", "model", "modelname", "runname", "modelid", "id", "experiment", "checkpoint"}  # without signs
 LONGEST = 200  # characters of a pattern
 LONGEST_NAME = 300
 MOST_FIELDS = 8
@@ -202,32 +205,43 @@ def refuse_sizes_in_names(table, numbers, chosen, label):
     sizes = [name for name in SIZES if name in numbers.values() or name in table or name in chosen]
     if len(sizes) >= 2 or "parameters" in sizes or any("param" in str(name).lower() for name in table):
         return
-    for column, option in ((RUN, "from_name"), ("file", "from_file")):
-        if column not in table or not table[column].map(type).eq(str).all():
+    columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES and name not in numbers]
+    for column in (*sorted(columns, key=lambda name: name != RUN), *(["file"] if "file" in table else [])):
+        if not table[column].map(type).eq(str).all():
             continue
         names = list(table[column].unique())
-        pattern = _guessed(names[0])
-        if pattern and all(_matched(_expression(pattern), name) for name in names):
-            flag = f"--{option.replace('_', '-')}"
-            step = next((x for x in table if str(x).lower() in ("step", "steps") and not sizes), None)
-            steps = (
-                f"; if {quoted(step)} counts steps, give the tokens of one with {choice('tokens', step)} and "
-                'unit={"tokens": 5e5} (--unit tokens=5e5)'
-                if step
-                else ""
-            )
-            raise InputError(
-                f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; names in {quoted(column)} such "
-                f"as {quoted(names[0])} seem to hold parameters: read them with {option}={quoted(pattern)} ({flag} "
-                f"{shlex.quote(printable(pattern))}){steps}"
-            )
+        if all((number := parsed(name))[0] and "suffix" in number[1] for name in names):
+            seem, way = "to be", choice("parameters", column)
+        else:
+            pattern = _guessed(names[0], tokens=not sizes)
+            if not pattern or not all(_matched(_expression(pattern), name) for name in names):
+                continue
+            option = "from_file" if column == "file" else "from_name"
+            flag = f"--{option.replace('_', '-')} {shlex.quote(printable(pattern))}"
+            chosen = f'columns={{"run": {quoted(column)}}}, ' if column not in (RUN, "file") else ""
+            flag = f"--column {shlex.quote(f'run={column}')} {flag}" if chosen else flag
+            seem, way = "to hold", f"{chosen}{option}={quoted(pattern)} ({flag})"
+        step = next((x for x in table if str(x).lower() in ("step", "steps") and not sizes), None)
+        steps = (
+            f"; if {quoted(step)} counts steps, give the tokens of one with {choice('tokens', step)} and "
+            'unit={"tokens": 5e5} (--unit tokens=5e5)'
+            if step
+            else ""
+        )
+        raise InputError(
+            f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; names in {quoted(column)} such "
+            f"as {quoted(names[0])} seem {seem} parameters: read them with {way}{steps}"
+        )
 
 
-def _guessed(name):
-    """Return a pattern that reads the size of a model from a name, with {} for other numbers, or nothing."""
+def _guessed(name, tokens=False):
+    """Return a pattern that reads sizes from a name, with {} for other numbers, or nothing."""
     size = STRONG.search(name) if len(name) <= LONGEST and not re.search("[{}]", name) else None
     if size is None:
         return None
-    rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in (name[: size.start()], name[size.end() :])]
-    pattern = f"{rest[0]}{{parameters}}{rest[1]}"
+    rest = [name[: size.start()], name[size.end() :]]
+    seen = TOKENS.search(rest[1]) if tokens else None
+    rest = [rest[0], rest[1][: seen.start()], rest[1][seen.end() :]] if seen else rest
+    rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
+    pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
     return pattern if len(FIELD.findall(pattern)) <= MOST_FIELDS else None

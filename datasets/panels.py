@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import place
+from .columns import recognise, recognise_with_unit
 from .wording import listed, plural, quoted
 
 STEPS = frozenset(["step", "globalstep", "trainerglobalstep", "relativetimeprocess", "relativetimewall", "walltime"])
@@ -15,6 +16,8 @@ KEYS = frozenset(["key", "metric", "tag", "metrickey", "metricname"])
 INTERNAL = frozenset(["_step", "_runtime", "_timestamp"])
 LIMIT = re.compile(r"__(MIN|MAX)$")
 TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
+OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbB])", re.IGNORECASE)
+LEAST_SIZES = 3  # columns
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
 
@@ -41,7 +44,7 @@ def melted(frame, name):
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_panel, _curve, _keys):
+    for form in (_panel, _curve, _keys, _wide):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -129,6 +132,26 @@ def _keys(frame, name):
     return table, (
         f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
         f"{listed(metrics[:SHOWN])}{more}; of equal steps of a metric the last value is read"
+    )
+
+
+def _wide(frame, name):
+    """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
+    known = {recognise(column) or recognise_with_unit(column): column for column in frame}
+    other = next((x for x in ("tokens", "training_flop") if x in known), None)
+    sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
+    if other is None or {"parameters", "loss"} & set(known) or len(sizes) < LEAST_SIZES:
+        return None, ""
+    _refuse_size(len(frame), len(sizes), name)
+    parts = [
+        frame.drop(columns=list(sizes)).assign(parameters=size, loss=frame[column]) for column, size in sizes.items()
+    ]
+    places = [f"{place(frame, row)}, column {quoted(column)}" for column in sizes for row in frame.index]
+    table = pd.concat(parts).set_axis(pd.Index(places, name="place", dtype=object))
+    table = table[table["loss"].notna()]
+    return (
+        table,
+        f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')} with parameters and loss",
     )
 
 

@@ -16,6 +16,7 @@ ALLOWED = (
     *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr),
 )
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod)
+FEW = 4  # kinds of cells in a message
 # Text between quotes, which may hold backticks, or a name between backticks.
 PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
@@ -62,11 +63,16 @@ def without_missing(table, needed, changes, *, spared=False, unusable=None):
     lacking = {name: int(count) for name, count in lacking.items() if count}
     counts = {kind: int(present.sum()) for kind, present in unusable.items() if present.any()}
     if not rows.any():
+        names = [*lacking, *counts]
+        more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
         raise InputError(
-            f"{changes.label}: every row lacks a value in {listed([*lacking, *counts])}; drop_missing leaves none"
+            f"{changes.label}: every row lacks a value in {listed(names[:FEW])}{more}; drop_missing leaves none: write "
+            "the cells as plain numbers"
         )
+    more = f", and {len(counts) - FEW} more kinds" if len(counts) > FEW else ""
+    counts = dict(list(counts.items())[:FEW])
     reasons = [f"{count} lack {name}" for name, count in lacking.items()]
-    reasons = ", ".join([*reasons, *(f"{count} with {kind}" for kind, count in counts.items())])
+    reasons = ", ".join([*reasons, *(f"{count} with {kind}" for kind, count in counts.items())]) + more
     return _left(table, rows, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
 
 

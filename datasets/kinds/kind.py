@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import storing
 from ..catalogue import load
-from ..columns import ALIASES, Called, recognise, recognise_with_unit, renamed
+from ..columns import ALIASES, Called, recognise, recognise_later, recognise_with_unit, renamed
 from ..selection import by_both_names, where, without_missing
 
 
@@ -96,7 +96,8 @@ class Kind:
         names = [name for name in (*self.needed, *self.optional) if name not in (*self.text, *self.days)]
         columns = {}
         for header in headers:
-            canonical = recognise(header) or recognise_with_unit(header) if self.name == "runs" else None
+            known = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
+            canonical = next((name for called in known if (name := called(header))), None)
             if canonical is None:
                 called = (name for name in names if header in Called((name,), {}, self.aliases))
                 canonical = next(called, None)

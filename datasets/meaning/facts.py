@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..cells import numbers
-from ..columns import ALIASES, SIZES
+from ..columns import ALIASES, SIZES, recognise
 from ..units import split_header
 from ..wording import quoted
-from .names import is_part, is_rate, sounds_like, words
+from .magnitudes import logarithm
+from .names import is_accuracy, is_part, is_rate, logarithm_of, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
+LEAST_ROWS = 3
+CLEAR = 0.7  # rank correlation with compute
 LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
 
@@ -26,8 +29,8 @@ class Facts:
         Canonical name to the column that plays its part.
     chosen : mapping
         Those that the user chose.
-    sure : sequence of str
-        Canonical names whose unit the user gave.
+    sure : mapping of str to object
+        Units that the user gave, by canonical name.
     derived : sequence of str
         Columns that are expressions.
     perplexity : bool
@@ -40,7 +43,7 @@ class Facts:
     table: object
     names: dict
     chosen: dict
-    sure: tuple = ()
+    sure: dict = field(default_factory=dict)
     derived: tuple = ()
     perplexity: bool = False
     multiple: float = 6.0
@@ -61,6 +64,12 @@ class Facts:
         """Return the numbers of the column that plays a part, or None."""
         return self.values(self.names[canonical]) if canonical in self.names else None
 
+    def sizes(self, names):
+        """Return the numbers of the sizes by canonical name, in the units that headers and the user state."""
+        values = {name: self.values(names[name]) for name in SIZES if names.get(name) in self.table}
+        factors = {name: unit for name, unit in self.sure.items() if isinstance(unit, int | float)}
+        return {name: x * factors.get(name, 1.0) for name, x in values.items() if x is not None}
+
     def stated(self, canonical):
         """Return whether the user gave the unit of a role, or its column as arithmetic."""
         return canonical in self.sure or self.names.get(canonical) in self.derived
@@ -73,10 +82,36 @@ class Facts:
     def candidates(self, canonical):
         """Return columns of positive numbers that sound like a role, the nearest first."""
         near = {header: sounds_like(canonical, header) for header in self.free()}
+        if canonical in SIZES:
+            near |= {header: 1 for header in near if self.logarithm(canonical, header)}
         near = {header: score for header, score in near.items() if score and self.values(header) is not None}
         if canonical == "loss":
             near = {header: score for header, score in near.items() if self.values(header).median() < LARGEST_LOSS}
+            near = near or self.falling()
         return sorted(near, key=lambda header: -near[header])
+
+    def logarithm(self, canonical, header):
+        """Return the expression of a size from a column that is its logarithm by name, or None."""
+        parts = logarithm_of(header)
+        if parts is None or self.values(header) is None:
+            return None
+        if recognise(parts[1]) != canonical and not sounds_like(canonical, parts[1]):
+            return None
+        return logarithm(canonical, header, self.values(header), parts[0])
+
+    def is_negative(self, header):
+        """Return whether every number of a column is below 0, and there are some."""
+        values = numbers(self.table[header], header)[0].dropna()
+        return len(values) > 1 and bool((values < 0).all())
+
+    def falling(self):
+        """Return free columns that fall with compute, which may be losses, and those up to 100 that rise."""
+        if len(self.table) < LEAST_ROWS:
+            return {}
+        numeric = [header for header in self.free() if not is_rate(header) and self.values(header) is not None]
+        slopes = {header: self.rises(header) for header in numeric if not sounds_like("perplexity", header)}
+        rising = [x for x in slopes if slopes[x] >= 0 and self.values(x).max() <= 100 and is_accuracy(x)]
+        return {header: abs(slopes[header]) for header in slopes if slopes[header] < -CLEAR or header in rising}
 
     def compute(self):
         """Return the compute of each row as far as the sizes give it, or else the only size; None without either."""

@@ -16,8 +16,8 @@ class Fix:
     columns : dict of str to str
     unit : dict of str to float or str
     ignore : tuple of str
-    numbers : dict of str to float
-        Other options that take a number.
+    numbers : dict of str to float or bool
+        Other options that take a number, or True for those that are on or off.
 
     Examples
     --------
@@ -46,15 +46,18 @@ class Fix:
         unit = ", ".join(f'"{name}": {_plain(unit)}' for name, unit in self.unit.items())
         ignore = ", ".join(quoted(name) for name in self.ignore)
         texts = [columns and f"columns={{{columns}}}", unit and f"unit={{{unit}}}", ignore and f"ignore=[{ignore}]"]
-        return [text for text in texts if text] + [f"{name}={value:g}" for name, value in self.numbers.items()]
+        return [text for text in texts if text] + [
+            f"{name}={value}" if value is True else f"{name}={value:g}" for name, value in self.numbers.items()
+        ]
 
     def on_the_command_line(self):
         """Return the options as words of a shell."""
         pairs = [("column", f"{name}={column}") for name, column in self.columns.items()]
         pairs += [("unit", f"{name}={_plain(unit).strip(chr(34))}") for name, unit in self.unit.items()]
         pairs += [("ignore", name) for name in self.ignore]
-        pairs += [(name.replace("_", "-"), f"{value:g}") for name, value in self.numbers.items()]
-        return [f"--{option} {shlex.quote(printable(value))}" for option, value in pairs]
+        pairs += [(name.replace("_", "-"), f"{value:g}") for name, value in self.numbers.items() if value is not True]
+        flags = [f"--{name.replace('_', '-')}" for name, value in self.numbers.items() if value is True]
+        return [f"--{option} {shlex.quote(printable(value))}" for option, value in pairs] + flags
 
 
 def _plain(unit):

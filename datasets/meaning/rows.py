@@ -24,11 +24,12 @@ NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}
 MOST_OF_ROWS = 0.8
 READINGS = 3
 
-# A whole number below this is a 64-bit integer that overflowed.
-WRAPPED = -1e9
+# Whole numbers below this are integers that overflowed, and one alone below the second.
+WRAPPED, SURELY_WRAPPED = -1e6, -1e9
 
 # Bounds on tokens per parameter.
 FEW, MANY = 0.01, 1e7
+MANY_IN_ALL = 3000  # parameters in thousands have as many in every row
 
 # Fewer tokens in every row, as multiples of one number, are steps.
 STEPS_BELOW = 1e7
@@ -170,13 +171,13 @@ def check_overflow(table, names, label):
         if canonical not in names:
             continue
         values, _ = numbers(table[names[canonical]], names[canonical])
-        wrong = (values < WRAPPED) & np.isfinite(values)
-        if wrong.any():
-            row = wrong.idxmax()
+        wrong = (values < WRAPPED) & np.isfinite(values) & (values % 1 == 0)
+        if wrong.sum() > 1 or (values[wrong] < SURELY_WRAPPED).any():
+            row, bits = wrong.idxmax(), 64 if values.min() < -(2**31) else 32
             raise InputError(
                 f"{label}, {place(table, row)}, column {quoted(names[canonical])}: found {quoted(values[row])}, a "
-                "64-bit integer that overflowed, so that positive cells may be wrong too; write the column as 2.1e19, "
-                f"or leave it out with {setting_aside(names[canonical])}"
+                f"{bits}-bit integer that overflowed, so that positive cells may be wrong too; write the column as "
+                f"2.1e19, or leave it out with {setting_aside(names[canonical])}"
             )
 
 
@@ -214,7 +215,7 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
         by = names.get(derived, f"C = {multiple:g}ND")
         what = f"{span} a parameter" if derived == "tokens" else f"{span} tokens a parameter"
         warn(f"{changes.label}: derived {derived}: {what}, by {by}", TableNote)
-    wrong = (ratio < FEW) | (ratio > MANY)
+    wrong = (ratio < FEW) | (ratio > (MANY if ratio.min() < MANY_IN_ALL else MANY_IN_ALL))
     if wrong.any() and not {*SIZES} & {*sure}:
         row = wrong.idxmax()
         warn(

@@ -8,12 +8,15 @@ import difflib
 from dataclasses import dataclass
 
 from ...errors import InputError
+from ..checks import place
 from ..columns import SIZES, choice, setting_aside
 from ..units import split_header
 from ..wording import listed, quoted
 from .fixes import Fix
+from .magnitudes import likely_units, logarithm, unit_of_compute
 from .names import (
     FORWARD,
+    SEEN,
     bits_of,
     counts_data,
     counts_epochs,
@@ -22,8 +25,11 @@ from .names import (
     is_other_loss,
     is_part,
     is_rate,
+    logarithm_of,
     named,
     product,
+    product_and_unknown,
+    tokens_of_one,
     words,
 )
 
@@ -33,6 +39,7 @@ MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pas
 UNIT_OTHER = {"loss": "other"}
 AGREES = 0.01  # share of 6ND
 A_STEP = 5e5  # tokens, as an example
+A_BATCH = 2**14  # a larger one is of tokens
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
 BYTES = 4.3  # of a token, as an example
 
@@ -88,7 +95,11 @@ def lacking_sizes(facts, shown):
         return None
     wanted = SIZES if facts.size is None else (facts.size,)
     proposals = {name: x for name in wanted if name not in present if (x := _proposal(facts, name))}
-    fix = Fix(columns=dict(list(proposals.items())[: 2 - len(present) if facts.size is None else 1]))
+    # What depends on a number that the table lacks comes last.
+    chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[
+        : 2 - len(present) if facts.size is None else 1
+    ]
+    fix = sum((proposals[name][0] for name in chosen), NOTHING)
     text = f"two of {listed(SIZES)} are needed and {listed(present)} found"
     if facts.size is not None:
         others = f"; with {present[0]} alone fit {ONE_VARIABLE[present[0]]}" if present else ""
@@ -100,18 +111,39 @@ def lacking_sizes(facts, shown):
         lists = [f"the columns are {nearest(facts.table.columns, SIZES, shown)}"]
         absent = next(name for name in wanted if name not in present)
         lists.append(f"name one with {choice(absent, 'NAME')}")
-    return Problem("; ".join([text, *filter(None, lists)]), fix)
+    roles = {name: facts.names.get(name, fix.columns.get(name)) for name in SIZES}
+    units = likely_units(facts.sizes(roles))
+    new = {name: unit for name, unit in units.items() if name not in (*facts.sure, *fix.unit)}
+    otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
+    return Problem("; ".join([text, *filter(None, lists)]), fix + Fix(unit=new if fix else {}), otherwise)
 
 
 def _proposal(facts, canonical):
-    """Return the column or the product of columns that may be a role, or None."""
+    """Return the fix that names a column or a product of columns for a role, with what it depends on, or None."""
     candidates = facts.candidates(canonical)
-    expression = product(canonical, [x for x in facts.free() if facts.values(x) is not None])
-    if not candidates or (expression and not is_total(canonical, candidates[0])):
-        return expression or None
+    numeric = [x for x in facts.table if facts.values(x) is not None]
+    expression, unknown = product_and_unknown(canonical, numeric)
+    of_it = bool(candidates) and named(candidates[0]) in expression.split("*") if expression else False
+    if expression and (of_it or not candidates or not is_total(canonical, candidates[0])):
+        batch = next((x for x in numeric if "batch" in words(x)), None)
+        if unknown and canonical == "tokens" and batch and facts.values(batch).median() > A_BATCH:
+            expression, unknown = expression.rpartition("*")[0], ""
+        return Fix(columns={canonical: expression}), unknown
     if canonical == "parameters" and (counts := facts.counts()):
-        return counts[0][0]
-    return candidates[0]
+        return Fix(columns={canonical: counts[0][0]}), ""
+    if candidates:
+        sampled = canonical == "tokens" and {"sample", "samples", "example", "examples", "sequences"} & {
+            *words(candidates[0])
+        }
+        otherwise = "if one is a sequence, also --unit tokens=1024 with its length" if sampled else ""
+        return Fix(columns={canonical: facts.logarithm(canonical, candidates[0]) or str(candidates[0])}), otherwise
+    if canonical == "parameters" and (header := facts.names.get("parameters_nonembedding")):
+        return Fix(columns={canonical: str(header)}), "N is then without embeddings"
+    for header in facts.free() if canonical == "tokens" else ():
+        if (unit := tokens_of_one(header)) and facts.values(header) is not None:
+            fix = Fix(columns={canonical: str(header)}, unit={canonical: unit})
+            return fix, f"with the tokens of one in place of {unit:g}"
+    return None
 
 
 def is_total(canonical, name):
@@ -159,6 +191,16 @@ def lacking_loss(facts, shown):
             "its logarithm with perplexity=True (--perplexity)"
         )
     candidates = facts.candidates("loss")
+    if near := [x for x in facts.candidates("perplexity") if not candidates]:
+        if (parts := logarithm_of(near[0])) and parts[0] in ("", "e"):
+            return Problem(f"no column for loss; {facts.span(near[0])} is one", Fix(columns={"loss": str(near[0])}))
+        perplexity = Fix(columns={"perplexity": str(near[0])}, numbers={"perplexity": True})
+        return Problem(
+            f"no column for loss; {facts.span(near[0])} may be a perplexity, whose logarithm is one", perplexity
+        )
+    if not candidates and (negative := [x for x in facts.free() if facts.is_negative(x) and "lik" in str(x).lower()]):
+        return Problem(f"no column for loss; {quoted(negative[0])} is negative, as a log likelihood is",
+                       Fix(columns={"loss": f"-{named(negative[0])}"}), "if it is of all tokens, divided by their number")  # fmt: skip
     if not candidates:
         columns = nearest(facts.table.columns, ["loss", "val_loss"], shown)
         return Problem(f"no column for loss; the columns are {columns}; name it with {choice('loss', 'NAME')}")
@@ -168,6 +210,8 @@ def lacking_loss(facts, shown):
 
 def _as_loss(facts, header):
     """Return how a column becomes a loss, and what the fix depends on."""
+    if (parts := logarithm_of(header)) and "loss" in words(parts[1]):
+        return _of_logarithm(header, parts)
     if is_accuracy(header) and facts.rises(header) >= 0:
         return Fix(
             columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER
@@ -178,6 +222,61 @@ def _as_loss(facts, header):
     if unit is None or split_header(header)[1]:
         return Fix(columns={"loss": str(header)}), ""
     return Fix(columns={"loss": str(header)}) + _in_bits(unit), _of_bits(header, unit)
+
+
+def _of_logarithm(header, parts):
+    base = parts[0] or "e"
+    expression = f"exp({named(header)})" if base == "e" else f"{base}**{named(header)}"
+    otherwise = "" if parts[0] else f"if it is a cross entropy, loss={header} with --unit loss=nats"
+    return Fix(columns={"loss": expression}), otherwise
+
+
+def logarithm_for_column(facts, shown):
+    """Check that no size and no loss is a logarithm by its name."""
+    for name in (*SIZES, "loss"):
+        header = facts.names.get(name)
+        parts = None if header is None or facts.stated(name) else logarithm_of(header)
+        if parts is None or not {*words(parts[1])} - {"ppl", "perplexity", "likelihood", "prob", "probability"}:
+            continue
+        if name == "loss":
+            return Problem(
+                f"column {quoted(header)} is the logarithm of a loss by its name", *_of_logarithm(header, parts)
+            )
+        if (values := facts.values(header)) is not None:
+            fix = Fix(columns={name: logarithm(name, header, values, parts[0])})
+            return Problem(f"column {quoted(header)}, taken for {name}, is a logarithm by its name", fix)
+    return None
+
+
+def negative_loss(facts, shown):
+    """Check that the loss is not negative throughout, as a log likelihood is."""
+    header = facts.names.get("loss")
+    if header is None or facts.stated("loss") or not facts.is_negative(header):
+        return None
+    row = facts.table.index[0]
+    text = f"{place(facts.table, row)}, column {quoted(header)}: found {quoted(facts.table.at[row, header])}"
+    text += ", and every row is negative, as a log likelihood is"
+    return Problem(text, Fix(columns={"loss": f"-{named(header)}"}))
+
+
+def epochs_for_tokens(facts, shown):
+    """Check that tokens next to whole epochs that vary are not those of one epoch."""
+    header = facts.names.get("tokens")
+    if header is None or facts.stated("tokens") or counts_data(header) or "unique_tokens" in facts.names:
+        return None
+    for column in facts.table:
+        passes = facts.values(column) if counts_epochs(column) and column not in facts.derived else None
+        if passes is None or passes.nunique() < 2 or (passes.dropna() % 1 > 0).any() or {*words(header)} & SEEN:
+            continue
+        one = facts.values(header) / passes
+        # Tokens that are epochs times one size are those of all epochs.
+        if one.groupby(facts.role("parameters")).nunique().max() > 1 if "parameters" in facts.names else True:
+            return Problem(
+                f"column {quoted(header)} may be of one epoch, and {facts.span(column)} states how many there are",
+                Fix(columns={"tokens": f"{named(header)}*{named(column)}"}),
+                "if it counts all training tokens, --unit tokens=1",
+            )
+    return None
 
 
 def _in_bits(unit):
@@ -323,7 +422,8 @@ def fix_of_compute(facts):
         if agree((count[0], *(x * facts.multiple / multiple for x in count[1:]))):
             fix = Fix(numbers={"flop_per_parameter_token": multiple})
             return f"every row has {multiple:g}ND: if they are counted so, give {fix}, or leave them out with {aside}"
-    return ""
+    unit = unit_of_compute((count[1] * count[2]) ** 0.5) if count else None
+    return f"if it is in units of {unit:g}, give {Fix(unit={'training_flop': unit})}" if unit else ""
 
 
 def text_of_counts(facts, counts, shown):
@@ -356,6 +456,9 @@ RULES = (
     part_for_whole,
     steps_for_tokens,
     data_for_tokens,
+    epochs_for_tokens,
     forward_flop,
+    logarithm_for_column,
+    negative_loss,
 )
 WITH_OTHERS = (count_of_compute,)  # alone these are left to checks of the rows that are wanted

@@ -541,7 +541,8 @@ def test_a_letter_with_a_line_may_be_a_word_and_is_no_unit(header):
 
 def test_sizes_of_a_few_hundred_are_proposed_as_millions():
     table = pd.DataFrame({"size": [40.2, 120, 900], "seen": [1, 4, 20], "val_loss": [3.5, 3.1, 2.7]})
-    assert 'unit={"parameters": 1e6}' in refused(table, columns={"parameters": "size", "tokens": "seen"})
+    message = refused(table, columns={"parameters": "size", "tokens": "seen"})
+    assert "--unit parameters=1e6 --unit tokens=1e9" in message
 
 
 def test_settings_of_the_training_are_proposed_as_no_loss():

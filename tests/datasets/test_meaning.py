@@ -109,9 +109,9 @@ def test_a_part_of_the_parameters_is_not_taken_for_all():
 
 
 def test_names_are_listed_up_to_twelve_nearest_first():
-    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Tok": [1e9]})
+    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Toke": [1e9]})
     message = refused(table)
-    assert '"Tok"' in message and "more; name one with" in message
+    assert '"Toke"' in message and "more; name one with" in message
 
 
 def test_a_unit_believes_a_name():
