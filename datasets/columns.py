@@ -89,13 +89,12 @@ def recognise_with_unit(name):
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
-def resolve(headers, chosen, label):
+def resolve(table, chosen, label):
     """Match the columns of a table with the canonical names.
 
     Parameters
     ----------
-    headers : sequence
-        Names of the columns of the table.
+    table : pandas.DataFrame
     chosen : mapping of str to object
         Canonical name, or ``run``, to the column that holds it, before any recognition.
     label : str
@@ -103,28 +102,41 @@ def resolve(headers, chosen, label):
 
     Returns
     -------
-    dict
-        Canonical name to a name of `headers`, for the columns that the table has.
+    names : dict
+        Canonical name to a column of the table, for those that it has; of several the one with fewest blanks.
+    several : dict
+        Canonical name to the columns that could each be it, where they differ.
 
     Raises
     ------
     InputError
-        If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
-        candidates.
+        If `chosen` has a key that is not canonical or a column that is not there.
     """
-    _check_chosen(headers, chosen, (*ALIASES, RUN), label)
-    names = {}
+    _check_chosen(list(table.columns), chosen, (*ALIASES, RUN), label)
+    names, several = {}, {}
     for canonical in ALIASES:
-        others = [name for name in headers if name not in chosen.values()]
+        others = [name for name in table if name not in chosen.values()]
         free = [name for name in others if recognise(name) == canonical]
+        if free and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
+            free += [name for name in others if name not in free and recognise(_last_part(name)) == canonical]
         free = free or [name for name in others if recognise_with_unit(name) == canonical]
         free = free or [name for name in others if recognise_later(name) == canonical]
         if canonical == "parameters":
             free = _active([name for name in others if recognise_later(name) == canonical]) or free
-        name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
-        if name is not None:
-            names[canonical] = name
-    return names
+        if canonical in free:
+            free = [canonical, *(name for name in free if str(name).lower() == canonical or "." in str(name))]
+        free = list(dict.fromkeys(sorted(free, key=lambda name: table[name].isna().sum())))
+        if canonical in chosen:
+            names[canonical] = chosen[canonical]
+        elif free:
+            names[canonical] = free[0]
+            if not all(table[name].equals(table[free[0]]) for name in free):
+                several[canonical] = free
+    return names, several
+
+
+def _last_part(name):
+    return str(name).rpartition(".")[2]
 
 
 class Called:

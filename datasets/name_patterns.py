@@ -1,14 +1,13 @@
 """Sizes that are read from names of runs and files by patterns such as ``curve_N{parameters}_D{}.csv``."""
 
 import re
-import shlex
 
 import pandas as pd
 
 from ..errors import InputError
-from .columns import ALIASES, RUN, SIZES, choice
+from .columns import ALIASES, RUN
 from .notation import parsed
-from .wording import listed, printable, quoted, suggestion
+from .wording import listed, quoted, suggestion
 
 FIELD = re.compile(r"\{([^{}]*)\}")
 SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
@@ -21,7 +20,8 @@ TOKENS = re.compile(rf"(?<=[dD]){SIZE}(?![0-9A-Za-z])|[0-9]+(?:[.p-][0-9]+)?{SUF
 NAMES = {"run", "name", "model", "modelname", "runname", "modelid", "id", "experiment", "checkpoint"}  # without signs
 LONGEST = 200  # characters of a pattern
 LONGEST_NAME = 300
-MOST_FIELDS = 8
+MOST_FIELDS = 12
+LONG, AROUND = 40, 6  # characters of a pattern that is shortened, and before the size in it
 SHOWN = 3  # names in a message
 MOST_LISTED = 8  # columns in a message
 
@@ -189,59 +189,52 @@ def of_each_run(table, pattern, column, label):
     return with_sizes_of_names(table, column, pattern, "from_name", label)
 
 
-def refuse_sizes_in_names(table, numbers, chosen, label):
-    """Refuse a table that lacks sizes where names of runs or of files state them, with the pattern that reads them.
+def sizes_in_names(table, tokens):
+    """Return how names of runs, models or files state sizes: the column, the option and the pattern; or None.
 
     Parameters
     ----------
     table : pandas.DataFrame
-    numbers : mapping of object to str
-        Columns that hold numbers to their canonical names.
-    chosen : collection of str
-        Canonical names for which the user named a column.
-    label : str
-        Name of the table in messages.
+    tokens : bool
+        Whether tokens are wanted too.
+
+    Returns
+    -------
+    tuple of str or None
+        Without an option and a pattern where the names are sizes, such as 70M.
+
+    Examples
+    --------
+    >>> sizes_in_names(pd.DataFrame({"model": ["pythia-70m", "pythia-1.4b"]}), False)
+    ('model', 'from_name', 'pythia-{parameters}')
     """
-    sizes = [name for name in SIZES if name in numbers.values() or name in table or name in chosen]
-    if len(sizes) >= 2 or "parameters" in sizes or any("param" in str(name).lower() for name in table):
-        return
-    columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES and name not in numbers]
+    columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES]
     for column in (*sorted(columns, key=lambda name: name != RUN), *(["file"] if "file" in table else [])):
-        if not table[column].map(type).eq(str).all():
+        names = list(table[column].dropna().unique())
+        if not names or not all(isinstance(name, str) for name in names):
             continue
-        names = list(table[column].unique())
         if all((number := parsed(name))[0] and "suffix" in number[1] for name in names):
-            seem, way = "to be", choice("parameters", column)
-        else:
-            pattern = _guessed(names[0], tokens=not sizes)
-            if not pattern or not all(_matched(_expression(pattern), name) for name in names):
-                continue
-            option = "from_file" if column == "file" else "from_name"
-            flag = f"--{option.replace('_', '-')} {shlex.quote(printable(pattern))}"
-            chosen = f'columns={{"run": {quoted(column)}}}, ' if column not in (RUN, "file") else ""
-            flag = f"--column {shlex.quote(f'run={column}')} {flag}" if chosen else flag
-            seem, way = "to hold", f"{chosen}{option}={quoted(pattern)} ({flag})"
-        step = next((x for x in table if str(x).lower() in ("step", "steps") and not sizes), None)
-        steps = (
-            f"; if {quoted(step)} counts steps, give the tokens of one with {choice('tokens', step)} and "
-            'unit={"tokens": 5e5} (--unit tokens=5e5)'
-            if step
-            else ""
-        )
-        raise InputError(
-            f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; names in {quoted(column)} such "
-            f"as {quoted(names[0])} seem {seem} parameters: read them with {way}{steps}"
-        )
+            return column, "", ""
+        for pattern in _guesses(names[0], tokens):
+            sizes = [
+                match and match["parameters"] for match in (_matched(_expression(pattern), name) for name in names)
+            ]
+            if all(sizes) and (len(set(sizes)) > 1 or len(names) == 1):
+                return column, "from_file" if column == "file" else "from_name", pattern
+    return None
 
 
-def _guessed(name, tokens=False):
-    """Return a pattern that reads sizes from a name, with {} for other numbers, or nothing."""
-    size = STRONG.search(name) if len(name) <= LONGEST and not re.search("[{}]", name) else None
-    if size is None:
-        return None
-    rest = [name[: size.start()], name[size.end() :]]
-    seen = TOKENS.search(rest[1]) if tokens else None
-    rest = [rest[0], rest[1][: seen.start()], rest[1][seen.end() :]] if seen else rest
-    rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
-    pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
-    return pattern if len(FIELD.findall(pattern)) <= MOST_FIELDS else None
+def _guesses(name, tokens):
+    """Yield patterns that read sizes from a name, with {} for other numbers."""
+    if len(name) > LONGEST or re.search("[{}]", name):
+        return
+    for size in STRONG.finditer(name):
+        rest = [name[: size.start()], name[size.end() :]]
+        seen = TOKENS.search(rest[1]) if tokens else None
+        rest = [rest[0], rest[1][: seen.start()], rest[1][seen.end() :]] if seen else rest
+        rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
+        pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
+        if len(pattern) > LONG and not seen:
+            pattern = f"{{}}{name[max(size.start() - AROUND, 0) : size.start()]}{{parameters}}{name[size.end() : size.end() + 1]}{{}}"
+        if len(FIELD.findall(pattern)) <= MOST_FIELDS:
+            yield pattern

@@ -149,10 +149,8 @@ def _wide(frame, name):
     places = [f"{place(frame, row)}, column {quoted(column)}" for column in sizes for row in frame.index]
     table = pd.concat(parts).set_axis(pd.Index(places, name="place", dtype=object))
     table = table[table["loss"].notna()]
-    return (
-        table,
-        f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')} with parameters and loss",
-    )
+    sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
+    return table, f"{sentence} with parameters and loss"
 
 
 def _refuse_size(rows, columns, name):

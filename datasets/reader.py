@@ -10,7 +10,7 @@ from .checks import Changes
 from .columns import Called
 from .formats import open_table
 from .kinds import KINDS
-from .name_patterns import check_pattern, of_each_file, of_each_run, refuse_sizes_in_names
+from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
 from .panels import melted
 from .storing import note_names
@@ -258,8 +258,6 @@ def read(
         table, sentence = of_each_run(table, from_name, columns.get("run", "run"), label)
         changes.add("from_name", sentence, value=from_name)
     numbers = parts.numbers(table.columns, columns)
-    if kind == "runs":
-        refuse_sizes_in_names(table, numbers, columns, label)
     table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)
     table = parts.parse(
         table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}

@@ -45,11 +45,12 @@ def parse(
     multiple = _multiple(flop_per_parameter_token)
     opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
     table, expressions = with_derived(opened, columns, sure, changes)
-    names = _numeric(resolve(list(table.columns), columns, label), table, columns)
+    names, several = resolve(table, columns, label)
+    names = _numeric(names, table, columns)
     needed = selection.names_in(needed)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
-    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size)
+    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several)
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:
@@ -156,7 +157,7 @@ def _set_aside_budget(facts, changes):
     if not later or "training_flop" in facts.chosen:
         return
     counts = facts.counts()
-    if len(counts) == 1 and not agree(counts[0]):
+    if counts and not any(map(agree, counts)):
         span = f"{counts[0][1]:.3g} to {counts[0][2]:.3g}"
         changes.add("budget", f"column {quoted(header)} is {span} of 6ND: C = 6ND is used in its place", column=header)
         del facts.names["training_flop"]

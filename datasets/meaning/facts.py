@@ -6,6 +6,7 @@ import numpy as np
 
 from ..cells import numbers
 from ..columns import ALIASES, SIZES, recognise
+from ..notation import parsed
 from ..units import split_header
 from ..wording import quoted
 from .magnitudes import logarithm
@@ -13,6 +14,7 @@ from .names import is_accuracy, is_part, is_rate, logarithm_of, sounds_like, wor
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
 LEAST_ROWS = 3
+LEAST_FILLED = 0.2  # of the cells of a column, in which sheets have lines between
 CLEAR = 0.7  # rank correlation with compute
 LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
@@ -38,6 +40,8 @@ class Facts:
         FLOP of a parameter and a token.
     size : str, optional
         The only size that is needed; two of three where there is none.
+    several : dict of str to list
+        Canonical name to columns that could each be it.
     """
 
     table: object
@@ -48,15 +52,18 @@ class Facts:
     perplexity: bool = False
     multiple: float = 6.0
     size: str | None = None
+    several: dict = field(default_factory=dict)
     _values: dict = field(default_factory=dict)
 
     def values(self, header):
-        """Return a column as positive numbers in the unit of its header, or None where fewer than half are."""
+        """Return a column as positive numbers in the unit of its header, or None where few cells are."""
         if header not in self._values:
-            values, _ = numbers(self.table[header], header)
+            values, faults = numbers(self.table[header], header)
+            for fault in faults:
+                values[fault.row] = parsed(str(self.table.at[fault.row, header]))[0]
             values = values.where(np.isfinite(values) & (values > 0))
             unit = None if header in self.derived else split_header(header)[1]
-            few = values.notna().mean() < 0.5 or not len(values)
+            few = values.notna().mean() < LEAST_FILLED or not len(values)
             self._values[header] = None if few else values * (unit if isinstance(unit, float) else 1.0)
         return self._values[header]
 

@@ -16,8 +16,8 @@ class Fix:
     columns : dict of str to str
     unit : dict of str to float or str
     ignore : tuple of str
-    numbers : dict of str to float or bool
-        Other options that take a number, or True for those that are on or off.
+    others : dict of str to float or str or True
+        Other options; those that are on or off are True.
 
     Examples
     --------
@@ -28,14 +28,14 @@ class Fix:
     columns: dict = field(default_factory=dict)
     unit: dict = field(default_factory=dict)
     ignore: tuple = ()
-    numbers: dict = field(default_factory=dict)
+    others: dict = field(default_factory=dict)
 
     def __add__(self, other):
         ignore = tuple(dict.fromkeys((*self.ignore, *other.ignore)))
-        return Fix(self.columns | other.columns, self.unit | other.unit, ignore, self.numbers | other.numbers)
+        return Fix(self.columns | other.columns, self.unit | other.unit, ignore, self.others | other.others)
 
     def __bool__(self):
-        return bool(self.columns or self.unit or self.ignore or self.numbers)
+        return bool(self.columns or self.unit or self.ignore or self.others)
 
     def __str__(self):
         return f"{', '.join(self.in_a_script())} ({' '.join(self.on_the_command_line())})"
@@ -46,18 +46,22 @@ class Fix:
         unit = ", ".join(f'"{name}": {_plain(unit)}' for name, unit in self.unit.items())
         ignore = ", ".join(quoted(name) for name in self.ignore)
         texts = [columns and f"columns={{{columns}}}", unit and f"unit={{{unit}}}", ignore and f"ignore=[{ignore}]"]
-        return [text for text in texts if text] + [
-            f"{name}={value}" if value is True else f"{name}={value:g}" for name, value in self.numbers.items()
-        ]
+        return [text for text in texts if text] + [f"{name}={_shown(value)}" for name, value in self.others.items()]
 
     def on_the_command_line(self):
         """Return the options as words of a shell."""
         pairs = [("column", f"{name}={column}") for name, column in self.columns.items()]
         pairs += [("unit", f"{name}={_plain(unit).strip(chr(34))}") for name, unit in self.unit.items()]
         pairs += [("ignore", name) for name in self.ignore]
-        pairs += [(name.replace("_", "-"), f"{value:g}") for name, value in self.numbers.items() if value is not True]
-        flags = [f"--{name.replace('_', '-')}" for name, value in self.numbers.items() if value is True]
+        pairs += [
+            (name.replace("_", "-"), quoted(x).strip(chr(34))) for name, x in self.others.items() if x is not True
+        ]
+        flags = [f"--{name.replace('_', '-')}" for name, value in self.others.items() if value is True]
         return [f"--{option} {shlex.quote(printable(value))}" for option, value in pairs] + flags
+
+
+def _shown(value):
+    return f'"{printable(value)}"' if isinstance(value, str) else f"{value}"
 
 
 def _plain(unit):

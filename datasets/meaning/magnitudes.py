@@ -203,7 +203,7 @@ def check_losses(runs, names, label, *, sure=()):
     if header is None or "loss" in sure:
         return
     loss = runs["loss"]
-    perplexity = Fix(columns={"perplexity": str(header)}, numbers={"perplexity": True})
+    perplexity = Fix(columns={"perplexity": str(header)}, others={"perplexity": True})
     apart = f'where="loss < {HIGH}" (--where "loss < {HIGH}")'
     fixes = [f"if it is a perplexity, say so with {perplexity}", f"if such runs diverged, leave them out with {apart}"]
     other = f"if it is no cross entropy, give {Fix(unit={'loss': 'other'})}"

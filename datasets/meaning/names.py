@@ -34,22 +34,8 @@ TOKENS_OF_ONE = {
 }
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
 ACCURACIES = {
-    *{
-        "acc",
-        "accuracy",
-        "accuracies",
-        "score",
-        "correct",
-        "f1",
-        "bleu",
-        "rouge",
-        "auc",
-        "em",
-        "reward",
-        "top1",
-        "top5",
-    },
-    *{"mmlu", "hellaswag", "arc", "piqa", "lambada", "winogrande", "top"},
+    *{"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward", "top"},
+    *{"top1", "top5", "acc1", "acc5", "mmlu", "hellaswag", "arc", "piqa", "lambada", "winogrande"},
 }
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
 NOT_TRAINED_ON = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens
@@ -80,7 +66,13 @@ def words(name):
     (['params', 'non', 'embed', 'b'], ['eval', 'val', 'loss'])
     """
     text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", str(name))
-    return re.findall(r"[a-z0-9]+", text.lower().replace("nonembed", "non embed").replace("dataset", "data set"))
+    return re.findall(
+        r"[a-z0-9]+",
+        text.lower()
+        .replace("nonembed", "non embed")
+        .replace("dataset", "data set")
+        .replace("hyperparameter", "setting"),
+    )
 
 
 def is_rate(name):
@@ -212,11 +204,13 @@ def sounds_like(canonical, name):
         or (canonical == "tokens" and NOT_TRAINED_ON & set(parts))
     ):
         return 0
-    if canonical == "loss" and "train" in parts:
-        return int(not is_rate(name) and not counts_steps(name))
+    if canonical == "parameters" and parts == ["model"]:
+        return 1
     sounds = SOUNDS[canonical]
     places = [place for place, sound in enumerate(sounds) if sound in (parts if len(sound) < 4 else text)]
     whole = 3 if WHOLE & set(parts) else 0
+    if canonical == "loss" and "train" in parts:
+        return int(bool(places) and not is_rate(name))
     return len(sounds) - places[0] + whole if places else 0
 
 

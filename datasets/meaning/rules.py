@@ -5,11 +5,12 @@ All problems of a table are raised in one message. A new rule is a new function 
 """
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import InputError
 from ..checks import place
-from ..columns import SIZES, choice, setting_aside
+from ..columns import RUN, SIZES, choice, setting_aside
+from ..name_patterns import sizes_in_names
 from ..units import split_header
 from ..wording import listed, quoted
 from .fixes import Fix
@@ -115,6 +116,14 @@ def lacking_sizes(facts, shown):
     units = likely_units(facts.sizes(roles))
     new = {name: unit for name, unit in units.items() if name not in (*facts.sure, *fix.unit)}
     otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
+    fix += _without_gaps(
+        facts, [x for name in chosen for x in [proposals[name][0].columns.get(name)] if x in facts.table]
+    )
+    if pattern := next((x for name, x in fix.others.items() if name.startswith("from_")), ""):
+        what = "sizes" if "{tokens}" in pattern else "parameters"
+        text += f"; names such as {quoted(_a_name(facts, fix))} seem to hold {what}"
+        if "{tokens}" in pattern:
+            fix = replace(fix, columns={name: x for name, x in fix.columns.items() if name != "tokens"})
     return Problem("; ".join([text, *filter(None, lists)]), fix + Fix(unit=new if fix else {}), otherwise)
 
 
@@ -137,6 +146,8 @@ def _proposal(facts, canonical):
         }
         otherwise = "if one is a sequence, also --unit tokens=1024 with its length" if sampled else ""
         return Fix(columns={canonical: facts.logarithm(canonical, candidates[0]) or str(candidates[0])}), otherwise
+    if canonical == "parameters" and (way := _in_names(facts)):
+        return way
     if canonical == "parameters" and (header := facts.names.get("parameters_nonembedding")):
         return Fix(columns={canonical: str(header)}), "N is then without embeddings"
     for header in facts.free() if canonical == "tokens" else ():
@@ -144,6 +155,31 @@ def _proposal(facts, canonical):
             fix = Fix(columns={canonical: str(header)}, unit={canonical: unit})
             return fix, f"with the tokens of one in place of {unit:g}"
     return None
+
+
+def _without_gaps(facts, headers):
+    """Return the fix that leaves out rows without a positive number in a proposed column, such as step 0."""
+    gaps = any(facts.values(x).isna().any() for x in headers if facts.values(x) is not None)
+    return Fix(others={"drop_missing": True}) if gaps else NOTHING
+
+
+def _a_name(facts, fix):
+    column = "file" if "from_file" in fix.others else fix.columns.get(RUN, RUN)
+    return facts.table[column].dropna().iloc[0]
+
+
+def _in_names(facts):
+    """Return the fix that reads sizes from names of runs, models or files, of files of several rows the last."""
+    wanted = not {"tokens", "training_flop"} & set(facts.names)
+    if (way := sizes_in_names(facts.table, wanted)) is None:
+        return None
+    column, option, pattern = way
+    if not option:
+        return Fix(columns={"parameters": str(column)}), ""
+    fix = Fix(columns={} if column in (RUN, "file") else {RUN: str(column)}, others={option: pattern})
+    if option == "from_file" and facts.table[column].value_counts().median() >= 3:
+        fix += Fix(others={"last_of": RUN})
+    return fix, ""
 
 
 def is_total(canonical, name):
@@ -166,6 +202,15 @@ def nearest(columns, words_, shown):
     names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
     more = len(columns) - len(names)
     return listed(names) + (f" and {more} more" if more > 0 else "")
+
+
+def several_columns(facts, shown):
+    """Check that no two different columns could each play a part."""
+    names = {name: x for name, x in facts.several.items() if name != "perplexity" or facts.perplexity}
+    if not names:
+        return None
+    texts = [f"columns {nearest(x, [name], shown)} could each be {name}" for name, x in names.items()]
+    return Problem("; ".join(texts), Fix(columns={name: str(x[0]) for name, x in names.items()}), "")
 
 
 def lacking_loss(facts, shown):
@@ -194,18 +239,20 @@ def lacking_loss(facts, shown):
     if near := [x for x in facts.candidates("perplexity") if not candidates]:
         if (parts := logarithm_of(near[0])) and parts[0] in ("", "e"):
             return Problem(f"no column for loss; {facts.span(near[0])} is one", Fix(columns={"loss": str(near[0])}))
-        perplexity = Fix(columns={"perplexity": str(near[0])}, numbers={"perplexity": True})
+        perplexity = Fix(columns={"perplexity": str(near[0])}, others={"perplexity": True})
         return Problem(
             f"no column for loss; {facts.span(near[0])} may be a perplexity, whose logarithm is one", perplexity
         )
-    if not candidates and (negative := [x for x in facts.free() if facts.is_negative(x) and "lik" in str(x).lower()]):
-        return Problem(f"no column for loss; {quoted(negative[0])} is negative, as a log likelihood is",
-                       Fix(columns={"loss": f"-{named(negative[0])}"}), "if it is of all tokens, divided by their number")  # fmt: skip
+    if negative := [x for x in facts.free() if not candidates and "lik" in str(x).lower() and facts.is_negative(x)]:
+        text = f"no column for loss; {quoted(negative[0])} is negative, as a log likelihood is"
+        fix = Fix(columns={"loss": f"-{named(negative[0])}"})
+        return Problem(text, fix, "if it is of all tokens, divided by their number")
     if not candidates:
         columns = nearest(facts.table.columns, ["loss", "val_loss"], shown)
         return Problem(f"no column for loss; the columns are {columns}; name it with {choice('loss', 'NAME')}")
     spans = ", ".join(facts.span(header) for header in candidates[:shown])
-    return Problem(f"no column for loss; there are {spans}", *_as_loss(facts, candidates[0]))
+    fix, otherwise = _as_loss(facts, candidates[0])
+    return Problem(f"no column for loss; there are {spans}", fix + _without_gaps(facts, candidates[:1]), otherwise)
 
 
 def _as_loss(facts, header):
@@ -264,6 +311,8 @@ def epochs_for_tokens(facts, shown):
     header = facts.names.get("tokens")
     if header is None or facts.stated("tokens") or counts_data(header) or "unique_tokens" in facts.names:
         return None
+    if any(map(agree, facts.counts())):  # the FLOP are those of these tokens
+        return None
     for column in facts.table:
         passes = facts.values(column) if counts_epochs(column) and column not in facts.derived else None
         if passes is None or passes.nunique() < 2 or (passes.dropna() % 1 > 0).any() or {*words(header)} & SEEN:
@@ -280,7 +329,7 @@ def epochs_for_tokens(facts, shown):
 
 
 def _in_bits(unit):
-    return Fix(unit={"loss": unit}, numbers={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
+    return Fix(unit={"loss": unit}, others={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
 
 
 def _of_bits(header, unit):
@@ -393,7 +442,7 @@ def forward_flop(facts, shown):
         return None
     return Problem(
         f"column {quoted(header)} is the FLOP of the forward pass by its name",
-        Fix(numbers={"flop_per_parameter_token": 2}),
+        Fix(others={"flop_per_parameter_token": 2}),
         'if it is those of training, unit={"training_flop": 1} (--unit training_flop=1)',
     )
 
@@ -420,7 +469,7 @@ def fix_of_compute(facts):
     count = next((x for x in facts.counts() if x[0] == str(facts.names["parameters"])), None)
     for multiple in MULTIPLES if count else ():
         if agree((count[0], *(x * facts.multiple / multiple for x in count[1:]))):
-            fix = Fix(numbers={"flop_per_parameter_token": multiple})
+            fix = Fix(others={"flop_per_parameter_token": multiple})
             return f"every row has {multiple:g}ND: if they are counted so, give {fix}, or leave them out with {aside}"
     unit = unit_of_compute((count[1] * count[2]) ** 0.5) if count else None
     return f"if it is in units of {unit:g}, give {Fix(unit={'training_flop': unit})}" if unit else ""
@@ -447,6 +496,7 @@ def agree(count):
 
 
 RULES = (
+    several_columns,
     lacking_sizes,
     lacking_loss,
     bits_for_loss,
