@@ -27,19 +27,7 @@ PACKAGE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Fault:
-    """One cell that cannot be used.
-
-    Parameters
-    ----------
-    row : object
-        Label of the row in the index of the table.
-    column : object
-        Name of the column in the file or in the result.
-    problem : str
-        What the cell holds, ``found 0, which is not a positive finite number``.
-    fix : str
-        How to fix it.
-    """
+    """One cell that cannot be used: its row in the index, its column, the problem and how to fix it."""
 
     row: object
     column: object
@@ -70,20 +58,7 @@ def blank(cell):
 
 
 def refuse(faults, frame, label):
-    """Raise one error for all faults, if there are any: as many as 600 characters hold, up to ten, then a count.
-
-    Parameters
-    ----------
-    faults : iterable of Fault
-    frame : pandas.DataFrame
-        The table, with rows indexed as `open_table` does it.
-    label : str
-        Name of the table in messages.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise one error for all faults of cells, if there are any: as many as 600 characters hold, up to ten."""
     faults = list(faults)
     if not faults:
         return
@@ -108,28 +83,7 @@ def _message(faults, number, frame, label):
 
 
 def refuse_first(wrong, column, describe, fix, table, label, others=""):
-    """Raise an error at the first row that is `wrong`, if there is one.
-
-    Parameters
-    ----------
-    wrong : pandas.Series of bool
-        By row of `table`.
-    column : object
-        Name of the column in the file.
-    describe : callable
-        Takes the label of a row and returns what the cell holds.
-    fix : str
-        How to fix it.
-    table : pandas.DataFrame
-    label : str
-        Name of the table in messages.
-    others : str
-        Text for further rows, with ``{}`` for their number.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse the first row that is `wrong`: `describe` tells what it holds, `others` the number of further rows."""
     if wrong.any():
         row, count = wrong.idxmax(), wrong.sum() - 1
         more = others.format(count) if count else ""
@@ -137,24 +91,7 @@ def refuse_first(wrong, column, describe, fix, table, label, others=""):
 
 
 def refuse_differences(table, group, columns, label):
-    """Refuse a table in which rows of one run or model differ in a column that must be constant.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows indexed as `open_table` does it.
-    group : str
-        Column of names, such as ``"run"``.
-    columns : sequence of str
-        Columns that must be constant for each name; those that the table lacks are ignored.
-    label : str
-        Name of the table in messages.
-
-    Raises
-    ------
-    InputError
-        At the first row that differs from one before, with both values.
-    """
+    """Refuse a table in which rows of one `group`, such as a run, differ in a column that must be constant."""
     number, _ = pd.factorize(table[group])
     _, earliest = np.unique(number, return_index=True)
     for column in columns:
@@ -221,20 +158,7 @@ def check_at_most(part, whole, whole_text, runs, names, label):
 
 
 class Changes:
-    """Record what reading a table left out or changed, and warn of each change.
-
-    Parameters
-    ----------
-    label : str
-        Name of the table in messages.
-    table : pandas.DataFrame
-        The table as it was opened, with earlier changes in ``attrs``.
-
-    Attributes
-    ----------
-    entries : list of dict
-        Plain values, for ``attrs["reading"]`` and the record of a fit.
-    """
+    """Record in `entries` what reading a table left out or changed, and warn of each change."""
 
     def __init__(self, label, table):
         self.label, self.entries = label, list(table.attrs.get("reading", []))

@@ -90,27 +90,10 @@ def recognise_with_unit(name):
 
 
 def resolve(table, chosen, label):
-    """Match the columns of a table with the canonical names.
+    """Return the columns that play each part, by canonical name, and the columns of which several could.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    chosen : mapping of str to object
-        Canonical name, or ``run``, to the column that holds it, before any recognition.
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    names : dict
-        Canonical name to a column of the table, for those that it has; of several the one with fewest blanks.
-    several : dict
-        Canonical name to the columns that could each be it, where they differ.
-
-    Raises
-    ------
-    InputError
-        If `chosen` has a key that is not canonical or a column that is not there.
+    Those that are `chosen` go before any recognition; of several the one with fewest blanks is taken. A key of `chosen`
+    that is not canonical, or a column that is not there, is refused.
     """
     _check_chosen(list(table.columns), chosen, (*ALIASES, RUN), label)
     names, several = {}, {}
@@ -130,7 +113,7 @@ def resolve(table, chosen, label):
             names[canonical] = chosen[canonical]
         elif free:
             names[canonical] = free[0]
-            if not all(table[name].equals(table[free[0]]) for name in free):
+            if len(free) > 1 and (len(table) < 2 or not all(table[name].equals(table[free[0]]) for name in free)):
                 several[canonical] = free
     return names, several
 
@@ -140,17 +123,7 @@ def _last_part(name):
 
 
 class Called:
-    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Canonical names.
-    chosen : mapping of str to object
-        Canonical name to the column that holds it.
-    aliases : mapping of str to str
-        Canonical name to other names, in lower case and without anything but letters and digits.
-    """
+    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``."""
 
     def __init__(self, names, chosen, aliases):
         self._chosen = [chosen[name] for name in names if name in chosen]
@@ -167,34 +140,9 @@ def _words(canonical, aliases):
 def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
-    A table that lacks a column is refused.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    chosen : mapping of str to object
-        Canonical name to the column that holds it, before any recognition.
-    needed, optional : sequence of str
-        Canonical names, those that must be there and the others.
-    label : str
-        Name of the table in messages.
-    aliases : mapping of str to str
-        As for `Called`. A column that bears a canonical name exactly goes before others.
-    hint : str
-        Another fix for a table that lacks a column.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        Without the columns whose names others take.
-    names : dict of str to object
-        Canonical name to that of the table, of those that it has.
-
-    Raises
-    ------
-    InputError
-        If `chosen` has a key that is not canonical, a column that is not there, or a column twice. Also if several
-        columns could be one, or if a needed one is missing.
+    `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
+    those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
+    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
     canonicals, names = (*needed, *optional), dict(chosen)

@@ -24,34 +24,11 @@ SHOWN = 5  # different sentences about files of a pattern
 
 
 def open_table(source, *, text=(), form=None):
-    """Open a table with its cells unchanged.
+    """Return the unchanged table of a file, of a pattern of files or of a frame, its label in messages and its name.
 
-    Parameters
-    ----------
-    source : path or pandas.DataFrame
-        A .csv, .tsv, .txt, .md, .json, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as
-        ``runs-*.csv`` that matches several, or a frame.
-    text : collection of str
-        Columns of a text file that stay unchanged text, such as names, even if they are numbers.
-    form : callable, optional
-        Takes the frame of each file and its name and returns a frame of another form, such as a panel with a row for
-        each reading.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The unchanged columns. An index named ``line`` counts the lines of a text file from 1, one named ``row`` counts
-        from 0, and one named ``place`` holds file and line. ``attrs["sentences"]``
-        lists what to report about the way it was read, if anything.
-    label : str
-        Name of the table in messages.
-    name : str
-        Name of the file, or the ``attrs["source"]`` of a frame.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, if it cannot be read as a table, or if it has no rows.
+    `text` has the columns of a text file that stay text, and `form` gives each frame another form, such as a panel with
+    a row for each reading. The index is called ``line`` (from 1), ``row`` (from 0) or ``place`` (file and line), and
+    ``attrs["sentences"]`` lists what to report about the way it was read. A table that cannot be read is refused.
     """
     if isinstance(source, pd.DataFrame):
         label = name = source.attrs.get("source", "the table")

@@ -27,15 +27,7 @@ MOST_LISTED = 8  # columns in a message
 
 
 def check_pattern(pattern, option):
-    """Refuse a pattern that names no column, or one that does not exist, before a file is opened.
-
-    Parameters
-    ----------
-    pattern : str
-        Text with ``{canonical column}`` where a value is and ``{}`` where anything may be.
-    option : str
-        ``from_name`` or ``from_file``.
-    """
+    """Refuse a pattern that names no column, or one that does not exist, before a file is opened."""
     example = f"write one such as {option}='N{{parameters}}_{{}}'"
     if (
         not isinstance(pattern, str)
@@ -71,29 +63,9 @@ def _expression(pattern):
 
 
 def with_sizes_of_names(table, column, pattern, option, label):
-    """Add the columns that a pattern reads from the names in a column of a table.
+    """Return a table with the columns that a pattern reads from the names in a column, and what to report.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    column : str
-        Column of names.
-    pattern : str
-    option : str
-        ``from_name`` or ``from_file``.
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-    sentence : str
-        What to report.
-
-    Raises
-    ------
-    InputError
-        If the pattern does not fit a name, or a column is there already.
+    A pattern that does not fit a name, or reads a column that is there already, is refused.
 
     Examples
     --------
@@ -148,22 +120,7 @@ def _matched(expression, name):
 
 
 def of_each_file(table, pattern, name, label):
-    """Add what a pattern reads from the names of files, and the column ``run`` with each file as a run.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With a column ``file`` if there are several files.
-    pattern : str
-    name : str
-        Name of the file, if there is one.
-    label : str
-
-    Returns
-    -------
-    table : pandas.DataFrame
-    sentence : str
-    """
+    """Return a table with what a pattern reads from the names of files, each a ``run``, and what to report."""
     column = next(
         (x for x in ("file___", "file__", "file_", "file") if x in table and table.index.name == "place"), None
     )
@@ -190,18 +147,9 @@ def of_each_run(table, pattern, column, label):
 
 
 def sizes_in_names(table, tokens):
-    """Return how names of runs, models or files state sizes: the column, the option and the pattern; or None.
+    """Return the column whose names of runs, models or files state sizes, the option and the pattern; or None.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    tokens : bool
-        Whether tokens are wanted too.
-
-    Returns
-    -------
-    tuple of str or None
-        Without an option and a pattern where the names are sizes, such as 70M.
+    The option and the pattern are empty where the names are sizes, such as 70M.
 
     Examples
     --------
@@ -235,6 +183,7 @@ def _guesses(name, tokens):
         rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
         pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
         if len(pattern) > LONG and not seen:
-            pattern = f"{{}}{name[max(size.start() - AROUND, 0) : size.start()]}{{parameters}}{name[size.end() : size.end() + 1]}{{}}"
+            before, after = name[max(size.start() - AROUND, 0) : size.start()], name[size.end() : size.end() + 1]
+            pattern = f"{{}}{before}{{parameters}}{after}{{}}"
         if len(FIELD.findall(pattern)) <= MOST_FIELDS:
             yield pattern

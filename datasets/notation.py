@@ -37,18 +37,7 @@ LEAST_COMMAS = 3  # cells that show that commas are decimal
 
 
 def parsed(text):
-    """Return the number that a text states, and how it is written.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    number : float or None
-        None where the text is no number.
-    marks : dict of str to str
-        What is special about the notation, such as ``{"M": "M"}`` or ``{"separator": ","}``; empty for 2.5e9.
+    """Return the number that a text states, or None, and how it is written: marks, none of them for 2.5e9.
 
     Examples
     --------
@@ -83,30 +72,10 @@ def parsed(text):
 
 
 def as_written(table, canonicals, flags, units, changes):
-    """Convert cells that people write as 70M, 12,345,678, ~257M or yes to numbers, and record it.
+    """Return a table with cells that people write as 70M, 12,345,678, ~257M or yes as numbers, and record it.
 
-    A cell that could mean two numbers, such as 12,345, is left for the check of its column, which refuses it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `open_table` returns it.
-    canonicals : mapping of str to str
-        Name of each column that holds numbers to its canonical name.
-    flags : collection of str
-        Canonical names of columns that are 0 or 1.
-    units : mapping of str to object
-        Canonical name to the unit that the user gave.
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    InputError
-        If a column has both suffixes and a unit.
+    `canonicals` has the columns that hold numbers with their canonical names, of which `flags` are 0 or 1. A cell that
+    could mean two numbers, such as 12,345, is left for the check of its column. Suffixes with a unit are refused.
     """
     columns = {}
     for column, canonical in canonicals.items():

@@ -25,19 +25,6 @@ SHOWN = 5
 def melted(frame, name):
     """Return the readings of an export of a tracker as a table, and any other frame unchanged.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `open_table` has it. A panel has columns such as ``run-a - val/loss`` and ``run-a - val/loss__MIN``.
-    name : str
-        Name of the file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of a panel a row for each run and step with a value: run, step, metrics. ``attrs["sentences"]`` states what was
-        changed.
-
     Examples
     --------
     >>> panel = pd.DataFrame({"Step": [0, 9], "a - loss": [5.0, 4.0], "a - loss__MIN": [5, 4], "b - loss": [None, 3]})

@@ -22,21 +22,7 @@ PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
 
 def where(table, expression, changes, *, columns=None):
-    """Return the rows for which an expression holds.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    expression : str or None
-        See `holds`; None selects every row.
-    changes : Changes
-    columns : pandas.DataFrame, optional
-        Columns that the expression may name, by default those of the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return the rows for which an expression holds, of `columns` or of those of the table; None selects every row."""
     if expression is None:
         return table
     rows = holds(expression, table if columns is None else columns, changes.label)
@@ -145,26 +131,7 @@ def _left(table, rows, changes, option, value, reason):
 
 
 def holds(expression, frame, label):
-    """Return which rows of a table an expression holds for.
-
-    Parameters
-    ----------
-    expression : str
-        Comparisons of columns, numbers, text and lists, ``in``, ``and``, ``or``, ``not`` and arithmetic. A name that
-        is no identifier goes between backticks.
-    frame : pandas.DataFrame
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    pandas.Series of bool
-
-    Raises
-    ------
-    InputError
-        If the expression cannot be read, holds anything else, names no column or is neither true nor false, naming it
-        and the columns.
+    """Return the rows of a table for which an expression holds, as bools; refuse one that runs code or names no column.
 
     Examples
     --------

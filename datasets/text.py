@@ -190,21 +190,9 @@ def _delimited(whole, delimiter, label, text):
 
 
 def table_of(records, comments, label, text, *, decimal_commas=False, titles=()):
-    """Return a table of cells.
+    """Return a table of cells by line, the header first; columns `text` stay text, and numbers may have decimal commas.
 
-    Parameters
-    ----------
-    records : dict of int to list of str
-        Cells by number of the line, the header first.
-    comments : list of int
-        Lines that were left out as comments.
-    label : str
-    text : sequence of str
-        Columns that stay text.
-    decimal_commas : bool
-        Whether numbers may have decimal commas.
-    titles : sequence of int
-        Lines above the header that were left out.
+    `comments` and `titles` are lines that were left out.
     """
     top = min(records)
     header = [name.strip() for name in records.pop(top)]

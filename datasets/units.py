@@ -39,17 +39,7 @@ CAPITAL = re.compile(rf"(.*{SIZE})([KMBT])")  # t_tokens may be training tokens
 
 
 def split_header(header):
-    """Split a header into a name and its unit, which follows it or is its first letter.
-
-    Parameters
-    ----------
-    header : object
-
-    Returns
-    -------
-    name : str
-    unit : float or str or None
-        A factor, a unit of loss, or None where the header names no unit.
+    """Return a header without its unit, and the unit: a factor, a unit of loss, or None where it names none.
 
     Examples
     --------
@@ -89,30 +79,10 @@ def _factor(text):
 
 
 def units_of(names, chosen, bytes_per_token, label, *, derived=()):
-    """Return the factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
+    """Return the factor to plain numbers, FLOP and nats per token of each column with a unit, and the unit.
 
-    Parameters
-    ----------
-    names : mapping of str to object
-        Canonical name to the name of the column in the table.
-    chosen : mapping of str to float or str, or None
-        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte, other. Takes precedence over headers.
-    bytes_per_token : float or None
-        Needed for bits per byte, and for nothing else.
-    label : str
-        Name of the table in messages.
-    derived : sequence of str
-        Columns that are arithmetic of others, whose names hold no unit.
-
-    Returns
-    -------
-    dict of str to tuple
-        Canonical name to the factor and the unit as it was named, of the columns that have one.
-
-    Raises
-    ------
-    InputError
-        If a unit is of no column, or is none.
+    `names` are those of the table by canonical name, `chosen` the units of the user, which go before those of headers,
+    and `derived` the expressions, whose names hold no unit. A unit of no column, or one that is none, is refused.
     """
     chosen = chosen or {}
     if not isinstance(chosen, Mapping):
@@ -196,21 +166,7 @@ def _in_medians(table, units, names):
 
 
 def scaled(table, units, names, changes):
-    """Multiply columns by their factors, and record it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns by canonical name.
-    units : dict
-        From `units_of`.
-    names : mapping of str to object
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return a table whose columns are multiplied by the factors of `units_of`, and record it."""
     if units.get("loss", (1,))[0] is None:
         units, note = _in_medians(table, units, names)
         changes.add(*note, column=str(names["loss"]), of="loss", unit=OTHER, factor=units["loss"][0])

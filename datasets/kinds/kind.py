@@ -74,18 +74,7 @@ class Kind:
         return (*tuple(inspect.signature(self.parse).parameters)[2:], *self.forms)
 
     def numbers(self, headers, chosen):
-        """Return the columns that hold numbers, each with its canonical name.
-
-        Parameters
-        ----------
-        headers : sequence
-            Names of the columns of a table.
-        chosen : mapping of str to object
-            Canonical name to the column that plays its part, or to an expression of columns.
-
-        Returns
-        -------
-        dict of object to str
+        """Return the columns that hold numbers, each with its canonical name; `chosen` has columns or expressions.
 
         Examples
         --------
@@ -109,24 +98,9 @@ class Kind:
         return columns
 
     def select(self, opened, changes, columns, condition, drop_missing, hint=""):
-        """Rename the columns of an opened table and return the rows that are wanted.
+        """Return the rows that are wanted of an opened table, columns by canonical name, and the names of the file.
 
-        Parameters
-        ----------
-        opened : pandas.DataFrame
-        changes : Changes
-        columns : mapping of str to str
-        condition : str or None
-            As ``where`` of `read`.
-        drop_missing : bool
-        hint : str
-            Another fix for a table that lacks a column.
-
-        Returns
-        -------
-        table : pandas.DataFrame
-        headers : dict of str to object
-            Canonical name to that of the file.
+        `hint` is another fix for a table that lacks a column.
         """
         table, headers = renamed(
             *(opened, columns),

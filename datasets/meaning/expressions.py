@@ -22,28 +22,10 @@ LONGEST = 500  # characters of an expression
 
 
 def derived(table, chosen, units, changes):
-    """Add the columns that are chosen as arithmetic of others, such as ``steps*batch_size*seq_len``.
+    """Return a table with a column for each chosen expression, such as steps*batch_size*seq_len, and their names.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    chosen : mapping of str to str
-        Canonical name to a column or to an expression. A column of that very name goes first.
-    units : mapping of str to object
-        Canonical name to its unit, of those that the user gave; other columns are in the units of their headers.
-    changes : Changes
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        With a column for each expression, called as the expression is.
-    names : list of str
-        The expressions.
-
-    Raises
-    ------
-    InputError
-        If an expression holds anything but columns, numbers, + - * /, exp(column) and 10**column, naming it.
+    A column of that very name goes first. Columns are in the units of their headers, unless the user gave a unit. What
+    is anything but columns, numbers, + - * /, exp(column) and 10**column is refused.
     """
     names = []
     for canonical, text in chosen.items():

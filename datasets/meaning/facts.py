@@ -21,27 +21,10 @@ LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
 @dataclass
 class Facts:
-    """A table that is read, for the rules.
+    """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As it was opened, with derived columns.
-    names : dict of str to object
-        Canonical name to the column that plays its part.
-    chosen : mapping
-        Those that the user chose.
-    sure : mapping of str to object
-        Units that the user gave, by canonical name.
-    derived : sequence of str
-        Columns that are expressions.
-    perplexity : bool
-    multiple : float
-        FLOP of a parameter and a token.
-    size : str, optional
-        The only size that is needed; two of three where there is none.
-    several : dict of str to list
-        Canonical name to columns that could each be it.
+    `sure` has the units that the user gave, `derived` the columns that are expressions, `size` the only size that is
+    needed, if there is one, and `several` the columns that could each play a part.
     """
 
     table: object
@@ -106,6 +89,10 @@ class Facts:
             return None
         return logarithm(canonical, header, self.values(header), parts[0])
 
+    def has_gaps(self, header):
+        """Return whether some cells of a column are no positive numbers, such as step 0."""
+        return self.values(header) is not None and bool(self.values(header).isna().any())
+
     def is_negative(self, header):
         """Return whether every number of a column is below 0, and there are some."""
         values = numbers(self.table[header], header)[0].dropna()
@@ -138,15 +125,7 @@ class Facts:
 
     @np.errstate(all="ignore")
     def counts(self):
-        """Return counts of parameters with the ratio of the FLOP to 6ND, the nearest to 1 first.
-
-        Where no count agrees, sums of two of its parts are tried too.
-
-        Returns
-        -------
-        list of tuple
-            Column or sum, least and greatest ratio.
-        """
+        """Return counts of parameters, or sums of two, with the span of FLOP over 6ND, the nearest first."""
         tokens, flop = self.role("tokens"), self.role("training_flop")
         if tokens is None or flop is None:
             return []

@@ -9,15 +9,7 @@ from ..wording import printable, quoted
 
 @dataclass(frozen=True)
 class Fix:
-    """Options of `read` that answer a problem; fixes add up with ``+``.
-
-    Parameters
-    ----------
-    columns : dict of str to str
-    unit : dict of str to float or str
-    ignore : tuple of str
-    others : dict of str to float or str or True
-        Other options; those that are on or off are True.
+    """Options of `read` that answer a problem; fixes add up with ``+``, and `others` that are on are True.
 
     Examples
     --------
@@ -66,3 +58,15 @@ def _shown(value):
 
 def _plain(unit):
     return json.dumps(unit) if isinstance(unit, str) else f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
+
+
+NOTHING, DROPPING = Fix(), Fix(others={"drop_missing": True})
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a table, how to fix it and what else may be right."""
+
+    text: str
+    fix: Fix = NOTHING
+    otherwise: str = ""

@@ -24,16 +24,7 @@ OUTLYING_ALONE, SPREADS_ALONE = 1.15, 15  # of one row, by the others
 
 
 def warn_of_repeats(runs, sizes, label):
-    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-    sizes : sequence of str
-        Columns that the loss is thought to follow from: parameters, tokens and what else a law needs.
-    label : str
-        Name of the table in messages.
-    """
+    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there."""
     # Tokens that were derived from FLOP differ in the last digits.
     sizes = [name for name in sizes if name in runs]
     keys = [runs[name].map("{:.6g}".format) if runs[name].dtype == "float64" else runs[name] for name in sizes]

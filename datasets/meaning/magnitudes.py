@@ -27,15 +27,6 @@ LOWEST, HIGH, HIGHEST = 0.01, 13, 50  # nats per token; a uniform guess among 25
 def likely_units(sizes):
     """Return the unit that each size may be in, of those that have fewer than a thousand parameters or tokens.
 
-    Parameters
-    ----------
-    sizes : mapping of str to pandas.Series
-        Canonical name to positive numbers, of the sizes that a table has.
-
-    Returns
-    -------
-    dict of str to float
-
     Examples
     --------
     >>> import pandas as pd
@@ -99,24 +90,9 @@ def seem_logarithms(values):
 
 @np.errstate(all="ignore")
 def check_sizes(runs, names, label, *, sure=(), derived=()):
-    """Refuse a table with impossible sizes, with the unit that each may be in.
+    """Refuse sizes that no run has, all three or one, with the units or logarithms that they may be, in one message.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Finite positive sizes, all three or one.
-    names : mapping of str to object
-        Canonical name to the name of the column in the table, of those that were not worked out by C = 6ND.
-    label : str
-        Name of the table in messages.
-    sure : collection of str
-        Columns whose unit the user gave, whatever they hold.
-    derived : collection of str
-        Columns that are expressions.
-
-    Raises
-    ------
-    InputError
+    `sure` has the columns whose unit the user gave, whatever they hold, and `derived` those that are expressions.
     """
     sizes = {name: runs[name] for name in SIZES if name in names}
     units = likely_units(sizes)
@@ -193,12 +169,7 @@ def _fault(name, sizes, runs, names, sure):
 
 
 def check_losses(runs, names, label, *, sure=()):
-    """Refuse losses that no language model has, with what they may be.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse losses that no language model has, with what they may be."""
     header = names.get("loss")
     if header is None or "loss" in sure:
         return

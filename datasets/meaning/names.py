@@ -216,18 +216,9 @@ def sounds_like(canonical, name):
 
 @dataclass(frozen=True)
 class Product:
-    """A total that is the product of other columns, which are recognised by words of their names.
+    """A total that is the product of columns that fulfil conditions, `optional` ones if there are, and of a constant.
 
-    Parameters
-    ----------
-    of : str
-        Canonical name of the total.
-    factors : tuple
-        Conditions that a name of each factor fulfils.
-    optional : tuple
-        Those of factors that a table need not have.
-    constant : float
-        A factor that no column has, of which `unknown` says what it is; 1 where there is none.
+    No column has the constant, of which `unknown` says what it is.
     """
 
     of: str

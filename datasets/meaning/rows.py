@@ -41,21 +41,7 @@ FEW_TOKENS = 0.1  # a parameter, in the median
 
 
 def without_copies(runs, table, keep, changes):
-    """Leave out rows of a table that are exact copies of others, with a note, unless they are wanted.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The rows to choose from, by index as in `table`.
-    table : pandas.DataFrame
-        As it was opened.
-    keep : bool
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return runs without exact copies of rows of `table`, as it was opened, with a note; all if wanted."""
     if keep or len(runs) < 2:
         return runs
     copies = table.loc[runs.index].apply(hashable).duplicated()
@@ -71,26 +57,7 @@ def without_copies(runs, table, keep, changes):
 
 
 def check_readings(runs, declared, expected, label):
-    """Refuse rows that are several readings of each run; warn where the user named the column of runs.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-    declared : bool
-        Whether the user named the column of runs; a column called ``run`` is named by its name.
-    expected : bool
-        Whether the law has an effect of each run.
-    label : str
-
-    Warns
-    -----
-    TableWarning
-        If the column of runs is named and no effect of runs is expected.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse rows that are readings of one run; warn where the column is `declared`, not where `expected`."""
     header = None if expected and RUN in runs else runs_of(runs)
     if header is None:
         return
@@ -161,12 +128,7 @@ def _even(tokens):
 
 
 def check_overflow(table, names, label):
-    """Refuse a column of tokens or FLOP some of whose whole numbers are 64-bit integers that overflowed.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a column of tokens or FLOP some of whose whole numbers are integers that overflowed."""
     for canonical in ("tokens", "training_flop"):
         if canonical not in names:
             continue
@@ -183,12 +145,7 @@ def check_overflow(table, names, label):
 
 @np.errstate(all="ignore")
 def check_lattice(runs, names, sure, label):
-    """Refuse tokens that are as few and as evenly spaced as steps are.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse tokens that are as few and as evenly spaced as steps are."""
     if "tokens" not in names or "tokens" in sure:
         return
     tokens = runs["tokens"]
@@ -234,12 +191,7 @@ def _short(number):
 
 
 def warn_of_experts(runs, names, label):
-    """Warn where models with experts differ in the total over the active parameters, of which the size is the second.
-
-    Warns
-    -----
-    TableWarning
-    """
+    """Warn where models with experts differ in the total over the active parameters, which are the size."""
     if "activ" not in str(names.get("parameters", "")).lower():
         return
     counts = {header: numbers(runs[header], header)[0] for header in runs if is_whole_count(header)}
@@ -275,23 +227,9 @@ def dropping(fault):
 
 
 def unusable(table, names, faults, needed):
-    """Return the cells of needed columns that hold no finite positive number, by kind, for `drop_missing`.
+    """Return the rows with no finite positive number in a needed column, by kind, such as ``loss "diverged"``.
 
-    A cell that holds a number in another form, such as 7B or 1,000, is none of them: it can be corrected.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns by canonical name, as numbers.
-    names : mapping of str to object
-    faults : sequence of Fault
-        Cells that are no number.
-    needed : sequence of str
-
-    Returns
-    -------
-    dict of str to pandas.Index
-        What the cells are, such as ``loss "diverged"`` or ``infinite loss``, to their rows.
+    A cell that holds a number in another form, such as 1,000, is none of them: it can be corrected.
     """
     canonical = {header: name for name, header in names.items()}
     kinds = {}

@@ -4,26 +4,21 @@ A rule is a function of `Facts` and of the number of names that its message may 
 All problems of a table are raised in one message. A new rule is a new function in `RULES`.
 """
 
-import difflib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...errors import InputError
-from ..checks import place
 from ..columns import RUN, SIZES, choice, setting_aside
 from ..name_patterns import sizes_in_names
-from ..units import split_header
-from ..wording import listed, quoted
-from .fixes import Fix
+from ..wording import listed, nearest, quoted
+from .fixes import DROPPING, NOTHING, Fix, Problem
+from .loss_rules import LOSS_RULES
 from .magnitudes import likely_units, logarithm, unit_of_compute
 from .names import (
     FORWARD,
     SEEN,
-    bits_of,
     counts_data,
     counts_epochs,
     counts_steps,
-    is_accuracy,
-    is_other_loss,
     is_part,
     is_rate,
     logarithm_of,
@@ -37,33 +32,14 @@ from .names import (
 LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
 MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
-UNIT_OTHER = {"loss": "other"}
 AGREES = 0.01  # share of 6ND
 A_STEP = 5e5  # tokens, as an example
 A_BATCH = 2**14  # a larger one is of tokens
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
-BYTES = 4.3  # of a token, as an example
-
-
-NOTHING = Fix()
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a table, how to fix it and what else may be right."""
-
-    text: str
-    fix: Fix = NOTHING
-    otherwise: str = ""
 
 
 def check_meaning(facts, label):
-    """Raise one error with all problems of a table, if there are any.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise one error with all problems of a table, if there are any."""
     if not any(rule(facts, 1) for rule in RULES):
         return
     for shown in SHOWN:
@@ -96,10 +72,9 @@ def lacking_sizes(facts, shown):
         return None
     wanted = SIZES if facts.size is None else (facts.size,)
     proposals = {name: x for name in wanted if name not in present if (x := _proposal(facts, name))}
+    lacking = 2 - len(present) if facts.size is None else 1
     # What depends on a number that the table lacks comes last.
-    chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[
-        : 2 - len(present) if facts.size is None else 1
-    ]
+    chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[:lacking]
     fix = sum((proposals[name][0] for name in chosen), NOTHING)
     text = f"two of {listed(SIZES)} are needed and {listed(present)} found"
     if facts.size is not None:
@@ -116,9 +91,7 @@ def lacking_sizes(facts, shown):
     units = likely_units(facts.sizes(roles))
     new = {name: unit for name, unit in units.items() if name not in (*facts.sure, *fix.unit)}
     otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
-    fix += _without_gaps(
-        facts, [x for name in chosen for x in [proposals[name][0].columns.get(name)] if x in facts.table]
-    )
+    fix += DROPPING if any(map(facts.has_gaps, (x for x in fix.columns.values() if x in facts.table))) else NOTHING
     if pattern := next((x for name, x in fix.others.items() if name.startswith("from_")), ""):
         what = "sizes" if "{tokens}" in pattern else "parameters"
         text += f"; names such as {quoted(_a_name(facts, fix))} seem to hold {what}"
@@ -157,12 +130,6 @@ def _proposal(facts, canonical):
     return None
 
 
-def _without_gaps(facts, headers):
-    """Return the fix that leaves out rows without a positive number in a proposed column, such as step 0."""
-    gaps = any(facts.values(x).isna().any() for x in headers if facts.values(x) is not None)
-    return Fix(others={"drop_missing": True}) if gaps else NOTHING
-
-
 def _a_name(facts, fix):
     column = "file" if "from_file" in fix.others else fix.columns.get(RUN, RUN)
     return facts.table[column].dropna().iloc[0]
@@ -193,17 +160,6 @@ def _listed(facts, canonical, shown):
     return f"for {canonical} there are {', '.join(spans)}" if spans else ""
 
 
-def nearest(columns, words_, shown):
-    """Return names of columns for a message, those nearest to some words first."""
-
-    def distance(name):
-        return -max(difflib.SequenceMatcher(None, str(name).lower(), word).ratio() for word in words_)
-
-    names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
-    more = len(columns) - len(names)
-    return listed(names) + (f" and {more} more" if more > 0 else "")
-
-
 def several_columns(facts, shown):
     """Check that no two different columns could each play a part."""
     names = {name: x for name, x in facts.several.items() if name != "perplexity" or facts.perplexity}
@@ -213,97 +169,15 @@ def several_columns(facts, shown):
     return Problem("; ".join(texts), Fix(columns={name: str(x[0]) for name, x in names.items()}), "")
 
 
-def lacking_loss(facts, shown):
-    """Check that a loss or a perplexity is there, and not both."""
-    names = facts.names
-    if facts.perplexity and "perplexity" not in names:
-        near = facts.candidates("perplexity")
-        return Problem(
-            "no column for perplexity, which was to be converted, such as perplexity, ppl or val_ppl; the columns are "
-            f"{nearest(facts.table.columns, ['perplexity', 'ppl'], shown)}; name it with "
-            f"{choice('perplexity', near[0] if near else 'NAME')}"
-        )
-    if facts.perplexity and "loss" in names:
-        return Problem(
-            f"the loss is in column {quoted(names['loss'])} and was also to come from {quoted(names['perplexity'])}; "
-            f"leave one out with {setting_aside(names['loss'])} or by not asking for perplexity"
-        )
-    if facts.perplexity or "loss" in names:
-        return None
-    if "perplexity" in names:
-        return Problem(
-            f"column {quoted(names['perplexity'])} is a perplexity and there is no column for loss; take the loss as "
-            "its logarithm with perplexity=True (--perplexity)"
-        )
-    candidates = facts.candidates("loss")
-    if near := [x for x in facts.candidates("perplexity") if not candidates]:
-        if (parts := logarithm_of(near[0])) and parts[0] in ("", "e"):
-            return Problem(f"no column for loss; {facts.span(near[0])} is one", Fix(columns={"loss": str(near[0])}))
-        perplexity = Fix(columns={"perplexity": str(near[0])}, others={"perplexity": True})
-        return Problem(
-            f"no column for loss; {facts.span(near[0])} may be a perplexity, whose logarithm is one", perplexity
-        )
-    if negative := [x for x in facts.free() if not candidates and "lik" in str(x).lower() and facts.is_negative(x)]:
-        text = f"no column for loss; {quoted(negative[0])} is negative, as a log likelihood is"
-        fix = Fix(columns={"loss": f"-{named(negative[0])}"})
-        return Problem(text, fix, "if it is of all tokens, divided by their number")
-    if not candidates:
-        columns = nearest(facts.table.columns, ["loss", "val_loss"], shown)
-        return Problem(f"no column for loss; the columns are {columns}; name it with {choice('loss', 'NAME')}")
-    spans = ", ".join(facts.span(header) for header in candidates[:shown])
-    fix, otherwise = _as_loss(facts, candidates[0])
-    return Problem(f"no column for loss; there are {spans}", fix + _without_gaps(facts, candidates[:1]), otherwise)
-
-
-def _as_loss(facts, header):
-    """Return how a column becomes a loss, and what the fix depends on."""
-    if (parts := logarithm_of(header)) and "loss" in words(parts[1]):
-        return _of_logarithm(header, parts)
-    if is_accuracy(header) and facts.rises(header) >= 0:
-        return Fix(
-            columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER
-        ), "an error rate falls where an accuracy rises"
-    unit = bits_of(header)
-    if is_other_loss(header):
-        return Fix(columns={"loss": str(header)}, unit=UNIT_OTHER), ""
-    if unit is None or split_header(header)[1]:
-        return Fix(columns={"loss": str(header)}), ""
-    return Fix(columns={"loss": str(header)}) + _in_bits(unit), _of_bits(header, unit)
-
-
-def _of_logarithm(header, parts):
-    base = parts[0] or "e"
-    expression = f"exp({named(header)})" if base == "e" else f"{base}**{named(header)}"
-    otherwise = "" if parts[0] else f"if it is a cross entropy, loss={header} with --unit loss=nats"
-    return Fix(columns={"loss": expression}), otherwise
-
-
-def logarithm_for_column(facts, shown):
-    """Check that no size and no loss is a logarithm by its name."""
-    for name in (*SIZES, "loss"):
+def logarithm_for_size(facts, shown):
+    """Check that no size is a logarithm by its name."""
+    for name in SIZES:
         header = facts.names.get(name)
-        parts = None if header is None or facts.stated(name) else logarithm_of(header)
-        if parts is None or not {*words(parts[1])} - {"ppl", "perplexity", "likelihood", "prob", "probability"}:
-            continue
-        if name == "loss":
-            return Problem(
-                f"column {quoted(header)} is the logarithm of a loss by its name", *_of_logarithm(header, parts)
-            )
-        if (values := facts.values(header)) is not None:
-            fix = Fix(columns={name: logarithm(name, header, values, parts[0])})
+        values = None if header is None or facts.stated(name) or not logarithm_of(header) else facts.values(header)
+        if values is not None:
+            fix = Fix(columns={name: logarithm(name, header, values, logarithm_of(header)[0])})
             return Problem(f"column {quoted(header)}, taken for {name}, is a logarithm by its name", fix)
     return None
-
-
-def negative_loss(facts, shown):
-    """Check that the loss is not negative throughout, as a log likelihood is."""
-    header = facts.names.get("loss")
-    if header is None or facts.stated("loss") or not facts.is_negative(header):
-        return None
-    row = facts.table.index[0]
-    text = f"{place(facts.table, row)}, column {quoted(header)}: found {quoted(facts.table.at[row, header])}"
-    text += ", and every row is negative, as a log likelihood is"
-    return Problem(text, Fix(columns={"loss": f"-{named(header)}"}))
 
 
 def epochs_for_tokens(facts, shown):
@@ -326,53 +200,6 @@ def epochs_for_tokens(facts, shown):
                 "if it counts all training tokens, --unit tokens=1",
             )
     return None
-
-
-def _in_bits(unit):
-    return Fix(unit={"loss": unit}, others={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
-
-
-def _of_bits(header, unit):
-    if unit == "bits":
-        return ""
-    counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
-    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
-
-
-def _error_rate(facts, header):
-    values = facts.values(header)
-    return f"1-{named(header)}/100" if values is not None and values.max() > 1 else f"1-{named(header)}"
-
-
-def bits_for_loss(facts, shown):
-    """Check that a loss whose name has bits in it has a unit."""
-    header = facts.names.get("loss")
-    unit = None if header is None or facts.stated("loss") else bits_of(header)
-    if unit is None or split_header(header)[1]:
-        return None
-    text = f"column {quoted(header)}, the loss, is in {'bits per byte' if unit == 'bits-per-byte' else 'bits'}"
-    return Problem(f"{text} by its name", _in_bits(unit), _of_bits(header, unit) or "or loss=nats if it is not")
-
-
-def accuracy_for_loss(facts, shown):
-    """Check that the loss is no accuracy."""
-    header = facts.names.get("loss")
-    if header is None or facts.stated("loss") or not is_accuracy(header):
-        return None
-    if {"loss", "error", "err"} & set(words(header)) or (rise := facts.rises(header)) < 0:
-        return None
-    rises = f" and rises with compute (rank correlation {rise:.2f}): an accuracy?" if rise else ": an accuracy?"
-    return Problem(f"column {quoted(header)}, taken for the loss, is called a score{rises}",
-                   Fix(columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER))  # fmt: skip
-
-
-def other_for_loss(facts, shown):
-    """Check that a loss that is no cross entropy, and so not in nats, has a unit."""
-    header = facts.names.get("loss")
-    if header is None or facts.stated("loss") or not is_other_loss(header):
-        return None
-    text = f"column {quoted(header)}, taken for the loss, is no cross entropy by its name"
-    return Problem(text, Fix(unit=UNIT_OTHER), "if it is one, loss=nats")
 
 
 def rate_for_total(facts, shown):
@@ -498,17 +325,13 @@ def agree(count):
 RULES = (
     several_columns,
     lacking_sizes,
-    lacking_loss,
-    bits_for_loss,
-    accuracy_for_loss,
-    other_for_loss,
+    *LOSS_RULES,
     rate_for_total,
     part_for_whole,
     steps_for_tokens,
     data_for_tokens,
     epochs_for_tokens,
     forward_flop,
-    logarithm_for_column,
-    negative_loss,
+    logarithm_for_size,
 )
 WITH_OTHERS = (count_of_compute,)  # alone these are left to checks of the rows that are wanted
