@@ -108,7 +108,9 @@ def resolve(table, chosen, label):
             free = _active([name for name in others if recognise_later(name) == canonical]) or free
         if canonical in free:
             free = [canonical, *(name for name in free if str(name).lower() == canonical or "." in str(name))]
-        free = list(dict.fromkeys(sorted(free, key=lambda name: table[name].isna().sum())))
+        free = list(
+            dict.fromkeys(sorted(free, key=lambda name: (table[name].isna().sum(), -table[name].map(str).nunique())))
+        )
         if canonical in chosen:
             names[canonical] = chosen[canonical]
         elif free:

@@ -25,11 +25,11 @@ NUMBER = re.compile(
 LONGEST = 60  # characters of a number
 # What may stand around a number, with its name in a note; a unit that changes it, such as bits, is none of it.
 AROUND = {
-    "marks of footnotes or bold": re.compile(r"^\*{1,2}(?=[^*])|(?<=[^*])[*†‡§]{1,2}$"),
     "errors": re.compile(r"\s*(?:±|\+/-|\+-)\s*[0-9.]+$|\s*\([0-9.]+\)$"),
     "words": re.compile(
         r"\s*(?:params?|parameters|tokens?|nats?|FLOPs?)(?:/token| per token)?$|(?<=[0-9]),$", re.IGNORECASE
     ),
+    "marks of footnotes or bold": re.compile(r"^\*{1,2}(?=[^*])|(?<=[^*])[*†‡§]{1,2}$"),
 }
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")

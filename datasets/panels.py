@@ -124,10 +124,10 @@ def _keys(frame, name):
 
 def _wide(frame, name):
     """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
-    known = {recognise(column) or recognise_with_unit(column): column for column in frame}
-    other = next((x for x in ("tokens", "training_flop") if x in known), None)
+    roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
+    other = next((x for x in ("tokens", "training_flop") if x in roles), None)
     sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
-    if other is None or {"parameters", "loss"} & set(known) or len(sizes) < LEAST_SIZES:
+    if other is None or {"parameters", "loss"} & set(roles) or len(sizes) < LEAST_SIZES:
         return None, ""
     _refuse_size(len(frame), len(sizes), name)
     parts = [

@@ -221,7 +221,7 @@ def table_of(records, comments, label, text, *, decimal_commas=False, titles=())
         if len(cells) != len(header)
     ]
     fix = 'give each column one field, and put quotes around a field that holds the separator, such as "1,000"; a '
-    refuse_lines(wrong, label, f"{fix}second table goes into a file of its own")
+    refuse_lines(wrong, label, f"{fix}second table goes into another file")
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
     cells = zip(*records.values(), strict=True) if records else [()] * len(names)
     columns = dict(zip(names, cells, strict=True))
@@ -264,12 +264,12 @@ def _with_line_below(header, records):
     below, *others = ([cell.strip() for cell in cells] for cells in records.values())
     if any(map(_is_number, below)) or not all(any(map(_is_number, cells)) for cells in others):
         return header, ""
-    known = sum(bool(recognise(name)) for name in header)
-    if sum(bool(recognise(name)) for name in below) > known:
+    recognised = sum(bool(recognise(name)) for name in header)
+    if sum(bool(recognise(name)) for name in below) > recognised:
         return below, f"{_lines([min(records)])} is read as the header"
     units = [cell.strip("()[] ") for cell in below]
     stated = [split_header(f"{name} ({unit})") for name, unit in zip(header, units, strict=True)]
-    if known and (any(unit is not None for _, unit in stated) or set(map(str.lower, units)) <= UNITS_OF_COUNTS):
+    if recognised and (any(unit is not None for _, unit in stated) or set(map(str.lower, units)) <= UNITS_OF_COUNTS):
         named = [
             f"{x} ({unit})" if of is not None else x for x, unit, (_, of) in zip(header, units, stated, strict=True)
         ]

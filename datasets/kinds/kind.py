@@ -85,8 +85,8 @@ class Kind:
         names = [name for name in (*self.needed, *self.optional) if name not in (*self.text, *self.days)]
         columns = {}
         for header in headers:
-            known = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
-            canonical = next((name for called in known if (name := called(header))), None)
+            recognisers = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
+            canonical = next((name for called in recognisers if (name := called(header))), None)
             if canonical is None:
                 called = (name for name in names if header in Called((name,), {}, self.aliases))
                 canonical = next(called, None)

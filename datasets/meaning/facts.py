@@ -23,8 +23,8 @@ LARGEST_LOSS = 1e6  # of a column that is proposed as one
 class Facts:
     """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
-    `sure` has the units that the user gave, `derived` the columns that are expressions, `size` the only size that is
-    needed, if there is one, and `several` the columns that could each play a part.
+    `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that
+    is needed, if there is one. `several` has the columns that could each play a part.
     """
 
     table: object

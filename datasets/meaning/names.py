@@ -218,7 +218,7 @@ def sounds_like(canonical, name):
 class Product:
     """A total that is the product of columns that fulfil conditions, `optional` ones if there are, and of a constant.
 
-    No column has the constant, of which `unknown` says what it is.
+    No column has the constant; `unknown` describes it.
     """
 
     of: str
