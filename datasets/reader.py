@@ -56,8 +56,8 @@ def read(
     ----------
     source : path or pandas.DataFrame
         A file .csv, .txt or .dat (separated by commas, semicolons, tabs or |), .tsv, .md, .json, .jsonl, .parquet or
-        .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a data set or a
-        DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column ``file``. Text is
+        .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
+        data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column ``file``. Text is
         UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
@@ -149,8 +149,8 @@ def read(
     flags ``yes`` and ``no``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal
     commas are read where no comma stands between columns or every cell of a column has one. Left out are titles above
     the header, lines that begin with ``#``, a header that is repeated, and a last line with sums or means. A line of
-    units below the header is read as their units. A date that is a year, a quarter or a month takes its middle, and a column such as ``date_halfwidth_days``
-    has half its length.
+    units below the header is read as their units. A date that is a year, a quarter or a month takes its middle, and a
+    column such as ``date_halfwidth_days`` has half its length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),

@@ -82,7 +82,7 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     """Return the factor to plain numbers, FLOP and nats per token of each column with a unit, and the unit.
 
     `names` are those of the table by canonical name. `chosen` has the units of the user, which go before those of
-    headers. `derived` has the expressions, whose names hold no unit. A unit of no column, or one that is none, is refused.
+    headers. `derived` has the expressions, whose names hold no unit. A unit of no column or none is refused.
     """
     chosen = chosen or {}
     if not isinstance(chosen, Mapping):
