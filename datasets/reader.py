@@ -57,8 +57,8 @@ def read(
     source : path or pandas.DataFrame
         A file .csv, .txt or .dat (separated by commas, semicolons, tabs or |), .tsv, .md, .json, .jsonl, .parquet or
         .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
-        data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column ``file``. Text is
-        UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
+        data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
+        ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).

@@ -432,7 +432,7 @@ PLAIN = "\n".join(LINES)
         (PLAIN.replace(",", "\t").replace(".", ","), "read as decimal commas"),
         (
             PLAIN.replace(",4.1", ',"**4.1** ± 0.02"').replace("1e6", '"1M params"', 1),
-            "with errors, which are left out",
+            "with errors and marks of footnotes or bold, which are left out",
         ),
         (PLAIN.replace("2e7", "2×10⁷"), "with powers of ten"),
     ],
