@@ -9,7 +9,9 @@ from typing import Annotated
 from typer import Argument, Option
 
 CORES_OF_A_FIT = 4  # chains, one per core
-FORMATS = "(CSV, TSV, Markdown, JSON, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
+FORMATS = (
+    "(CSV, TSV, Markdown, JSON, JSONL, Parquet, netCDF; .gz, .bz2, .zip, .xz, .zst), or a pattern such as 'runs-*.csv'."
+)
 
 AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]
 LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.")]

@@ -29,21 +29,7 @@ HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
 def numbers(cells, column):
-    """Return cells of a column as float64, blanks as NaN.
-
-    Parameters
-    ----------
-    cells : pandas.Series
-    column : object
-        Name of the column in the file.
-
-    Returns
-    -------
-    values : pandas.Series
-        NaN where there is nothing or no number.
-    faults : list of Fault
-        The cells that hold something that is no number.
-    """
+    """Return cells as float64, NaN where there is nothing or no number, and the faults of those that are no numbers."""
     if pd.api.types.is_any_real_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         return pd.Series(cells.to_numpy("float64", na_value=np.nan), index=cells.index), []
     values, faults = [], []
@@ -57,13 +43,7 @@ def numbers(cells, column):
 
 
 def as_numbers(table, names):
-    """Return columns of a table as `numbers` does, and the faults of all of them.
-
-    Returns
-    -------
-    columns : dict of str to pandas.Series
-    faults : list of Fault
-    """
+    """Return columns of a table by name as `numbers` does, and the faults of all of them."""
     pairs = {name: numbers(table[name], name) for name in names}
     return {name: values for name, (values, _) in pairs.items()}, [x for _, faults in pairs.values() for x in faults]
 
@@ -137,21 +117,9 @@ def blank_cells(cells):
 
 
 def as_days(cells, *, optional=False):
-    """Return days of cells; a year, a quarter or a month takes its middle.
+    """Return days, their half-widths in days and the faults of cells; a year, a quarter or a month takes its middle.
 
-    Parameters
-    ----------
-    cells : pandas.Series
-    optional : bool
-        Whether a blank is no fault.
-
-    Returns
-    -------
-    days : pandas.Series
-    halfwidths : pandas.Series
-        Largest error of each day, in days: half of the year, the quarter or the month, 0 where a cell has a day.
-    faults : list of Fault
-        The cells that are no dates.
+    A blank is no fault where it is `optional`.
 
     Examples
     --------
@@ -212,23 +180,7 @@ def _period(text):
 
 
 def with_halfwidths(table, name, header, halfwidths, changes):
-    """Add the half-widths of dates as a column such as ``date_halfwidth_days`` where one is above 0, and record it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    name : str
-        Canonical name of the column of dates.
-    header : object
-        Its name in the file.
-    halfwidths : pandas.Series
-        From `as_days`.
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Add the half-widths of dates as a column such as ``date_halfwidth_days`` where one is above 0, and record it."""
     wide = halfwidths[halfwidths > 0]
     column = f"{name}_{HALFWIDTH}"
     if wide.empty:

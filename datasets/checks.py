@@ -1,4 +1,4 @@
-"""Checks of a table: unusable cells, impossible sizes, and notes and warnings to the user."""
+"""Checks of a table: unusable cells, sizes that disagree, and notes and warnings to the user."""
 
 import sys
 import warnings
@@ -17,26 +17,6 @@ SHOWN = 10  # faults in one message
 # Characters of a message, which has fewer faults where they are long.
 LONGEST = 600
 
-LEAST = 1000  # parameters or tokens
-
-LOSSES = (0.01, 50)  # nats per token
-
-USUAL = 20  # tokens per parameter
-
-# Tokens per parameter; the least of Kaplan et al. (2020) is 0.03.
-FEWEST = 0.01
-
-UNITS = (1e6, 1e9, 1e12)
-OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
-PETAFLOP_DAY = 8.64e19
-
-# The least of the only size of a table, and the unit of a smaller one where the median is large or small.
-ONE_SIZE = (
-    ("parameters", LEAST, (1e6, 1e9)),
-    ("tokens", LEAST, (1e9, 1e9)),
-    ("training_flop", LEAST**2, (1e18, PETAFLOP_DAY)),
-)
-LARGE = 20
 DISAGREEMENT = 0.01  # of a compute with 6ND, as a share
 ROUNDING = 1e-12
 PACKAGE = __name__.partition(".")[0]
@@ -47,19 +27,7 @@ PACKAGE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Fault:
-    """One cell that cannot be used.
-
-    Parameters
-    ----------
-    row : object
-        Label of the row in the index of the table.
-    column : object
-        Name of the column in the file or in the result.
-    problem : str
-        What the cell holds, ``found 0, which is not a positive finite number``.
-    fix : str
-        How to fix it.
-    """
+    """One cell that cannot be used: its row in the index, its column, the problem and how to fix it."""
 
     row: object
     column: object
@@ -90,20 +58,7 @@ def blank(cell):
 
 
 def refuse(faults, frame, label):
-    """Raise one error for all faults, if there are any: as many as 600 characters hold, up to ten, then a count.
-
-    Parameters
-    ----------
-    faults : iterable of Fault
-    frame : pandas.DataFrame
-        The table, with rows indexed as `open_table` does it.
-    label : str
-        Name of the table in messages.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise one error for all faults of cells, if there are any: as many as 600 characters hold, up to ten."""
     faults = list(faults)
     if not faults:
         return
@@ -128,28 +83,7 @@ def _message(faults, number, frame, label):
 
 
 def refuse_first(wrong, column, describe, fix, table, label, others=""):
-    """Raise an error at the first row that is `wrong`, if there is one.
-
-    Parameters
-    ----------
-    wrong : pandas.Series of bool
-        By row of `table`.
-    column : object
-        Name of the column in the file.
-    describe : callable
-        Takes the label of a row and returns what the cell holds.
-    fix : str
-        How to fix it.
-    table : pandas.DataFrame
-    label : str
-        Name of the table in messages.
-    others : str
-        Text for further rows, with ``{}`` for their number.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse the first row that is `wrong`: `describe` tells what it holds, `others` the number of further rows."""
     if wrong.any():
         row, count = wrong.idxmax(), wrong.sum() - 1
         more = others.format(count) if count else ""
@@ -157,24 +91,7 @@ def refuse_first(wrong, column, describe, fix, table, label, others=""):
 
 
 def refuse_differences(table, group, columns, label):
-    """Refuse a table in which rows of one run or model differ in a column that must be constant.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows indexed as `open_table` does it.
-    group : str
-        Column of names, such as ``"run"``.
-    columns : sequence of str
-        Columns that must be constant for each name; those that the table lacks are ignored.
-    label : str
-        Name of the table in messages.
-
-    Raises
-    ------
-    InputError
-        At the first row that differs from one before, with both values.
-    """
+    """Refuse a table in which rows of one `group`, such as a run, differ in a column that must be constant."""
     number, _ = pd.factorize(table[group])
     _, earliest = np.unique(number, return_index=True)
     for column in columns:
@@ -201,85 +118,7 @@ def refuse_duplicate_rows(table, key, describe, label, *, also=()):
         raise InputError(f"{label}, {place(table, row)}: {describe(*(table.at[row, column] for column in key))}")
 
 
-# Impossible sizes and losses ------------------------------------------------------------------------------------------
-
-
-# Overflow is harmless here: extreme sizes only change the unit that a message suggests.
-@np.errstate(all="ignore")
-def check_possible(runs, names, label, *, sure=()):
-    """Refuse a table with impossible sizes or losses, and suggest the unit that they may be in.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Finite positive ``parameters``, ``tokens``, ``training_flop`` and ``loss``.
-    names : mapping of str to object
-        Canonical name to the name of the column in the table, of those that were not derived.
-    label : str
-        Name of the table in messages.
-    sure : sequence of str
-        Columns whose unit the user gave, whatever they hold.
-
-    Raises
-    ------
-    InputError
-    """
-    names = {name: column for name, column in names.items() if name not in sure}
-
-    def check(wrong, name, reason, fix):
-        def describe(row):
-            return f"{quoted(runs.at[row, name])}, {reason}"
-
-        refuse_first(wrong, names[name], describe, fix, runs, label, ", as are {} more")
-
-    if {"parameters", "tokens", "training_flop"} <= set(runs):
-        _check_sizes(runs, names, sure, check)
-    else:
-        _check_one_size(runs, names, check)
-    if "loss" in names:
-        low, high = LOSSES
-        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
-        fix = f"if it is a perplexity, say so with {perplexity}"
-        check(runs["loss"] > high, "loss", "more than 50 nats per token", fix)
-        fix = (
-            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
-            f"the loss, name it with {choice('loss', 'NAME')}"
-        )
-        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", fix)
-
-
-def _check_sizes(runs, names, sure, check):
-    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
-    guess = 1.0
-    if n.median() < LEAST:
-        usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
-        by_size = UNITS[0] if n.median() > LARGE else UNITS[1]
-        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else by_size
-    if "parameters" in names:
-        check(n < LEAST, "parameters", "fewer than 1,000 parameters", _unit("parameters", guess))
-    if "tokens" in names:
-        ratio = d.median() / (n.median() * guess)
-        check(d < LEAST, "tokens", "fewer than 1,000 tokens", _unit("tokens", _nearest(ratio, UNITS, USUAL)))
-        # A column of steps has few tokens in every row; a column of tokens has more in some row.
-        few = (d / n < FEWEST) & ((d / n).max() < FEWEST)
-        steps = 'give the tokens of one as unit={"tokens": 5e5} (--unit tokens=5e5)'
-        reason = f"at most {(d / n).max():.2g} tokens per parameter in any row"
-        check(few, "tokens", reason, f"if they are steps, {steps}; if right, tokens=1")
-    elif "training_flop" in names and "tokens" not in sure:
-        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
-        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", fix)
-    if "parameters" not in (*names, *sure) and "training_flop" in names:
-        fix = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
-        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", fix)
-
-
-def _check_one_size(runs, names, check):
-    """Check the only size of a table: sizes of 70 are millions and sizes of 1.4 billions."""
-    for name, least, units in ONE_SIZE:
-        if name in names:
-            unit = units[0] if runs[name].median() > LARGE else units[1]
-            what = f"fewer than {least:,.0f} {'FLOP' if name == 'training_flop' else name}"
-            check(runs[name] < least, name, what, _unit(name, unit))
+# Sizes that disagree --------------------------------------------------------------------------------------------------
 
 
 def check_agreement(runs, names, label, fix=""):
@@ -290,14 +129,9 @@ def check_agreement(runs, names, label, fix=""):
     if not wrong.any():
         return
     apart = setting_aside(names["training_flop"])
-    fix = (
-        fix
-        or _compute_unit(ratio.median())
-        or (
-            "if the parameters count no embeddings, name them so with "
-            f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
-            f"the run, leave them out with {apart}; else correct them"
-        )
+    fix = fix or (
+        f"if the FLOP count attention or only part of the run, leave them out with {apart}; if the parameters count no "
+        f"embeddings, name them so with {choice('parameters_nonembedding', names['parameters'])}; else correct them"
     )
 
     def describe(row):
@@ -320,42 +154,11 @@ def check_at_most(part, whole, whole_text, runs, names, label):
         refuse_first(wrong, names[part], describe, fix, runs, label, ", and so in {} more rows")
 
 
-@np.errstate(all="ignore")
-def _compute_unit(ratio):
-    """Return the unit in which FLOP may be given, if they are `ratio` times 6ND; nothing if there is none."""
-    nearest = _nearest(ratio, (*OF_COMPUTE, PETAFLOP_DAY), 1)
-    return _unit("training_flop", nearest) if abs(np.log(ratio * nearest)) < 0.5 else ""
-
-
-def _nearest(value, units, usual):
-    return min(units, key=lambda unit: abs(np.log(value * unit / usual)))
-
-
-def _unit(name, unit):
-    text = f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
-    return (
-        f'if it is in units of {text}, give unit={{"{name}": {text}}} (--unit {name}={text}); if it is right, {name}=1'
-    )
-
-
 # Notes and warnings ---------------------------------------------------------------------------------------------------
 
 
 class Changes:
-    """Record what reading a table left out or changed, and warn of each change.
-
-    Parameters
-    ----------
-    label : str
-        Name of the table in messages.
-    table : pandas.DataFrame
-        The table as it was opened, with earlier changes in ``attrs``.
-
-    Attributes
-    ----------
-    entries : list of dict
-        Plain values, for ``attrs["reading"]`` and the record of a fit.
-    """
+    """Record in `entries` what reading a table left out or changed, and warn of each change."""
 
     def __init__(self, label, table):
         self.label, self.entries = label, list(table.attrs.get("reading", []))

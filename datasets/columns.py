@@ -89,56 +89,43 @@ def recognise_with_unit(name):
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
-def resolve(headers, chosen, label):
-    """Match the columns of a table with the canonical names.
+def resolve(table, chosen, label):
+    """Return the columns that play each part, by canonical name, and the columns of which several could.
 
-    Parameters
-    ----------
-    headers : sequence
-        Names of the columns of the table.
-    chosen : mapping of str to object
-        Canonical name, or ``run``, to the column that holds it, before any recognition.
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    dict
-        Canonical name to a name of `headers`, for the columns that the table has.
-
-    Raises
-    ------
-    InputError
-        If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
-        candidates.
+    Those that are `chosen` go before any recognition; of several the one with fewest blanks is taken. A key of `chosen`
+    that is not canonical, or a column that is not there, is refused.
     """
-    _check_chosen(headers, chosen, (*ALIASES, RUN), label)
-    names = {}
+    _check_chosen(list(table.columns), chosen, (*ALIASES, RUN), label)
+    names, several = {}, {}
     for canonical in ALIASES:
-        others = [name for name in headers if name not in chosen.values()]
+        others = [name for name in table if name not in chosen.values()]
         free = [name for name in others if recognise(name) == canonical]
+        if free and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
+            free += [name for name in others if name not in free and recognise(_last_part(name)) == canonical]
         free = free or [name for name in others if recognise_with_unit(name) == canonical]
         free = free or [name for name in others if recognise_later(name) == canonical]
         if canonical == "parameters":
             free = _active([name for name in others if recognise_later(name) == canonical]) or free
-        name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
-        if name is not None:
-            names[canonical] = name
-    return names
+        if canonical in free:
+            free = [canonical, *(name for name in free if str(name).lower() == canonical or "." in str(name))]
+        free = list(
+            dict.fromkeys(sorted(free, key=lambda name: (table[name].isna().sum(), -table[name].map(str).nunique())))
+        )
+        if canonical in chosen:
+            names[canonical] = chosen[canonical]
+        elif free:
+            names[canonical] = free[0]
+            if len(free) > 1 and (len(table) < 2 or not all(table[name].equals(table[free[0]]) for name in free)):
+                several[canonical] = free
+    return names, several
+
+
+def _last_part(name):
+    return str(name).rpartition(".")[2]
 
 
 class Called:
-    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Canonical names.
-    chosen : mapping of str to object
-        Canonical name to the column that holds it.
-    aliases : mapping of str to str
-        Canonical name to other names, in lower case and without anything but letters and digits.
-    """
+    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``."""
 
     def __init__(self, names, chosen, aliases):
         self._chosen = [chosen[name] for name in names if name in chosen]
@@ -155,34 +142,9 @@ def _words(canonical, aliases):
 def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
-    A table that lacks a column is refused.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    chosen : mapping of str to object
-        Canonical name to the column that holds it, before any recognition.
-    needed, optional : sequence of str
-        Canonical names, those that must be there and the others.
-    label : str
-        Name of the table in messages.
-    aliases : mapping of str to str
-        As for `Called`. A column that bears a canonical name exactly goes before others.
-    hint : str
-        Another fix for a table that lacks a column.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        Without the columns whose names others take.
-    names : dict of str to object
-        Canonical name to that of the table, of those that it has.
-
-    Raises
-    ------
-    InputError
-        If `chosen` has a key that is not canonical, a column that is not there, or a column twice. Also if several
-        columns could be one, or if a needed one is missing.
+    `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
+    those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
+    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
     canonicals, names = (*needed, *optional), dict(chosen)

@@ -1,10 +1,12 @@
 """Files of any supported format, opened as a frame whose index gives the place of each row in its file."""
 
+import bz2
 import glob
 import gzip
 import io
 import lzma
 import os
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -22,34 +24,11 @@ SHOWN = 5  # different sentences about files of a pattern
 
 
 def open_table(source, *, text=(), form=None):
-    """Open a table with its cells unchanged.
+    """Return the unchanged table of a file, of a pattern of files or of a frame, its label in messages and its name.
 
-    Parameters
-    ----------
-    source : path or pandas.DataFrame
-        A .csv, .tsv, .txt, .md, .json, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as
-        ``runs-*.csv`` that matches several, or a frame.
-    text : collection of str
-        Columns of a text file that stay unchanged text, such as names, even if they are numbers.
-    form : callable, optional
-        Takes the frame of each file and its name and returns a frame of another form, such as a panel with a row for
-        each reading.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The unchanged columns. An index named ``line`` counts the lines of a text file from 1, one named ``row`` counts
-        from 0, and one named ``place`` holds file and line. ``attrs["sentences"]``
-        lists what to report about the way it was read, if anything.
-    label : str
-        Name of the table in messages.
-    name : str
-        Name of the file, or the ``attrs["source"]`` of a frame.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, if it cannot be read as a table, or if it has no rows.
+    `text` has the columns of a text file that stay text, and `form` gives each frame another form, such as a panel with
+    a row for each reading. The index is called ``line`` (from 1), ``row`` (from 0) or ``place`` (file and line), and
+    ``attrs["sentences"]`` lists what to report about the way it was read. A table that cannot be read is refused.
     """
     if isinstance(source, pd.DataFrame):
         label = name = source.attrs.get("source", "the table")
@@ -116,7 +95,7 @@ def _opened(path, label, text):
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise InputError(f"{label}: this is a device or a pipe; save the table as a file")
     if os.path.isfile(path) and suffix not in READERS:
-        formats = f"{listed(READERS)}, or one of these with {listed(UNPACKERS)}"
+        formats = f"{listed(filter(None, READERS))}, or one of these with {listed(UNPACKERS)}"
         raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {formats}")
     try:
         data = path.read_bytes()
@@ -129,6 +108,7 @@ def _opened(path, label, text):
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({reason(error)}); check its path") from error
     refuse_empty(data, label)
+    packed = packed or next((name for name, mark in MARKS.items() if data.startswith(mark)), "")
     if packed:
         data = _unpacked(data, packed, label)
         refuse_empty(data, label)
@@ -139,7 +119,7 @@ def _unpacked(data, packed, label):
     try:
         with UNPACKERS[packed](data) as stream:
             content = stream.read(MOST_UNPACKED + 1)
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+    except UNPACKING as error:
         raise InputError(f"{label}: not a {packed} file that can be read ({reason(error)}); pack it again") from error
     if len(content) > MOST_UNPACKED:
         raise InputError(
@@ -148,17 +128,29 @@ def _unpacked(data, packed, label):
     return content
 
 
+def _only_file(data):
+    """Return the only file of a zip file, opened."""
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+    if len(names) != 1:
+        raise ValueError(f"{len(names)} files in it; unpack it")
+    return archive.open(names[0])
+
+
 def _zstd(data):
     import pyarrow
 
     return pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
 
 
+UNPACKING = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {
     ".csv": comma_separated,
     ".tsv": tab_separated,
     ".txt": plain_text,
+    ".dat": plain_text,
+    "": plain_text,
     ".md": markdown,
     ".json": json_document,
     ".jsonl": json_lines,
@@ -168,6 +160,15 @@ READERS = {
 }
 UNPACKERS = {
     ".gz": lambda data: gzip.GzipFile(fileobj=io.BytesIO(data)),
+    ".bz2": lambda data: bz2.BZ2File(io.BytesIO(data)),
+    ".zip": _only_file,
     ".xz": lambda data: lzma.LZMAFile(io.BytesIO(data)),  # noqa: SIM115
     ".zst": _zstd,
 }
+MARKS = {
+    ".gz": b"\x1f\x8b",
+    ".xz": b"\xfd7zXZ",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".bz2": b"BZh",
+    ".zip": b"PK\x03\x04",
+}  # of packed files

@@ -84,6 +84,10 @@ def _lines(whole, label):
 def _table(document, label):
     """Return the table of a document, whichever of the forms it has."""
     if isinstance(document, list):
+        first = document[0] if document else None
+        named = isinstance(first, list) and len(first) > 1 and all(isinstance(x, str) for x in first)
+        if named and all(isinstance(x, list) for x in document):
+            return _of_cells(first, document[1:], label)
         return _of_objects(document, {}, [], label)
     if not isinstance(document, dict):
         raise InputError(f"{label}: found {_called(document)} where a table should be; {ARRAY}")
@@ -94,6 +98,8 @@ def _table(document, label):
     columns, data = document.get("columns"), document.get("data")
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(x, list) for x in data):
         return _of_cells(columns, data, label)
+    if isinstance(document.get("schema"), dict) and isinstance(data, list):  # pandas.DataFrame.to_json with "table"
+        return _of_objects(data, {}, [], label)
     arrays = {name: x for name, x in _leaves(document, label) if _is_array_of_objects(x)}
     if len(arrays) > 1:
         sizes = ", ".join(f"{quoted(name)} ({plural(len(x), 'object')})" for name, x in list(arrays.items())[:SHOWN])

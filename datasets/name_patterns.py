@@ -1,14 +1,13 @@
 """Sizes that are read from names of runs and files by patterns such as ``curve_N{parameters}_D{}.csv``."""
 
 import re
-import shlex
 
 import pandas as pd
 
 from ..errors import InputError
-from .columns import ALIASES, RUN, SIZES, choice
+from .columns import ALIASES, RUN
 from .notation import parsed
-from .wording import listed, printable, quoted, suggestion
+from .wording import listed, quoted, suggestion
 
 FIELD = re.compile(r"\{([^{}]*)\}")
 SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
@@ -16,23 +15,19 @@ SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
 SIZE = rf"(?:[~≈]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?(?:\s?{SUFFIX})?|[0-9]{{1,3}}[-p][0-9]{{1,2}}{SUFFIX})"
 NO_POINT = re.compile(rf"([0-9]{{1,3}})[-p]([0-9]{{1,2}}{SUFFIX})")
 STRONG = re.compile(rf"(?:[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?![A-Za-z])|(?<=[nN])[0-9]{{4,}}(?![0-9]))")
+# Tokens in a name, such as N7e7_D2e9 or 70M-1.4Btok.
+TOKENS = re.compile(rf"(?<=[dD]){SIZE}(?![0-9A-Za-z])|[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?=_?tok)")
+NAMES = {"run", "name", "model", "modelname", "runname", "modelid", "id", "experiment", "checkpoint"}  # without signs
 LONGEST = 200  # characters of a pattern
 LONGEST_NAME = 300
-MOST_FIELDS = 8
+MOST_FIELDS = 12
+LONG, AROUND = 40, 6  # characters of a pattern that is shortened, and before the size in it
 SHOWN = 3  # names in a message
 MOST_LISTED = 8  # columns in a message
 
 
 def check_pattern(pattern, option):
-    """Refuse a pattern that names no column, or one that does not exist, before a file is opened.
-
-    Parameters
-    ----------
-    pattern : str
-        Text with ``{canonical column}`` where a value is and ``{}`` where anything may be.
-    option : str
-        ``from_name`` or ``from_file``.
-    """
+    """Refuse a pattern that names no column, or one that does not exist, before a file is opened."""
     example = f"write one such as {option}='N{{parameters}}_{{}}'"
     if (
         not isinstance(pattern, str)
@@ -68,29 +63,9 @@ def _expression(pattern):
 
 
 def with_sizes_of_names(table, column, pattern, option, label):
-    """Add the columns that a pattern reads from the names in a column of a table.
+    """Return a table with the columns that a pattern reads from the names in a column, and what to report.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    column : str
-        Column of names.
-    pattern : str
-    option : str
-        ``from_name`` or ``from_file``.
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-    sentence : str
-        What to report.
-
-    Raises
-    ------
-    InputError
-        If the pattern does not fit a name, or a column is there already.
+    A pattern that does not fit a name, or reads a column that is there already, is refused.
 
     Examples
     --------
@@ -145,22 +120,7 @@ def _matched(expression, name):
 
 
 def of_each_file(table, pattern, name, label):
-    """Add what a pattern reads from the names of files, and the column ``run`` with each file as a run.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With a column ``file`` if there are several files.
-    pattern : str
-    name : str
-        Name of the file, if there is one.
-    label : str
-
-    Returns
-    -------
-    table : pandas.DataFrame
-    sentence : str
-    """
+    """Return a table with what a pattern reads from the names of files, each a ``run``, and what to report."""
     column = next(
         (x for x in ("file___", "file__", "file_", "file") if x in table and table.index.name == "place"), None
     )
@@ -186,48 +146,44 @@ def of_each_run(table, pattern, column, label):
     return with_sizes_of_names(table, column, pattern, "from_name", label)
 
 
-def refuse_sizes_in_names(table, numbers, chosen, label):
-    """Refuse a table that lacks sizes where names of runs or of files state them, with the pattern that reads them.
+def sizes_in_names(table, tokens):
+    """Return the column whose names of runs, models or files state sizes, the option and the pattern; or None.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    numbers : mapping of object to str
-        Columns that hold numbers to their canonical names.
-    chosen : collection of str
-        Canonical names for which the user named a column.
-    label : str
-        Name of the table in messages.
+    The option and the pattern are empty where the names are sizes, such as 70M.
+
+    Examples
+    --------
+    >>> sizes_in_names(pd.DataFrame({"model": ["pythia-70m", "pythia-1.4b"]}), False)
+    ('model', 'from_name', 'pythia-{parameters}')
     """
-    sizes = [name for name in SIZES if name in numbers.values() or name in table or name in chosen]
-    if len(sizes) >= 2 or "parameters" in sizes or any("param" in str(name).lower() for name in table):
-        return
-    for column, option in ((RUN, "from_name"), ("file", "from_file")):
-        if column not in table or not table[column].map(type).eq(str).all():
+    columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES]
+    for column in (*sorted(columns, key=lambda name: name != RUN), *(["file"] if "file" in table else [])):
+        names = list(table[column].dropna().unique())
+        if not names or not all(isinstance(name, str) for name in names):
             continue
-        names = list(table[column].unique())
-        pattern = _guessed(names[0])
-        if pattern and all(_matched(_expression(pattern), name) for name in names):
-            flag = f"--{option.replace('_', '-')}"
-            step = next((x for x in table if str(x).lower() in ("step", "steps") and not sizes), None)
-            steps = (
-                f"; if {quoted(step)} counts steps, give the tokens of one with {choice('tokens', step)} and "
-                'unit={"tokens": 5e5} (--unit tokens=5e5)'
-                if step
-                else ""
-            )
-            raise InputError(
-                f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; names in {quoted(column)} such "
-                f"as {quoted(names[0])} seem to hold parameters: read them with {option}={quoted(pattern)} ({flag} "
-                f"{shlex.quote(printable(pattern))}){steps}"
-            )
+        if all((number := parsed(name))[0] and "suffix" in number[1] for name in names):
+            return column, "", ""
+        for pattern in _guesses(names[0], tokens):
+            sizes = [
+                match and match["parameters"] for match in (_matched(_expression(pattern), name) for name in names)
+            ]
+            if all(sizes) and (len(set(sizes)) > 1 or len(names) == 1):
+                return column, "from_file" if column == "file" else "from_name", pattern
+    return None
 
 
-def _guessed(name):
-    """Return a pattern that reads the size of a model from a name, with {} for other numbers, or nothing."""
-    size = STRONG.search(name) if len(name) <= LONGEST and not re.search("[{}]", name) else None
-    if size is None:
-        return None
-    rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in (name[: size.start()], name[size.end() :])]
-    pattern = f"{rest[0]}{{parameters}}{rest[1]}"
-    return pattern if len(FIELD.findall(pattern)) <= MOST_FIELDS else None
+def _guesses(name, tokens):
+    """Yield patterns that read sizes from a name, with {} for other numbers."""
+    if len(name) > LONGEST or re.search("[{}]", name):
+        return
+    for size in STRONG.finditer(name):
+        rest = [name[: size.start()], name[size.end() :]]
+        seen = TOKENS.search(rest[1]) if tokens else None
+        rest = [rest[0], rest[1][: seen.start()], rest[1][seen.end() :]] if seen else rest
+        rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
+        pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
+        if len(pattern) > LONG and not seen:
+            before, after = name[max(size.start() - AROUND, 0) : size.start()], name[size.end() : size.end() + 1]
+            pattern = f"{{}}{before}{{parameters}}{after}{{}}"
+        if len(FIELD.findall(pattern)) <= MOST_FIELDS:
+            yield pattern

@@ -23,31 +23,38 @@ NUMBER = re.compile(
     rf"|\s*(?P<suffix>(?i:{WORDS})))?"
 )
 LONGEST = 60  # characters of a number
+# What may stand around a number, with its name in a note; a unit that changes it, such as bits, is none of it.
+AROUND = {
+    "errors": re.compile(r"\s*(?:±|\+/-|\+-)\s*[0-9.]+$|\s*\([0-9.]+\)$"),
+    "words": re.compile(
+        r"\s*(?:params?|parameters|tokens?|nats?|FLOPs?)(?:/token| per token)?$|(?<=[0-9]),$", re.IGNORECASE
+    ),
+    "marks of footnotes or bold": re.compile(r"^\*{1,2}(?=[^*])|(?<=[^*])[*†‡§]{1,2}$"),
+}
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+LEAST_COMMAS = 3  # cells that show that commas are decimal
 
 
 def parsed(text):
-    """Return the number that a text states, and how it is written.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    number : float or None
-        None where the text is no number.
-    marks : dict of str to str
-        What is special about the notation, such as ``{"M": "M"}`` or ``{"separator": ","}``; empty for 2.5e9.
+    """Return the number that a text states, or None, and how it is written: marks, none of them for 2.5e9.
 
     Examples
     --------
     >>> parsed("70M"), parsed("3 x 10^9"), parsed("seven")
     ((70000000.0, {'suffix': 'M'}), (3000000000.0, {'power': '9'}), (None, {}))
     """
-    match = NUMBER.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    text, around = text.strip(), {}
+    if len(text) > LONGEST:
+        return None, {}
+    for name, form in AROUND.items():
+        if (inner := form.sub("", text)) != text:
+            text, around[name] = inner, name
+    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda raised: "^" + raised[0].translate(RAISED), text)
+    match = NUMBER.fullmatch(text)
     if match is None:
         return None, {}
-    marks = {name: match[name] for name in ("about", "separator", "suffix", "power") if match[name]}
+    marks = around | {name: match[name] for name in ("about", "separator", "suffix", "power") if match[name]}
     digits = match["digits"]
     if match["separator"]:
         digits = digits.replace(match["separator"], "")
@@ -65,30 +72,10 @@ def parsed(text):
 
 
 def as_written(table, canonicals, flags, units, changes):
-    """Convert cells that people write as 70M, 12,345,678, ~257M or yes to numbers, and record it.
+    """Return a table with cells that people write as 70M, 12,345,678, ~257M or yes as numbers, and record it.
 
-    A cell that could mean two numbers, such as 12,345, is left for the check of its column, which refuses it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `open_table` returns it.
-    canonicals : mapping of str to str
-        Name of each column that holds numbers to its canonical name.
-    flags : collection of str
-        Canonical names of columns that are 0 or 1.
-    units : mapping of str to object
-        Canonical name to the unit that the user gave.
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    InputError
-        If a column has both suffixes and a unit.
+    `canonicals` has the columns that hold numbers with their canonical names, of which `flags` are 0 or 1. A cell that
+    could mean two numbers, such as 12,345, is left for the check of its column. Suffixes with a unit are refused.
     """
     columns = {}
     for column, canonical in canonicals.items():
@@ -127,6 +114,11 @@ def _is_word(cell):
 def _numbers(cells, column, canonical, unit, label):
     """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
     texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
+    if _are_decimal(list(texts.values()), canonical):
+        read = cells.map(lambda cell: float(cell.replace(",", ".")) if isinstance(cell, str) and "," in cell else cell)
+        return _inferred(read.where(read.map(lambda cell: not isinstance(cell, str)), None)), (
+            f"commas in {quoted(column)} are read as decimal commas"
+        )
     results = {row: parsed(cell) for row, cell in texts.items()}
     results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
     if canonical in PLAIN_ONLY:
@@ -158,6 +150,16 @@ def _numbers(cells, column, canonical, unit, label):
     return _inferred(pd.Series(read, index=cells.index, dtype=object)), _sentence(column, suffixes, results)
 
 
+def _are_decimal(texts, canonical):
+    """Return whether every text has one decimal comma; 3,965 has one in a column of losses."""
+    present = [text.strip() for text in texts if text.strip().lower() not in MISSING]
+    groups = [text.rpartition(",")[2] for text in present]
+    plain = canonical in PLAIN_ONLY and all(len(text.partition(",")[0]) < 3 for text in present)
+    return len(present) >= LEAST_COMMAS and all(map(COMMA.fullmatch, present)) and (
+        plain or any(len(group) != 3 for group in groups)
+    )  # fmt: skip
+
+
 def _inferred(cells):
     """Return cells as numbers where all are, else unchanged."""
     try:
@@ -182,6 +184,8 @@ def _sentence(column, suffixes, results):
         parts.append("with powers of ten")
     if about := sum("about" in x for x in marks):
         parts.append(f"with ~ in {plural(about, 'cell')}, which is ignored")
+    if around := [name for name in AROUND if any(name in x for x in marks)]:
+        parts.append(f"with {_joined(around)}, which are left out")
     return f"{quoted(column)} is written {', '.join(parts)}"
 
 

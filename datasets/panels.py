@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import place
+from .columns import recognise, recognise_with_unit
 from .wording import listed, plural, quoted
 
 STEPS = frozenset(["step", "globalstep", "trainerglobalstep", "relativetimeprocess", "relativetimewall", "walltime"])
@@ -15,6 +16,8 @@ KEYS = frozenset(["key", "metric", "tag", "metrickey", "metricname"])
 INTERNAL = frozenset(["_step", "_runtime", "_timestamp"])
 LIMIT = re.compile(r"__(MIN|MAX)$")
 TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
+OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbB])", re.IGNORECASE)
+LEAST_SIZES = 3  # columns
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
 
@@ -22,26 +25,13 @@ SHOWN = 5
 def melted(frame, name):
     """Return the readings of an export of a tracker as a table, and any other frame unchanged.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `open_table` has it. A panel has columns such as ``run-a - val/loss`` and ``run-a - val/loss__MIN``.
-    name : str
-        Name of the file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of a panel a row for each run and step with a value: run, step, metrics. ``attrs["sentences"]`` states what was
-        changed.
-
     Examples
     --------
     >>> panel = pd.DataFrame({"Step": [0, 9], "a - loss": [5.0, 4.0], "a - loss__MIN": [5, 4], "b - loss": [None, 3]})
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_panel, _curve, _keys):
+    for form in (_panel, _curve, _keys, _wide):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -130,6 +120,24 @@ def _keys(frame, name):
         f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
         f"{listed(metrics[:SHOWN])}{more}; of equal steps of a metric the last value is read"
     )
+
+
+def _wide(frame, name):
+    """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
+    roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
+    other = next((x for x in ("tokens", "training_flop") if x in roles), None)
+    sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
+    if other is None or {"parameters", "loss"} & set(roles) or len(sizes) < LEAST_SIZES:
+        return None, ""
+    _refuse_size(len(frame), len(sizes), name)
+    parts = [
+        frame.drop(columns=list(sizes)).assign(parameters=size, loss=frame[column]) for column, size in sizes.items()
+    ]
+    places = [f"{place(frame, row)}, column {quoted(column)}" for column in sizes for row in frame.index]
+    table = pd.concat(parts).set_axis(pd.Index(places, name="place", dtype=object))
+    table = table[table["loss"].notna()]
+    sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
+    return table, f"{sentence} with parameters and loss"
 
 
 def _refuse_size(rows, columns, name):

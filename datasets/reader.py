@@ -10,7 +10,7 @@ from .checks import Changes
 from .columns import Called
 from .formats import open_table
 from .kinds import KINDS
-from .name_patterns import check_pattern, of_each_file, of_each_run, refuse_sizes_in_names
+from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
 from .panels import melted
 from .storing import note_names
@@ -55,10 +55,10 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A file .csv or .txt (separated by commas, semicolons or tabs), .tsv, .md, .json, .jsonl, .parquet or .nc,
-        packed (.gz, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a data set or a
-        DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column ``file``. Text is
-        UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
+        A file .csv, .txt or .dat (separated by commas, semicolons, tabs or |), .tsv, .md, .json, .jsonl, .parquet or
+        .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
+        data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
+        ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
@@ -68,7 +68,8 @@ def read(
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
         may be named too: rows of one value are readings of one run. Of runs a column may also be arithmetic of others
-        with + - * /, such as ``{"tokens": "steps*batch_size*seq_len", "loss": "1-accuracy/100"}``.
+        with + - * /, such as ``{"tokens": "steps*batch_size*seq_len", "loss": "1-accuracy/100"}``, and a logarithm
+        undone, such as ``10**log10_flops`` or ``exp(log_params)``.
     where : str, optional
         Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``. It compares columns of
         the table or of the result, as in `pandas.DataFrame.query`; a name that is no identifier is between backticks.
@@ -141,13 +142,15 @@ def read(
     has a row for each evaluation, and results of the evaluation harness have a row for each task.
 
     **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
-    the result, without minima, maxima and blanks.
+    the result, without minima, maxima and blanks. Columns named by sizes, such as ``70M`` next to tokens, have a row
+    for each loss.
 
     **Numbers** may be written ``70M``, ``1.4 billion``, ``12,345,678``, ``1 000 000``, ``~257M`` or ``3 x 10^9``, and
-    flags ``yes`` and ``no``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. With
-    semicolons between columns, decimal commas are read. Lines that begin with ``#`` and a last line such as Mean are
-    left out. A date that is a year, a quarter or a month takes its middle, and a column such as ``date_halfwidth_days``
-    has half its length.
+    flags ``yes`` and ``no``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal
+    commas are read where no comma stands between columns or every cell of a column has one. Left out are titles above
+    the header, lines that begin with ``#``, a header that is repeated, and a last line with sums or means. A line of
+    units below the header is read as their units. A date that is a year, a quarter or a month takes its middle, and a
+    column such as ``date_halfwidth_days`` has half its length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),
@@ -258,8 +261,6 @@ def read(
         table, sentence = of_each_run(table, from_name, columns.get("run", "run"), label)
         changes.add("from_name", sentence, value=from_name)
     numbers = parts.numbers(table.columns, columns)
-    if kind == "runs":
-        refuse_sizes_in_names(table, numbers, columns, label)
     table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)
     table = parts.parse(
         table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}

@@ -16,26 +16,13 @@ ALLOWED = (
     *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr),
 )
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod)
+FEW = 4  # kinds of cells in a message
 # Text between quotes, which may hold backticks, or a name between backticks.
 PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
 
 def where(table, expression, changes, *, columns=None):
-    """Return the rows for which an expression holds.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    expression : str or None
-        See `holds`; None selects every row.
-    changes : Changes
-    columns : pandas.DataFrame, optional
-        Columns that the expression may name, by default those of the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return the rows for which an expression holds, of `columns` or of those of the table; None selects every row."""
     if expression is None:
         return table
     rows = holds(expression, table if columns is None else columns, changes.label)
@@ -62,11 +49,16 @@ def without_missing(table, needed, changes, *, spared=False, unusable=None):
     lacking = {name: int(count) for name, count in lacking.items() if count}
     counts = {kind: int(present.sum()) for kind, present in unusable.items() if present.any()}
     if not rows.any():
+        names = [*lacking, *counts]
+        more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
         raise InputError(
-            f"{changes.label}: every row lacks a value in {listed([*lacking, *counts])}; drop_missing leaves none"
+            f"{changes.label}: every row lacks a value in {listed(names[:FEW])}{more}; drop_missing leaves none: write "
+            "the cells as plain numbers"
         )
+    more = f", and {len(counts) - FEW} more kinds" if len(counts) > FEW else ""
+    counts = dict(list(counts.items())[:FEW])
     reasons = [f"{count} lack {name}" for name, count in lacking.items()]
-    reasons = ", ".join([*reasons, *(f"{count} with {kind}" for kind, count in counts.items())])
+    reasons = ", ".join([*reasons, *(f"{count} with {kind}" for kind, count in counts.items())]) + more
     return _left(table, rows, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
 
 
@@ -139,26 +131,7 @@ def _left(table, rows, changes, option, value, reason):
 
 
 def holds(expression, frame, label):
-    """Return which rows of a table an expression holds for.
-
-    Parameters
-    ----------
-    expression : str
-        Comparisons of columns, numbers, text and lists, ``in``, ``and``, ``or``, ``not`` and arithmetic. A name that
-        is no identifier goes between backticks.
-    frame : pandas.DataFrame
-    label : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    pandas.Series of bool
-
-    Raises
-    ------
-    InputError
-        If the expression cannot be read, holds anything else, names no column or is neither true nor false, naming it
-        and the columns.
+    """Return the rows of a table for which an expression holds, as bools; refuse one that runs code or names no column.
 
     Examples
     --------

@@ -10,12 +10,20 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import SHOWN
+from .columns import recognise
 from .notation import MISSING
+from .units import split_header
 from .wording import listed, plural, printable, quoted, shortened
 
 BOOLEANS = {"true": True, "false": False}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 COMMENT = "#"
+DELIMITERS = ",;\t|"
+MOST_TITLES = 5  # lines above the header
+OTHER_FILES = {b"PK": "a zip or Excel file", b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PAR1": "Parquet"}
+UNITS_OF_COUNTS = {"", "#", "-", "count", "counts", "number", "tokens", "params", "parameters", "flop", "flops", "nats"}
+LEAST_SUMMED = 4  # lines above one that may sum them up
+LONGEST = 600  # characters of a message
 # First cells of lines that sum up the lines above.
 CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
 # Cells of the lines of a log, which no header of a table has: "loss: 4.2", "step 500", "310.1ms".
@@ -34,7 +42,9 @@ def decoded(data, label):
         except UnicodeDecodeError as error:
             bad = error.start
     line = data.count(b"\n", 0, bad) + 1
-    raise InputError(f"{label}, line {line}: byte 0x{data[bad]:02x} is not UTF-8 text; save the table as UTF-8")
+    kind = next((name for mark, name in OTHER_FILES.items() if data.startswith(mark)), "")
+    hint = f" (the file begins as {kind} does)" if kind else ""
+    raise InputError(f"{label}, line {line}: byte 0x{data[bad]:02x} is not UTF-8 text{hint}; save the table as UTF-8")
 
 
 def refuse_empty(content, label):
@@ -55,8 +65,14 @@ def refuse_lines(faults, label, fix):
     if len(faults) == 1:
         raise InputError(f"{label}, {faults[0]}; {fix}")
     if faults:
-        more = f" and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
-        raise InputError(f"{label}: {len(faults)} lines cannot be used: {', '.join(faults[:SHOWN])}{more}; {fix}")
+        messages = (_of_lines(faults, number, label, fix) for number in range(min(SHOWN, len(faults)), 0, -1))
+        raise InputError(next((message for message in messages if len(message) <= LONGEST),
+                              _of_lines(faults, 1, label, fix)))  # fmt: skip
+
+
+def _of_lines(faults, number, label, fix):
+    more = f" and {len(faults) - number} more" if len(faults) > number else ""
+    return f"{label}: {len(faults)} lines cannot be used: {', '.join(faults[:number])}{more}; {fix}"
 
 
 def numbered(frame):
@@ -73,7 +89,7 @@ def reason(error):
 
 
 def comma_separated(data, label, text=()):
-    """Read values separated by commas, semicolons or tabs, whichever the header has most of; columns `text` as text."""
+    """Read values separated by commas, semicolons, tabs or |, whichever the header has most of; `text` stay text."""
     whole = decoded(data, label)
     return _delimited(whole, _delimiter(whole), label, text)
 
@@ -100,7 +116,7 @@ def plain_text(data, label, text=()):
 
 def _delimiter(whole):
     header = (_split(whole) or [""])[_first_line(whole, None)]
-    return max(",;\t", key=header.count)
+    return max(DELIMITERS, key=header.count)
 
 
 def _split(whole):
@@ -119,12 +135,28 @@ def _first_line(whole, delimiter):
         elif line.strip():
             if last is not None and _heads(lines[last], line, delimiter):
                 return last
-            return number if last is not None else 0
+            titles = _titles(lines[number:], delimiter)
+            return number + titles if last is not None or titles else 0
     return 0
 
 
+def _titles(lines, delimiter):
+    """Return the number of lines with a title alone, above a header of several names."""
+    delimiter = delimiter or max(DELIMITERS[::-1], key=lambda sign: _agreement(lines[: 4 * MOST_TITLES], sign))
+    cells = [sum(bool(cell.strip()) for cell in line.split(delimiter)) for line in lines[: MOST_TITLES + 1]]
+    header = next((number for number, count in enumerate(cells) if count > 1), 0)
+    # A single column has a header and lines of one cell; a header of one name has no lines of more.
+    return header if header and all(count <= 1 for count in cells[:header]) else 0
+
+
+def _agreement(lines, delimiter):
+    """Return how many lines have the most common number of fields, if that is above one."""
+    (fields, count), *_ = Counter(line.count(delimiter) for line in lines if line.strip()).most_common(1)
+    return count if fields else 0
+
+
 def _heads(comment, line, delimiter):
-    delimiters = [delimiter] if delimiter else [x for x in ",;\t" if x in comment]
+    delimiters = [delimiter] if delimiter else [x for x in DELIMITERS if x in comment]
     for sign in delimiters:
         names, cells = comment.split(sign), line.split(sign)
         numbers = any(map(_is_number, cells)) and not any(map(_is_number, names))
@@ -147,33 +179,40 @@ def _delimited(whole, delimiter, label, text):
     records, comments = _records(whole, delimiter, label, first)
     if first + 1 not in records:
         raise InputError(f"{label}, line {first + 1}: found a blank line; put the header there")
-    return table_of(records, comments, label, text, decimal_commas=delimiter == ";")
+    fields = {len(cells[0].split()) for cells in records.values() if len(cells) == 1}
+    if len(records) > 1 and fields == {len(records[first + 1][0].split())} != {1}:
+        raise InputError(
+            f"{label}, line {first + 1}: the columns are separated by spaces; separate them by commas, such as with "
+            "sed -E 's/^ +//; s/ +/,/g'"
+        )
+    titles = [number for number in range(1, first + 1) if number not in comments and _split(whole)[number - 1].strip()]
+    return table_of(records, comments, label, text, decimal_commas=delimiter != ",", titles=titles)
 
 
-def table_of(records, comments, label, text, *, decimal_commas=False):
-    """Return a table of cells.
+def table_of(records, comments, label, text, *, decimal_commas=False, titles=()):
+    """Return a table of cells by line, the header first; columns `text` stay text, and numbers may have decimal commas.
 
-    Parameters
-    ----------
-    records : dict of int to list of str
-        Cells by number of the line, the header first.
-    comments : list of int
-        Lines that were left out as comments.
-    label : str
-    text : sequence of str
-        Columns that stay text.
-    decimal_commas : bool
-        Whether numbers may have decimal commas.
+    `comments` and `titles` are lines that were left out.
     """
-    header = [name.strip() for name in records.pop(min(records))]
+    top = min(records)
+    header = [name.strip() for name in records.pop(top)]
     # "# N, D, loss" is a header; "#Params" is a name.
     header[0] = re.sub(r"^#\s+", "", header[0])
+    _refuse_numbers(header, records, f"{label}, line {top}")
+    sentences = [f"{_lines(titles)} above the header left out"] if titles else []
+    copies = [line for line, cells in records.items() if [cell.strip() for cell in cells] == header]
+    sentences += [f"{_lines(copies)} that repeat the header left out"] if copies else []
+    records = {line: cells for line, cells in records.items() if line not in copies}
+    header, below = _with_line_below(header, records)
+    if below:
+        records.pop(min(records))
+        sentences.append(below)
     refuse_duplicates([name for name in header if name], label)
     closing = _closing(records)
-    sentences = [f"{_lines(comments)} that {'begins' if len(comments) == 1 else 'begin'} with # "
+    sentences += [f"{_lines(comments)} that {'begins' if len(comments) == 1 else 'begin'} with # "
                  f"{'is' if len(comments) == 1 else 'are'} left out"] if comments else []  # fmt: skip
     if closing:
-        words = listed(dict.fromkeys(_first_cell(records.pop(line)) for line in closing))
+        words = listed(dict.fromkeys(_word_of_closing(records.pop(line)) for line in closing))
         sentences.append(f"{_lines(closing)} at the end, which {'sums' if len(closing) == 1 else 'sum'} up the others "
                          f"({words}), {'is' if len(closing) == 1 else 'are'} left out")  # fmt: skip
     wrong = [
@@ -181,7 +220,8 @@ def table_of(records, comments, label, text, *, decimal_commas=False):
         for line, cells in records.items()
         if len(cells) != len(header)
     ]
-    refuse_lines(wrong, label, "give each column one field, and put quotes around a field that holds the separator")
+    fix = 'give each column one field, and put quotes around a field that holds the separator, such as "1,000"; a '
+    refuse_lines(wrong, label, f"{fix}second table goes into another file")
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
     cells = zip(*records.values(), strict=True) if records else [()] * len(names)
     columns = dict(zip(names, cells, strict=True))
@@ -201,13 +241,56 @@ def _lines(numbers):
     return f"{plural(len(numbers), 'line')} ({shown})"
 
 
+def _refuse_numbers(header, records, place):
+    """Refuse a header of numbers alone, and one of a name and numbers above lines that begin with names."""
+    numeric = [_is_number(name) for name in header]
+    if len(header) > 1 and all(numeric):
+        raise InputError(
+            f"{place}: found numbers alone ({listed(header[:3])}) where a header is needed; write a line with names "
+            "above, such as params,tokens,loss"
+        )
+    firsts = [cells[0] for cells in records.values() if cells]
+    if len(header) > 2 and not numeric[0] and all(numeric[1:]) and firsts and not any(map(_is_number, firsts)):
+        raise InputError(
+            f"{place}: the columns of the table are lines ({listed([header[0], *firsts][:4])}); transpose it, such as "
+            "with pandas.read_csv(FILE, header=None).T.to_csv(FILE, header=False, index=False)"
+        )
+
+
+def _with_line_below(header, records):
+    """Return a header with the units in the line below it, or that line if it holds the names, and a sentence."""
+    if len(records) < 3 or len(records[min(records)]) != len(header):
+        return header, ""
+    below, *others = ([cell.strip() for cell in cells] for cells in records.values())
+    if any(map(_is_number, below)) or not all(any(map(_is_number, cells)) for cells in others):
+        return header, ""
+    recognised = sum(bool(recognise(name)) for name in header)
+    if sum(bool(recognise(name)) for name in below) > recognised:
+        return below, f"{_lines([min(records)])} is read as the header"
+    units = [cell.strip("()[] ") for cell in below]
+    stated = [split_header(f"{name} ({unit})") for name, unit in zip(header, units, strict=True)]
+    if recognised and (any(unit is not None for _, unit in stated) or set(map(str.lower, units)) <= UNITS_OF_COUNTS):
+        named = [
+            f"{x} ({unit})" if of is not None else x for x, unit, (_, of) in zip(header, units, stated, strict=True)
+        ]
+        return named, f"{_lines([min(records)])} is read as the units of the columns"
+    return header, ""
+
+
 def _closing(records):
-    """Return the last lines if their first cell is a word such as Mean, which no line before them has."""
+    """Return the last lines that sum up those before them: a word such as Mean, or sums or means of every column."""
     lines = []
     for line in reversed(records):
         if _first_cell(records[line]).lower() not in CLOSING:
             break
         lines.append(line)
+    if not lines and len(records) > LEAST_SUMMED:
+        *rest, (last, cells) = records.items()
+        kinds = list(_summing(cells, [x for _, x in rest]))
+        word = any(cell.strip().lower() in CLOSING for cell in cells)
+        every = "other" not in kinds and len(kinds) == sum(map(_is_number, cells)) > 1
+        if kinds and (every or (word and {"sum", "mean"} & set(kinds))):
+            return [last]
     if not lines:
         return []
     words = {_first_cell(records[line]).lower() for line in lines}
@@ -215,6 +298,22 @@ def _closing(records):
     if not rest or any(cell.strip().lower() in words for cells in rest for cell in cells):
         return []
     return sorted(lines)
+
+
+def _summing(cells, rest):
+    """Return for each number of a line what it is of the column above: the sum, the mean or other."""
+    for number, cell in enumerate(cells):
+        column = [x[number] for x in rest if len(x) > number]
+        if _is_number(cell) and all(map(_is_number, column)):
+            total, last = sum(map(float, column)), float(cell)
+            near = {"sum": total, "mean": total / len(column)}
+            yield next((kind for kind, x in near.items() if x and abs(last / x - 1) < 1e-4), "other")
+
+
+def _word_of_closing(cells):
+    return next(
+        (cell.strip() for cell in cells if cell.strip().lower().rstrip(":") in CLOSING), "sums or means"
+    ).rstrip(":")
 
 
 def _first_cell(cells):

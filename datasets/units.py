@@ -17,88 +17,72 @@ WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g bi
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
 # Floating-point operations: a petaflop/s for a day, and multiples.
-DAYS = "pf-days pf-day pfdays pfday pflop/s-days pflop/s-day petaflop/s-days petaflop/s-day petaflop-days pf/s-days"
-FACTORS |= dict.fromkeys(DAYS.split(), 8.64e19)
-FACTORS |= {
+PREFIXES = {"g giga": 1e9, "t tera": 1e12, "p peta": 1e15, "e exa": 1e18, "z zetta": 1e21, "y yotta": 1e24}
+OF_FLOP = {
     f"{prefix}flop{ending}": factor
-    for names, factor in {"p peta": 1e15, "e exa": 1e18, "z zetta": 1e21, "y yotta": 1e24}.items()
+    for names, factor in PREFIXES.items()
     for prefix in names.split()
     for ending in ("", "s")
 }
+OF_FLOP |= dict.fromkeys(
+    (f"{unit}{s}day{ending}" for unit in ("pf", "pflop", "pflops", "petaflop", "petaflops")
+     for s in ("", "s") for ending in ("", "s")), 8.64e19)  # fmt: skip
 LOSS_WORDS = {
     **dict.fromkeys(["nats", "nats/token", "nats per token", "nat/token"], "nats"),
     **dict.fromkeys(["bits", "bits/token", "bits per token", "bit/token"], "bits"),
     **dict.fromkeys(["bpb", "bits/byte", "bits per byte", "bit/byte"], "bits-per-byte"),
 }
 BRACKETED = re.compile(r"(.*?)[\s_]*[(\[]\s*(?:in )?([^)\]]+?)\s*[)\]]\s*")
-BEFORE = re.compile(r"([mb])(params?|parameters?|tokens?)", re.IGNORECASE)  # t_tokens may be training tokens
-AFTER = re.compile(r"(.{2,}?)[\s_-]+(?:in[\s_-])?(\w+)")
+SIZE = "((?i:params?|parameters?|tokens?|flops?))"
+BEFORE = re.compile(rf"([mb]|(?:thousand|million|billion|trillion)s?[\s_]+(?:of[\s_]+)?){SIZE}", re.IGNORECASE)
+CAPITAL = re.compile(rf"(.*{SIZE})([KMBT])")  # t_tokens may be training tokens
 
 
 def split_header(header):
-    """Split a header into a name and its unit, which follows it or is its first letter.
-
-    Parameters
-    ----------
-    header : object
-
-    Returns
-    -------
-    name : str
-    unit : float or str or None
-        A factor, a unit of loss, or None where the header names no unit.
+    """Return a header without its unit, and the unit: a factor, a unit of loss, or None where it names none.
 
     Examples
     --------
     >>> split_header("#Params (B)"), split_header("tokens_T"), split_header("loss (bits)"), split_header("d_model")
     (('#Params', 1000000000.0), ('tokens', 1000000000000.0), ('loss', 'bits'), ('d_model', None))
-    >>> split_header("mparams")
-    ('params', 1000000.0)
+    >>> split_header("mparams"), split_header("tokensB"), split_header("petaflop_s_days")
+    (('params', 1000000.0), ('tokens', 1000000000.0), ('flop', 8.64e+19))
     """
     header = str(header)
     if match := BEFORE.fullmatch(header.strip()):
-        return match[2], FACTORS[match[1].lower()]
-    for form in (BRACKETED, AFTER):
-        if match := form.fullmatch(header):
-            unit = _factor(match[2].lower())
-            if unit is None and form is BRACKETED:
-                unit = LOSS_WORDS.get(match[2].lower())
-            if unit is not None:
-                return match[1], unit
+        return match[2], FACTORS[re.split(r"[\s_]", match[1].lower())[0]]
+    if match := CAPITAL.fullmatch(header.strip()):
+        return match[1], FACTORS[match[3].lower()]
+    if (factor := OF_FLOP.get(re.sub(r"[\s_/-]", "", header.lower()))) is not None:
+        return "flop", factor
+    if match := BRACKETED.fullmatch(header):
+        unit = _factor(match[2].lower())
+        unit = LOSS_WORDS.get(match[2].lower()) if unit is None else unit
+        if unit is not None:
+            return match[1], unit
+    for gap in re.finditer(r"(?<=.)[\s_-]+(?:in[\s_-])?", header):
+        unit = _factor(header[gap.end() :].lower())
+        if unit is not None and (gap.start() > 1 or header[-1].isdigit()):  # d_m may be a width
+            return header[: gap.start()], unit
     return header, None
 
 
+def is_unit_of_flop(header):
+    """Return whether a header is a unit alone, such as GFLOPs, which may be of training or of one token."""
+    return re.sub(r"[\s_/-]", "", str(header).lower()) in OF_FLOP
+
+
 def _factor(text):
-    if re.fullmatch(r"1e\d{1,2}|10[*^]{1,2}\d{1,2}", text):
+    if re.fullmatch(r"[x×*]?\s*(1?e\d{1,2}|10[*^]{1,2}\d{1,2})", text):
         return 10.0 ** int(re.split(r"[e*^]+", text)[-1])
-    return FACTORS.get(text)
+    return FACTORS.get(text, OF_FLOP.get(re.sub(r"[\s_/-]", "", text)))
 
 
 def units_of(names, chosen, bytes_per_token, label, *, derived=()):
-    """Return the factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
+    """Return the factor to plain numbers, FLOP and nats per token of each column with a unit, and the unit.
 
-    Parameters
-    ----------
-    names : mapping of str to object
-        Canonical name to the name of the column in the table.
-    chosen : mapping of str to float or str, or None
-        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte, other. Takes precedence over headers.
-    bytes_per_token : float or None
-        Needed for bits per byte, and for nothing else.
-    label : str
-        Name of the table in messages.
-    derived : sequence of str
-        Columns that are arithmetic of others, whose names hold no unit.
-
-    Returns
-    -------
-    dict of str to tuple
-        Canonical name to the factor and the unit as it was named, of the columns that have one.
-
-    Raises
-    ------
-    InputError
-        If a unit is of no column, or is none.
+    `names` are those of the table by canonical name. `chosen` has the units of the user, which go before those of
+    headers. `derived` has the expressions, whose names hold no unit. A unit of no column or none is refused.
     """
     chosen = chosen or {}
     if not isinstance(chosen, Mapping):
@@ -182,21 +166,7 @@ def _in_medians(table, units, names):
 
 
 def scaled(table, units, names, changes):
-    """Multiply columns by their factors, and record it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns by canonical name.
-    units : dict
-        From `units_of`.
-    names : mapping of str to object
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return a table whose columns are multiplied by the factors of `units_of`, and record it."""
     if units.get("loss", (1,))[0] is None:
         units, note = _in_medians(table, units, names)
         changes.add(*note, column=str(names["loss"]), of="loss", unit=OTHER, factor=units["loss"][0])

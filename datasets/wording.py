@@ -40,6 +40,17 @@ def listed(names):
     return ", ".join(quoted(name) for name in names) or "none"
 
 
+def nearest(columns, words, shown):
+    """Return names of columns for a message, those nearest to some words first."""
+
+    def distance(name):
+        return -max(difflib.SequenceMatcher(None, str(name).lower(), word).ratio() for word in words)
+
+    names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
+    more = len(columns) - len(names)
+    return listed(names) + (f" and {more} more" if more > 0 else "")
+
+
 def unknown(kind, value, choices):
     """Return the message that refuses a value, with the closest choice first and then all choices."""
     near = suggestion(value, choices) or ";"

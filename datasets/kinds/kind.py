@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import storing
 from ..catalogue import load
-from ..columns import ALIASES, Called, recognise, recognise_with_unit, renamed
+from ..columns import ALIASES, Called, recognise, recognise_later, recognise_with_unit, renamed
 from ..selection import by_both_names, where, without_missing
 
 
@@ -74,18 +74,7 @@ class Kind:
         return (*tuple(inspect.signature(self.parse).parameters)[2:], *self.forms)
 
     def numbers(self, headers, chosen):
-        """Return the columns that hold numbers, each with its canonical name.
-
-        Parameters
-        ----------
-        headers : sequence
-            Names of the columns of a table.
-        chosen : mapping of str to object
-            Canonical name to the column that plays its part, or to an expression of columns.
-
-        Returns
-        -------
-        dict of object to str
+        """Return the columns that hold numbers, each with its canonical name; `chosen` has columns or expressions.
 
         Examples
         --------
@@ -96,7 +85,8 @@ class Kind:
         names = [name for name in (*self.needed, *self.optional) if name not in (*self.text, *self.days)]
         columns = {}
         for header in headers:
-            canonical = recognise(header) or recognise_with_unit(header) if self.name == "runs" else None
+            recognisers = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
+            canonical = next((name for called in recognisers if (name := called(header))), None)
             if canonical is None:
                 called = (name for name in names if header in Called((name,), {}, self.aliases))
                 canonical = next(called, None)
@@ -108,24 +98,9 @@ class Kind:
         return columns
 
     def select(self, opened, changes, columns, condition, drop_missing, hint=""):
-        """Rename the columns of an opened table and return the rows that are wanted.
+        """Return the rows that are wanted of an opened table, columns by canonical name, and the names of the file.
 
-        Parameters
-        ----------
-        opened : pandas.DataFrame
-        changes : Changes
-        columns : mapping of str to str
-        condition : str or None
-            As ``where`` of `read`.
-        drop_missing : bool
-        hint : str
-            Another fix for a table that lacks a column.
-
-        Returns
-        -------
-        table : pandas.DataFrame
-        headers : dict of str to object
-            Canonical name to that of the file.
+        `hint` is another fix for a table that lacks a column.
         """
         table, headers = renamed(
             *(opened, columns),

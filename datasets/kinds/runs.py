@@ -8,14 +8,15 @@ import pandas as pd
 from ...errors import InputError
 from .. import selection
 from ..cells import numbers
-from ..checks import check_agreement, check_at_most, check_possible
+from ..checks import check_agreement, check_at_most
 from ..columns import ALIASES, RUN, SIZES, recognise_later, resolve
 from ..meaning import losses, rows
 from ..meaning.expressions import derived as with_derived
 from ..meaning.facts import Facts
+from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.rules import agree, check_meaning, fix_of_compute
 from ..schemas import check
-from ..units import scaled, units_of
+from ..units import is_unit_of_flop, scaled, units_of
 from ..wording import listed, quoted, shown, suggestion
 from .kind import Kind
 
@@ -40,15 +41,16 @@ def parse(
     drop_highest,
 ):
     """Check a table of runs, add what follows from its columns, and return the rows that are wanted."""
-    label, sure = changes.label, tuple(unit) if isinstance(unit, Mapping) else ()
+    label, sure = changes.label, dict(unit) if isinstance(unit, Mapping) else {}
     multiple = _multiple(flop_per_parameter_token)
     opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
     table, expressions = with_derived(opened, columns, sure, changes)
-    names = _numeric(resolve(list(table.columns), columns, label), table, columns)
+    names, several = resolve(table, columns, label)
+    names = _numeric(names, table, columns)
     needed = selection.names_in(needed)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
-    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size)
+    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several)
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:
@@ -77,11 +79,12 @@ def parse(
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)
     runs = rows.without_copies(runs, opened, keep_copies, changes)
+    check_sizes(runs, names, label, sure=sure, derived=expressions)
     if sizes == SIZES:
         check_agreement(runs, names, label, fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
-    check_possible(runs, names, label, sure=sure)
+    check_losses(runs, names, label, sure=sure)
     if sizes == SIZES:
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
     if last_of is not None:
@@ -150,10 +153,11 @@ def _of_training(table, names, multiple, changes):
 def _set_aside_budget(facts, changes):
     """Leave a budget that is not 6ND out of the sizes where the table has one count of parameters and tokens."""
     header = facts.names.get("training_flop")
-    if header is None or "training_flop" in facts.chosen or recognise_later(header) is None:
+    later = header is not None and (recognise_later(header) is not None or is_unit_of_flop(header))
+    if not later or "training_flop" in facts.chosen:
         return
     counts = facts.counts()
-    if len(counts) == 1 and not agree(counts[0]):
+    if counts and not any(map(agree, counts)):
         span = f"{counts[0][1]:.3g} to {counts[0][2]:.3g}"
         changes.add("budget", f"column {quoted(header)} is {span} of 6ND: C = 6ND is used in its place", column=header)
         del facts.names["training_flop"]

@@ -14,34 +14,18 @@ from ..selection import PIECE
 from ..units import split_header
 from ..wording import listed, quoted, suggestion
 
+FUNCTIONS = {"exp": np.exp}  # of a column of natural logarithms
+BASES = (2, 10)  # of logarithms: 10**log10_flops
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 LONGEST = 500  # characters of an expression
 
 
 def derived(table, chosen, units, changes):
-    """Add the columns that are chosen as arithmetic of others, such as ``steps*batch_size*seq_len``.
+    """Return a table with a column for each chosen expression, such as steps*batch_size*seq_len, and their names.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    chosen : mapping of str to str
-        Canonical name to a column or to an expression. A column of that very name goes first.
-    units : mapping of str to object
-        Canonical name to its unit, of those that the user gave; other columns are in the units of their headers.
-    changes : Changes
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        With a column for each expression, called as the expression is.
-    names : list of str
-        The expressions.
-
-    Raises
-    ------
-    InputError
-        If an expression holds anything but columns, numbers and + - * /, naming it.
+    A column of that very name goes first. Columns are in the units of their headers, unless the user gave a unit. What
+    is anything but columns, numbers, + - * /, exp(column) and 10**column is refused.
     """
     names = []
     for canonical, text in chosen.items():
@@ -51,7 +35,9 @@ def derived(table, chosen, units, changes):
         if parsed is None:
             continue
         tree, between = parsed
-        operands = {node.id: between.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        calls = {id(node.func) for node in ast.walk(tree) if _is_function(node)}
+        names_ = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in calls]
+        operands = {name: between.get(name, name) for name in names_}
         headers = {str(column): column for column in table.columns}
         absent = [name for name in operands.values() if name not in headers]
         # A name such as eval/loss that was mistyped is a name.
@@ -68,7 +54,7 @@ def derived(table, chosen, units, changes):
         except (ValueError, OverflowError, RecursionError) as error:
             raise InputError(
                 f"{changes.label}: {quoted(text)}, chosen for {canonical}: {error}; write arithmetic of columns and "
-                "numbers, such as steps*batch_size*seq_len or 1-accuracy/100"
+                "numbers, such as steps*batch_size*seq_len, 1-accuracy/100 or 10**log10_flops"
             ) from None
         changes.add("columns", f"{canonical} is {text}", of=canonical, expression=text)
         table = table.assign(**{text: values})
@@ -110,6 +96,18 @@ def _column(node, table, headers, scaled):
     return pd.Series(values, index=table.index)
 
 
+def _is_power(node):
+    """Return whether a node is 2 or 10 to the power of a column, and no larger power that memory cannot hold."""
+    power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Name)
+    return power and isinstance(node.left, ast.Constant) and node.left.value in BASES
+
+
+def _is_function(node):
+    """Return whether a node is a function of one argument, such as exp(log_flops)."""
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+    return named and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+
+
 def _evaluated(node, operands):
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         left, right = _evaluated(node.left, operands), _evaluated(node.right, operands)
@@ -117,6 +115,10 @@ def _evaluated(node, operands):
         return OPERATORS[type(node.op)](left, np.float64(right) if isinstance(right, float) else right)
     if isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
         return SIGNS[type(node.op)](_evaluated(node.operand, operands))
+    if _is_power(node):
+        return np.float64(node.left.value) ** operands[node.right.id]
+    if _is_function(node):
+        return FUNCTIONS[node.func.id](_evaluated(node.args[0], operands))
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return float(node.value)
     if isinstance(node, ast.Name):

@@ -5,61 +5,60 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..cells import numbers
-from ..columns import ALIASES, SIZES
+from ..columns import ALIASES, SIZES, recognise
+from ..notation import parsed
 from ..units import split_header
 from ..wording import quoted
-from .names import is_part, is_rate, sounds_like, words
+from .magnitudes import logarithm
+from .names import is_accuracy, is_part, is_rate, logarithm_of, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
+LEAST_ROWS = 3
+LEAST_FILLED = 0.2  # of the cells of a column, in which sheets have lines between
+CLEAR = 0.7  # rank correlation with compute
 LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
 
 @dataclass
 class Facts:
-    """A table that is read, for the rules.
+    """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As it was opened, with derived columns.
-    names : dict of str to object
-        Canonical name to the column that plays its part.
-    chosen : mapping
-        Those that the user chose.
-    sure : sequence of str
-        Canonical names whose unit the user gave.
-    derived : sequence of str
-        Columns that are expressions.
-    perplexity : bool
-    multiple : float
-        FLOP of a parameter and a token.
-    size : str, optional
-        The only size that is needed; two of three where there is none.
+    `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that
+    is needed, if there is one. `several` has the columns that could each play a part.
     """
 
     table: object
     names: dict
     chosen: dict
-    sure: tuple = ()
+    sure: dict = field(default_factory=dict)
     derived: tuple = ()
     perplexity: bool = False
     multiple: float = 6.0
     size: str | None = None
+    several: dict = field(default_factory=dict)
     _values: dict = field(default_factory=dict)
 
     def values(self, header):
-        """Return a column as positive numbers in the unit of its header, or None where fewer than half are."""
+        """Return a column as positive numbers in the unit of its header, or None where few cells are."""
         if header not in self._values:
-            values, _ = numbers(self.table[header], header)
+            values, faults = numbers(self.table[header], header)
+            for fault in faults:
+                values[fault.row] = parsed(str(self.table.at[fault.row, header]))[0]
             values = values.where(np.isfinite(values) & (values > 0))
             unit = None if header in self.derived else split_header(header)[1]
-            few = values.notna().mean() < 0.5 or not len(values)
+            few = values.notna().mean() < LEAST_FILLED or not len(values)
             self._values[header] = None if few else values * (unit if isinstance(unit, float) else 1.0)
         return self._values[header]
 
     def role(self, canonical):
         """Return the numbers of the column that plays a part, or None."""
         return self.values(self.names[canonical]) if canonical in self.names else None
+
+    def sizes(self, names):
+        """Return the numbers of the sizes by canonical name, in the units that headers and the user state."""
+        values = {name: self.values(names[name]) for name in SIZES if names.get(name) in self.table}
+        factors = {name: unit for name, unit in self.sure.items() if isinstance(unit, int | float)}
+        return {name: x * factors.get(name, 1.0) for name, x in values.items() if x is not None}
 
     def stated(self, canonical):
         """Return whether the user gave the unit of a role, or its column as arithmetic."""
@@ -73,10 +72,40 @@ class Facts:
     def candidates(self, canonical):
         """Return columns of positive numbers that sound like a role, the nearest first."""
         near = {header: sounds_like(canonical, header) for header in self.free()}
+        if canonical in SIZES:
+            near |= {header: 1 for header in near if self.logarithm(canonical, header)}
         near = {header: score for header, score in near.items() if score and self.values(header) is not None}
         if canonical == "loss":
             near = {header: score for header, score in near.items() if self.values(header).median() < LARGEST_LOSS}
+            near = near or self.falling()
         return sorted(near, key=lambda header: -near[header])
+
+    def logarithm(self, canonical, header):
+        """Return the expression of a size from a column that is its logarithm by name, or None."""
+        parts = logarithm_of(header)
+        if parts is None or self.values(header) is None:
+            return None
+        if recognise(parts[1]) != canonical and not sounds_like(canonical, parts[1]):
+            return None
+        return logarithm(canonical, header, self.values(header), parts[0])
+
+    def has_gaps(self, header):
+        """Return whether some cells of a column are no positive numbers, such as step 0."""
+        return self.values(header) is not None and bool(self.values(header).isna().any())
+
+    def is_negative(self, header):
+        """Return whether every number of a column is below 0, and there are some."""
+        values = numbers(self.table[header], header)[0].dropna()
+        return len(values) > 1 and bool((values < 0).all())
+
+    def falling(self):
+        """Return free columns that fall with compute, which may be losses, and those up to 100 that rise."""
+        if len(self.table) < LEAST_ROWS:
+            return {}
+        numeric = [header for header in self.free() if not is_rate(header) and self.values(header) is not None]
+        slopes = {header: self.rises(header) for header in numeric if not sounds_like("perplexity", header)}
+        rising = [x for x in slopes if slopes[x] >= 0 and self.values(x).max() <= 100 and is_accuracy(x)]
+        return {header: abs(slopes[header]) for header in slopes if slopes[header] < -CLEAR or header in rising}
 
     def compute(self):
         """Return the compute of each row as far as the sizes give it, or else the only size; None without either."""
@@ -96,15 +125,7 @@ class Facts:
 
     @np.errstate(all="ignore")
     def counts(self):
-        """Return counts of parameters with the ratio of the FLOP to 6ND, the nearest to 1 first.
-
-        Where no count agrees, sums of two of its parts are tried too.
-
-        Returns
-        -------
-        list of tuple
-            Column or sum, least and greatest ratio.
-        """
+        """Return counts of parameters, or sums of two, with the span of FLOP over 6ND, the nearest first."""
         tokens, flop = self.role("tokens"), self.role("training_flop")
         if tokens is None or flop is None:
             return []

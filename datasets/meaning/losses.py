@@ -20,19 +20,11 @@ LEAST_ROWS = 10
 OUTLYING = 1.5
 SPREADS = 8
 OUTLIERS_SHOWN = 3
+OUTLYING_ALONE, SPREADS_ALONE = 1.15, 15  # of one row, by the others
 
 
 def warn_of_repeats(runs, sizes, label):
-    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-    sizes : sequence of str
-        Columns that the loss is thought to follow from: parameters, tokens and what else a law needs.
-    label : str
-        Name of the table in messages.
-    """
+    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there."""
     # Tokens that were derived from FLOP differ in the last digits.
     sizes = [name for name in sizes if name in runs]
     keys = [runs[name].map("{:.6g}".format) if runs[name].dtype == "float64" else runs[name] for name in sizes]
@@ -85,9 +77,10 @@ def warn_of_rising(runs, size, label):
 
 
 def warn_of_outliers(runs, sizes, names, label):
-    """Warn of losses that are far from those of runs of near sizes.
+    """Warn of losses, or sizes, that are far from those of runs of near sizes.
 
-    The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly.
+    The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly. One row of
+    which a size is wrong bends that function; it is compared with the function of the other rows.
 
     Warns
     -----
@@ -96,9 +89,15 @@ def warn_of_outliers(runs, sizes, names, label):
     if len(runs) < LEAST_ROWS:
         return
     loss = np.log(runs["loss"].to_numpy(float))
-    expected = _smooth(np.log(runs[list(sizes)].to_numpy(float)), loss)
+    design = _quadratic(np.log(runs[list(sizes)].to_numpy(float)))
+    expected = _smooth(design, loss)
     residual = np.abs(loss - expected)
     wrong = residual > max(np.log(OUTLYING), SPREADS * 1.4826 * np.median(residual))
+    what = "outliers"
+    if not wrong.any():
+        expected, spreads = _without_each(design, loss)
+        wrong = (spreads > SPREADS_ALONE) & (np.abs(loss - expected) > np.log(OUTLYING_ALONE))
+        what = "an outlier, or a size of that row is wrong"
     if not wrong.any() or wrong.mean() > 0.1:
         return
     rows = runs.index[wrong][:OUTLIERS_SHOWN]
@@ -112,18 +111,32 @@ def warn_of_outliers(runs, sizes, names, label):
     highest = set(runs["loss"].nlargest(wrong.sum()).index) == set(runs.index[wrong])
     fix = f"drop_highest={wrong.sum()} (--drop-highest {wrong.sum()})" if highest else "where= (--where)"
     warn(
-        f"{label}: column {quoted(header)} has outliers: {'; '.join(texts)}{more}; correct them or leave them out with "
+        f"{label}: column {quoted(header)} has {what}: {'; '.join(texts)}{more}; correct them or leave them out with "
         f"{fix}",
         TableWarning,
     )
 
 
-def _smooth(sizes, loss):
-    """Return a quadratic function of sizes, fitted by least absolute deviations with reweighting."""
+def _quadratic(sizes):
+    """Return the columns of a quadratic function of sizes."""
     spread = sizes.std(axis=0)
     z = (sizes - sizes.mean(axis=0))[:, spread > 1e-9] / spread[spread > 1e-9]
-    design = np.column_stack([np.ones(len(z)), z, z**2])
-    weight = np.ones(len(z))
+    return np.column_stack([np.ones(len(z)), z, z**2])
+
+
+@np.errstate(all="ignore")
+def _without_each(design, loss):
+    """Return what the other rows predict for each by least squares, and its distance in standard errors."""
+    q, _ = np.linalg.qr(design)
+    free = 1 - (q**2).sum(axis=1)
+    residual = loss - q @ (q.T @ loss)
+    variance = ((residual**2).sum() - residual**2 / free) / (len(loss) - design.shape[1] - 1)
+    return loss - residual / free, np.abs(residual) / np.sqrt(variance * free)
+
+
+def _smooth(design, loss):
+    """Return a function of sizes, fitted by least absolute deviations with reweighting."""
+    weight = np.ones(len(loss))
     for _ in range(30):
         root = np.sqrt(weight)
         coefficients = np.linalg.lstsq(design * root[:, None], loss * root, rcond=None)[0]

@@ -3,9 +3,12 @@
 import re
 from dataclasses import dataclass
 
+from ..columns import recognise
+
 EPOCHS = {"epoch", "epochs", "passes", "repeats"}
 SEEN = {"seen", "trained", "consumed", "processed"}
 STEPS = {"step", "steps", "iteration", "iterations", "iter", "iters", "updates"}
+NO_TRAINING = {"accumulation", "accum", "warmup", "warm", "decay", "eval", "save", "log", "logging", "every"}  # steps
 RATES = {"per", "rate", "ratio", "frac", "fraction", "share", "percent", "pct", "throughput", "mfu", "lr", "sec"}
 PARTS = {
     *{"wte", "wpe", "embed", "embd", "emb", "embedding", "embeddings", "embeds", "head", "unembedding", "blocks"},
@@ -15,21 +18,43 @@ PARTS = {
 NEGATED = {"non", "no", "without", "excl", "excluding", "sans"}
 SETTINGS = {
     *{"batch", "batches", "every", "type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale"},
-    *{"fn", "dtype"},
+    *{"fn", "dtype", "std", "sd", "stderr", "se", "var", "variance", "aux", "balance", "balancing", "z", "ci"},
+}
+TIMES = {"hour", "hours", "day", "days", "minutes", "seconds", "s", "time"}
+# Tokens of one, for examples of units.
+TOKENS_OF_ONE = {
+    **dict.fromkeys(["char", "chars", "characters", "byte", "bytes"], 0.25),
+    "words": 1.3,
+    "docs": 500.0,
+    "documents": 500.0,
+    "gb": 2.5e8,
+    "images": 1.0,
+    "steps": 5e5,
+    "epochs": 1e9,
 }
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
-ACCURACIES = {"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward"}
+ACCURACIES = {
+    *{"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward", "top"},
+    *{"top1", "top5", "acc1", "acc5", "mmlu", "hellaswag", "arc", "piqa", "lambada", "winogrande"},
+}
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
 NOT_TRAINED_ON = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens
-OTHERS = {"mse", "rmse", "mae", "wer", "cer", "error", "err", "errors", "brier"}  # losses that are no cross entropies
+OTHERS = {  # losses that are no cross entropies
+    *{"mse", "rmse", "mae", "wer", "cer", "error", "err", "errors", "brier"},
+    *{"reducible", "excess", "relative", "normalized", "normalised", "delta", "diff", "gap", "minus", "regret"},
+}
 FORWARD = {"forward", "fwd", "inference", "infer"}
 SOUNDS = {
     "parameters": ("param", "model size", "size", "weights", "nonembed"),
-    "tokens": ("token", "sample", "example", "sequences", "data size", "dataset"),
+    "tokens": ("token", "toks", "tok", "sample", "example", "sequences", "data size", "data", "corpus", "horizon"),
     "training_flop": ("flop", "compute", "budget"),
     "loss": ("loss", "nll", "entropy", "xent", "bpb", "bpc", "bits", "mse", "rmse", "error", "err", "accuracy", "acc"),
     "perplexity": ("ppl", "perplex"),
 }
+
+
+LOGARITHM = re.compile(r"(log_?10|log_?2|log|ln|lg)[ _(\[]+(.+?)[)\]]*", re.IGNORECASE)
+LOG_BASES = {"log10": "10", "lg": "10", "log2": "2", "ln": "e"}
 
 
 def words(name):
@@ -41,7 +66,13 @@ def words(name):
     (['params', 'non', 'embed', 'b'], ['eval', 'val', 'loss'])
     """
     text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", str(name))
-    return re.findall(r"[a-z0-9]+", text.lower().replace("nonembed", "non embed").replace("dataset", "data set"))
+    return re.findall(
+        r"[a-z0-9]+",
+        text.lower()
+        .replace("nonembed", "non embed")
+        .replace("dataset", "data set")
+        .replace("hyperparameter", "setting"),
+    )
 
 
 def is_rate(name):
@@ -90,7 +121,8 @@ def counts_steps(name):
     >>> counts_steps("train_steps"), counts_steps("iterations"), counts_steps("tokens_per_step")
     (True, True, False)
     """
-    return bool(STEPS & set(words(name))) and not is_rate(name) and "token" not in str(name).lower()
+    parts = set(words(name))
+    return bool(STEPS & parts) and not NO_TRAINING & parts and not is_rate(name) and "token" not in str(name).lower()
 
 
 def counts_data(name):
@@ -103,7 +135,9 @@ def counts_data(name):
     """
     parts = words(name)
     sizes = {"size", "tokens"} & set(parts)
-    return ("corpus" in parts or ("data" in parts and bool(sizes))) and not SEEN & set(parts)
+    unique = {"unique", "distinct"} & set(parts) and "tokens" in parts
+    named_data = "corpus" in parts or parts == ["data"] or ("data" in parts and bool(sizes))
+    return bool(unique or named_data) and not SEEN & set(parts) and not is_rate(name)
 
 
 def counts_epochs(name):
@@ -121,6 +155,24 @@ def bits_of(name):
     """
     spaced = re.sub(r"bits?[ _/-]*(?:per)?[ _/-]*(?:byte|char(?:acter)?)", "bpb", str(name).lower())
     return next((BITS[word] for word in words(spaced) if word in BITS), None)
+
+
+def tokens_of_one(name):
+    """Return the tokens of one of what a column counts, such as 0.25 of "characters" as an example, or None."""
+    kinds = ["steps"] if counts_steps(name) else words(name)
+    return None if is_rate(name) else next((TOKENS_OF_ONE[word] for word in kinds if word in TOKENS_OF_ONE), None)
+
+
+def logarithm_of(name):
+    """Return the base and the name of what a column is the logarithm of, or None; "" is a base that is not stated.
+
+    Examples
+    --------
+    >>> logarithm_of("log10_flops"), logarithm_of("ln(N)"), logarithm_of("log_loss"), logarithm_of("logits")
+    (('10', 'flops'), ('e', 'N'), ('', 'loss'), None)
+    """
+    match = LOGARITHM.fullmatch(str(name).strip())
+    return (LOG_BASES.get(match[1].lower().replace("_", ""), ""), match[2]) if match else None
 
 
 def is_accuracy(name):
@@ -146,32 +198,34 @@ def sounds_like(canonical, name):
     if (
         (is_rate(name) and canonical != "loss")
         or SETTINGS & set(parts)
+        or logarithm_of(name)
         or (canonical == "parameters" and is_part(name))
+        or (canonical == "training_flop" and TIMES & set(parts))
         or (canonical == "tokens" and NOT_TRAINED_ON & set(parts))
     ):
         return 0
-    if canonical == "loss" and "train" in parts:
-        return int(not is_rate(name) and not counts_steps(name))
+    if canonical == "parameters" and parts == ["model"]:
+        return 1
     sounds = SOUNDS[canonical]
     places = [place for place, sound in enumerate(sounds) if sound in (parts if len(sound) < 4 else text)]
     whole = 3 if WHOLE & set(parts) else 0
+    if canonical == "loss" and "train" in parts:
+        return int(bool(places) and not is_rate(name))
     return len(sounds) - places[0] + whole if places else 0
 
 
 @dataclass(frozen=True)
 class Product:
-    """A total that is the product of other columns, which are recognised by words of their names.
+    """A total that is the product of columns that fulfil conditions, `optional` ones if there are, and of a constant.
 
-    Parameters
-    ----------
-    of : str
-        Canonical name of the total.
-    factors : tuple
-        Conditions that a name of each factor fulfils.
+    No column has the constant; `unknown` describes it.
     """
 
     of: str
     factors: tuple
+    optional: tuple = ()
+    constant: float = 1
+    unknown: str = ""
 
 
 def _with(*needed, without=()):
@@ -182,19 +236,47 @@ def _with(*needed, without=()):
     return holds
 
 
+def _is(canonical):
+    return lambda name: recognise(name) == canonical
+
+
 _STEPS = counts_steps
-_BATCH = _with({"batch", "bs", "batchsize"}, without={"tokens", "token", "per", "micro"})
+_BATCH = _with({"batch", "bs", "batchsize", "bsz"}, without={"tokens", "token", "per", "micro"})
 _BATCH_TOKENS = _with({"batch"}, {"tokens", "token"})
-_LENGTH = _with({"seq", "sequence", "context", "ctx", "block", "seqlen"}, without={"per", "tokens", "token"})
-_TOKENS_A_STEP = _with({"tokens", "token"}, {"per"}, {"step", "iteration", "iter", "update"})
+_BATCH_OF_DEVICE = _with({"batch", "bs", "bsz"}, {"per", "micro"}, without={"tokens", "token"})
+_ACCUMULATED = _with({"accum", "accumulation"})
+_DEVICES = _with({"devices", "gpus", "workers", "ngpus", "world"}, without={"hours", "hour", "days"})
+_LENGTH = _with(
+    {"seq", "sequence", "context", "ctx", "block", "seqlen"}, without={"per", "tokens", "token", "sequences"}
+)
+_SAMPLES = _with({"samples", "examples", "sequences"}, without={"per", "eval", "val", "test"})
+_TOKENS_A_STEP = _with({"tokens", "token"}, {"per"}, {"step", "iteration", "iter", "update", "batch"})
+_TOKENS_AN_EPOCH = _with({"tokens", "token"}, {"per"}, {"epoch"})
+_TOKENS_A_PARAMETER = _with({"tokens", "token", "tpp"}, {"param", "params", "parameter", "tpp"})
 _FLOP_A_STEP = _with({"flops", "flop"}, {"per"}, {"step", "iteration", "iter", "update"})
+_FLOP_A_TOKEN = _with({"flops", "flop"}, {"per"}, {"token"})
+_MULTIPLE = _with({"chinchilla"}, {"multiple", "multiplier", "ratio", "x", "factor"})
+_HOURS = _with({"gpu", "tpu", "gpus", "h100", "a100", "v100", "device"}, {"hours", "hour"})
+_DAYS = _with({"gpu", "tpu", "gpus", "h100", "a100", "v100", "device"}, {"days", "day"})
+_CONTEXT = "the context length"
+_SPEED = "{} x the FLOP/s that one device reaches"
 
 PRODUCTS = (
     Product("tokens", (_STEPS, _TOKENS_A_STEP)),
     Product("tokens", (_STEPS, _BATCH_TOKENS)),
     Product("tokens", (_STEPS, _BATCH, _LENGTH)),
+    Product("tokens", (_STEPS, _BATCH_OF_DEVICE, _ACCUMULATED, _DEVICES, _LENGTH), (_ACCUMULATED, _DEVICES)),
+    Product("tokens", (_SAMPLES, _LENGTH)),
     Product("tokens", (counts_data, counts_epochs)),
+    Product("tokens", (counts_epochs, _TOKENS_AN_EPOCH)),
+    Product("tokens", (_is("parameters"), _TOKENS_A_PARAMETER)),
+    Product("tokens", (_is("parameters"), lambda name: str(name).replace(" ", "").lower() in ("d/n", "tok/param"))),
+    Product("tokens", (_is("parameters"), _MULTIPLE), constant=20, unknown="the tokens a parameter of one"),
+    Product("tokens", (_STEPS, _BATCH), constant=1024, unknown=_CONTEXT),
     Product("training_flop", (_STEPS, _FLOP_A_STEP)),
+    Product("training_flop", (_is("tokens"), _FLOP_A_TOKEN)),
+    Product("training_flop", (_HOURS,), constant=1.44e18, unknown=_SPEED.format(3600)),
+    Product("training_flop", (_DAYS,), constant=3.46e19, unknown=_SPEED.format(86400)),
 )
 
 
@@ -206,12 +288,22 @@ def product(canonical, headers):
     >>> product("tokens", ["params", "steps", "batch_size", "seq_len"])
     'steps*batch_size*seq_len'
     """
+    return product_and_unknown(canonical, headers)[0]
+
+
+def product_and_unknown(canonical, headers):
+    """Return the expression of a total, or None, and what the user must put in place of a number in it, or ""."""
     for rule in PRODUCTS:
         if rule.of == canonical:
-            factors = [next((name for name in headers if holds(name)), None) for holds in rule.factors]
+            factors = [(next((name for name in headers if holds(name)), None), holds) for holds in rule.factors]
+            factors = [name for name, holds in factors if name is not None or holds not in rule.optional]
             if None not in factors and len(set(factors)) == len(factors):
-                return "*".join(named(name) for name in factors)
-    return None
+                names = [named(name) for name in factors] + (
+                    [f"{rule.constant:.4g}".replace("e+", "e")] if rule.unknown else []
+                )
+                unknown = f"with {rule.unknown} in place of {names[-1]}" if rule.unknown else ""
+                return "*".join(names), unknown
+    return None, ""
 
 
 def named(name):

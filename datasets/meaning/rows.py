@@ -24,11 +24,12 @@ NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}
 MOST_OF_ROWS = 0.8
 READINGS = 3
 
-# A whole number below this is a 64-bit integer that overflowed.
-WRAPPED = -1e9
+# Whole numbers below this are integers that overflowed, and one alone below the second.
+WRAPPED, SURELY_WRAPPED = -1e6, -1e9
 
 # Bounds on tokens per parameter.
 FEW, MANY = 0.01, 1e7
+MANY_IN_ALL = 3000  # parameters in thousands have as many in every row
 
 # Fewer tokens in every row, as multiples of one number, are steps.
 STEPS_BELOW = 1e7
@@ -40,21 +41,7 @@ FEW_TOKENS = 0.1  # a parameter, in the median
 
 
 def without_copies(runs, table, keep, changes):
-    """Leave out rows of a table that are exact copies of others, with a note, unless they are wanted.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The rows to choose from, by index as in `table`.
-    table : pandas.DataFrame
-        As it was opened.
-    keep : bool
-    changes : Changes
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Return runs without exact copies of rows of `table`, as it was opened, with a note; all if wanted."""
     if keep or len(runs) < 2:
         return runs
     copies = table.loc[runs.index].apply(hashable).duplicated()
@@ -70,26 +57,7 @@ def without_copies(runs, table, keep, changes):
 
 
 def check_readings(runs, declared, expected, label):
-    """Refuse rows that are several readings of each run; warn where the user named the column of runs.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-    declared : bool
-        Whether the user named the column of runs; a column called ``run`` is named by its name.
-    expected : bool
-        Whether the law has an effect of each run.
-    label : str
-
-    Warns
-    -----
-    TableWarning
-        If the column of runs is named and no effect of runs is expected.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse rows that are readings of one run; warn where the column is `declared`, not where `expected`."""
     header = None if expected and RUN in runs else runs_of(runs)
     if header is None:
         return
@@ -160,34 +128,24 @@ def _even(tokens):
 
 
 def check_overflow(table, names, label):
-    """Refuse a column of tokens or FLOP some of whose whole numbers are 64-bit integers that overflowed.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a column of tokens or FLOP some of whose whole numbers are integers that overflowed."""
     for canonical in ("tokens", "training_flop"):
         if canonical not in names:
             continue
         values, _ = numbers(table[names[canonical]], names[canonical])
-        wrong = (values < WRAPPED) & np.isfinite(values)
-        if wrong.any():
-            row = wrong.idxmax()
+        wrong = (values < WRAPPED) & np.isfinite(values) & (values % 1 == 0)
+        if wrong.sum() > 1 or (values[wrong] < SURELY_WRAPPED).any():
+            row, bits = wrong.idxmax(), 64 if values.min() < -(2**31) else 32
             raise InputError(
                 f"{label}, {place(table, row)}, column {quoted(names[canonical])}: found {quoted(values[row])}, a "
-                "64-bit integer that overflowed, so that positive cells may be wrong too; write the column as 2.1e19, "
-                f"or leave it out with {setting_aside(names[canonical])}"
+                f"{bits}-bit integer that overflowed, so that positive cells may be wrong too; write the column as "
+                f"2.1e19, or leave it out with {setting_aside(names[canonical])}"
             )
 
 
 @np.errstate(all="ignore")
 def check_lattice(runs, names, sure, label):
-    """Refuse tokens that are as few and as evenly spaced as steps are.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse tokens that are as few and as evenly spaced as steps are."""
     if "tokens" not in names or "tokens" in sure:
         return
     tokens = runs["tokens"]
@@ -214,7 +172,7 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
         by = names.get(derived, f"C = {multiple:g}ND")
         what = f"{span} a parameter" if derived == "tokens" else f"{span} tokens a parameter"
         warn(f"{changes.label}: derived {derived}: {what}, by {by}", TableNote)
-    wrong = (ratio < FEW) | (ratio > MANY)
+    wrong = (ratio < FEW) | (ratio > (MANY if ratio.min() < MANY_IN_ALL else MANY_IN_ALL))
     if wrong.any() and not {*SIZES} & {*sure}:
         row = wrong.idxmax()
         warn(
@@ -233,12 +191,7 @@ def _short(number):
 
 
 def warn_of_experts(runs, names, label):
-    """Warn where models with experts differ in the total over the active parameters, of which the size is the second.
-
-    Warns
-    -----
-    TableWarning
-    """
+    """Warn where models with experts differ in the total over the active parameters, which are the size."""
     if "activ" not in str(names.get("parameters", "")).lower():
         return
     counts = {header: numbers(runs[header], header)[0] for header in runs if is_whole_count(header)}
@@ -274,23 +227,9 @@ def dropping(fault):
 
 
 def unusable(table, names, faults, needed):
-    """Return the cells of needed columns that hold no finite positive number, by kind, for `drop_missing`.
+    """Return the rows with no finite positive number in a needed column, by kind, such as ``loss "diverged"``.
 
-    A cell that holds a number in another form, such as 7B or 1,000, is none of them: it can be corrected.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns by canonical name, as numbers.
-    names : mapping of str to object
-    faults : sequence of Fault
-        Cells that are no number.
-    needed : sequence of str
-
-    Returns
-    -------
-    dict of str to pandas.Index
-        What the cells are, such as ``loss "diverged"`` or ``infinite loss``, to their rows.
+    A cell that holds a number in another form, such as 1,000, is none of them: it can be corrected.
     """
     canonical = {header: name for name, header in names.items()}
     kinds = {}

@@ -4,58 +4,42 @@ A rule is a function of `Facts` and of the number of names that its message may 
 All problems of a table are raised in one message. A new rule is a new function in `RULES`.
 """
 
-import difflib
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ...errors import InputError
-from ..columns import SIZES, choice, setting_aside
-from ..units import split_header
-from ..wording import listed, quoted
-from .fixes import Fix
+from ..columns import RUN, SIZES, choice, setting_aside
+from ..name_patterns import sizes_in_names
+from ..wording import listed, nearest, quoted
+from .fixes import DROPPING, NOTHING, Fix, Problem
+from .loss_rules import LOSS_RULES
+from .magnitudes import likely_units, logarithm, unit_of_compute
 from .names import (
     FORWARD,
-    bits_of,
+    SEEN,
     counts_data,
     counts_epochs,
     counts_steps,
-    is_accuracy,
-    is_other_loss,
     is_part,
     is_rate,
+    logarithm_of,
     named,
     product,
+    product_and_unknown,
+    tokens_of_one,
     words,
 )
 
 LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
 MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
-UNIT_OTHER = {"loss": "other"}
 AGREES = 0.01  # share of 6ND
 A_STEP = 5e5  # tokens, as an example
+A_BATCH = 2**14  # a larger one is of tokens
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
-BYTES = 4.3  # of a token, as an example
-
-
-NOTHING = Fix()
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a table, how to fix it and what else may be right."""
-
-    text: str
-    fix: Fix = NOTHING
-    otherwise: str = ""
 
 
 def check_meaning(facts, label):
-    """Raise one error with all problems of a table, if there are any.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise one error with all problems of a table, if there are any."""
     if not any(rule(facts, 1) for rule in RULES):
         return
     for shown in SHOWN:
@@ -88,7 +72,10 @@ def lacking_sizes(facts, shown):
         return None
     wanted = SIZES if facts.size is None else (facts.size,)
     proposals = {name: x for name in wanted if name not in present if (x := _proposal(facts, name))}
-    fix = Fix(columns=dict(list(proposals.items())[: 2 - len(present) if facts.size is None else 1]))
+    lacking = 2 - len(present) if facts.size is None else 1
+    # What depends on a number that the table lacks comes last.
+    chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[:lacking]
+    fix = sum((proposals[name][0] for name in chosen), NOTHING)
     text = f"two of {listed(SIZES)} are needed and {listed(present)} found"
     if facts.size is not None:
         others = f"; with {present[0]} alone fit {ONE_VARIABLE[present[0]]}" if present else ""
@@ -100,18 +87,66 @@ def lacking_sizes(facts, shown):
         lists = [f"the columns are {nearest(facts.table.columns, SIZES, shown)}"]
         absent = next(name for name in wanted if name not in present)
         lists.append(f"name one with {choice(absent, 'NAME')}")
-    return Problem("; ".join([text, *filter(None, lists)]), fix)
+    roles = {name: facts.names.get(name, fix.columns.get(name)) for name in SIZES}
+    units = likely_units(facts.sizes(roles))
+    new = {name: unit for name, unit in units.items() if name not in (*facts.sure, *fix.unit)}
+    otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
+    fix += DROPPING if any(map(facts.has_gaps, (x for x in fix.columns.values() if x in facts.table))) else NOTHING
+    if pattern := next((x for name, x in fix.others.items() if name.startswith("from_")), ""):
+        what = "sizes" if "{tokens}" in pattern else "parameters"
+        text += f"; names such as {quoted(_a_name(facts, fix))} seem to hold {what}"
+        if "{tokens}" in pattern:
+            fix = replace(fix, columns={name: x for name, x in fix.columns.items() if name != "tokens"})
+    return Problem("; ".join([text, *filter(None, lists)]), fix + Fix(unit=new if fix else {}), otherwise)
 
 
 def _proposal(facts, canonical):
-    """Return the column or the product of columns that may be a role, or None."""
+    """Return the fix that names a column or a product of columns for a role, with what it depends on, or None."""
     candidates = facts.candidates(canonical)
-    expression = product(canonical, [x for x in facts.free() if facts.values(x) is not None])
-    if not candidates or (expression and not is_total(canonical, candidates[0])):
-        return expression or None
+    numeric = [x for x in facts.table if facts.values(x) is not None]
+    expression, unknown = product_and_unknown(canonical, numeric)
+    of_it = bool(candidates) and named(candidates[0]) in expression.split("*") if expression else False
+    if expression and (of_it or not candidates or not is_total(canonical, candidates[0])):
+        batch = next((x for x in numeric if "batch" in words(x)), None)
+        if unknown and canonical == "tokens" and batch and facts.values(batch).median() > A_BATCH:
+            expression, unknown = expression.rpartition("*")[0], ""
+        return Fix(columns={canonical: expression}), unknown
     if canonical == "parameters" and (counts := facts.counts()):
-        return counts[0][0]
-    return candidates[0]
+        return Fix(columns={canonical: counts[0][0]}), ""
+    if candidates:
+        sampled = canonical == "tokens" and {"sample", "samples", "example", "examples", "sequences"} & {
+            *words(candidates[0])
+        }
+        otherwise = "if one is a sequence, also --unit tokens=1024 with its length" if sampled else ""
+        return Fix(columns={canonical: facts.logarithm(canonical, candidates[0]) or str(candidates[0])}), otherwise
+    if canonical == "parameters" and (way := _in_names(facts)):
+        return way
+    if canonical == "parameters" and (header := facts.names.get("parameters_nonembedding")):
+        return Fix(columns={canonical: str(header)}), "N is then without embeddings"
+    for header in facts.free() if canonical == "tokens" else ():
+        if (unit := tokens_of_one(header)) and facts.values(header) is not None:
+            fix = Fix(columns={canonical: str(header)}, unit={canonical: unit})
+            return fix, f"with the tokens of one in place of {unit:g}"
+    return None
+
+
+def _a_name(facts, fix):
+    column = "file" if "from_file" in fix.others else fix.columns.get(RUN, RUN)
+    return facts.table[column].dropna().iloc[0]
+
+
+def _in_names(facts):
+    """Return the fix that reads sizes from names of runs, models or files, of files of several rows the last."""
+    wanted = not {"tokens", "training_flop"} & set(facts.names)
+    if (way := sizes_in_names(facts.table, wanted)) is None:
+        return None
+    column, option, pattern = way
+    if not option:
+        return Fix(columns={"parameters": str(column)}), ""
+    fix = Fix(columns={} if column in (RUN, "file") else {RUN: str(column)}, others={option: pattern})
+    if option == "from_file" and facts.table[column].value_counts().median() >= 3:
+        fix += Fix(others={"last_of": RUN})
+    return fix, ""
 
 
 def is_total(canonical, name):
@@ -125,106 +160,46 @@ def _listed(facts, canonical, shown):
     return f"for {canonical} there are {', '.join(spans)}" if spans else ""
 
 
-def nearest(columns, words_, shown):
-    """Return names of columns for a message, those nearest to some words first."""
-
-    def distance(name):
-        return -max(difflib.SequenceMatcher(None, str(name).lower(), word).ratio() for word in words_)
-
-    names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
-    more = len(columns) - len(names)
-    return listed(names) + (f" and {more} more" if more > 0 else "")
-
-
-def lacking_loss(facts, shown):
-    """Check that a loss or a perplexity is there, and not both."""
-    names = facts.names
-    if facts.perplexity and "perplexity" not in names:
-        near = facts.candidates("perplexity")
-        return Problem(
-            "no column for perplexity, which was to be converted, such as perplexity, ppl or val_ppl; the columns are "
-            f"{nearest(facts.table.columns, ['perplexity', 'ppl'], shown)}; name it with "
-            f"{choice('perplexity', near[0] if near else 'NAME')}"
-        )
-    if facts.perplexity and "loss" in names:
-        return Problem(
-            f"the loss is in column {quoted(names['loss'])} and was also to come from {quoted(names['perplexity'])}; "
-            f"leave one out with {setting_aside(names['loss'])} or by not asking for perplexity"
-        )
-    if facts.perplexity or "loss" in names:
+def several_columns(facts, shown):
+    """Check that no two different columns could each play a part."""
+    names = {name: x for name, x in facts.several.items() if name != "perplexity" or facts.perplexity}
+    if not names:
         return None
-    if "perplexity" in names:
-        return Problem(
-            f"column {quoted(names['perplexity'])} is a perplexity and there is no column for loss; take the loss as "
-            "its logarithm with perplexity=True (--perplexity)"
-        )
-    candidates = facts.candidates("loss")
-    if not candidates:
-        columns = nearest(facts.table.columns, ["loss", "val_loss"], shown)
-        return Problem(f"no column for loss; the columns are {columns}; name it with {choice('loss', 'NAME')}")
-    spans = ", ".join(facts.span(header) for header in candidates[:shown])
-    return Problem(f"no column for loss; there are {spans}", *_as_loss(facts, candidates[0]))
+    texts = [f"columns {nearest(x, [name], shown)} could each be {name}" for name, x in names.items()]
+    return Problem("; ".join(texts), Fix(columns={name: str(x[0]) for name, x in names.items()}), "")
 
 
-def _as_loss(facts, header):
-    """Return how a column becomes a loss, and what the fix depends on."""
-    if is_accuracy(header) and facts.rises(header) >= 0:
-        return Fix(
-            columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER
-        ), "an error rate falls where an accuracy rises"
-    unit = bits_of(header)
-    if is_other_loss(header):
-        return Fix(columns={"loss": str(header)}, unit=UNIT_OTHER), ""
-    if unit is None or split_header(header)[1]:
-        return Fix(columns={"loss": str(header)}), ""
-    return Fix(columns={"loss": str(header)}) + _in_bits(unit), _of_bits(header, unit)
+def logarithm_for_size(facts, shown):
+    """Check that no size is a logarithm by its name."""
+    for name in SIZES:
+        header = facts.names.get(name)
+        values = None if header is None or facts.stated(name) or not logarithm_of(header) else facts.values(header)
+        if values is not None:
+            fix = Fix(columns={name: logarithm(name, header, values, logarithm_of(header)[0])})
+            return Problem(f"column {quoted(header)}, taken for {name}, is a logarithm by its name", fix)
+    return None
 
 
-def _in_bits(unit):
-    return Fix(unit={"loss": unit}, numbers={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
-
-
-def _of_bits(header, unit):
-    if unit == "bits":
-        return ""
-    counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
-    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
-
-
-def _error_rate(facts, header):
-    values = facts.values(header)
-    return f"1-{named(header)}/100" if values is not None and values.max() > 1 else f"1-{named(header)}"
-
-
-def bits_for_loss(facts, shown):
-    """Check that a loss whose name has bits in it has a unit."""
-    header = facts.names.get("loss")
-    unit = None if header is None or facts.stated("loss") else bits_of(header)
-    if unit is None or split_header(header)[1]:
+def epochs_for_tokens(facts, shown):
+    """Check that tokens next to whole epochs that vary are not those of one epoch."""
+    header = facts.names.get("tokens")
+    if header is None or facts.stated("tokens") or counts_data(header) or "unique_tokens" in facts.names:
         return None
-    text = f"column {quoted(header)}, the loss, is in {'bits per byte' if unit == 'bits-per-byte' else 'bits'}"
-    return Problem(f"{text} by its name", _in_bits(unit), _of_bits(header, unit) or "or loss=nats if it is not")
-
-
-def accuracy_for_loss(facts, shown):
-    """Check that the loss is no accuracy."""
-    header = facts.names.get("loss")
-    if header is None or facts.stated("loss") or not is_accuracy(header):
+    if any(map(agree, facts.counts())):  # the FLOP are those of these tokens
         return None
-    if {"loss", "error", "err"} & set(words(header)) or (rise := facts.rises(header)) < 0:
-        return None
-    rises = f" and rises with compute (rank correlation {rise:.2f}): an accuracy?" if rise else ": an accuracy?"
-    return Problem(f"column {quoted(header)}, taken for the loss, is called a score{rises}",
-                   Fix(columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER))  # fmt: skip
-
-
-def other_for_loss(facts, shown):
-    """Check that a loss that is no cross entropy, and so not in nats, has a unit."""
-    header = facts.names.get("loss")
-    if header is None or facts.stated("loss") or not is_other_loss(header):
-        return None
-    text = f"column {quoted(header)}, taken for the loss, is no cross entropy by its name"
-    return Problem(text, Fix(unit=UNIT_OTHER), "if it is one, loss=nats")
+    for column in facts.table:
+        passes = facts.values(column) if counts_epochs(column) and column not in facts.derived else None
+        if passes is None or passes.nunique() < 2 or (passes.dropna() % 1 > 0).any() or {*words(header)} & SEEN:
+            continue
+        one = facts.values(header) / passes
+        # Tokens that are epochs times one size are those of all epochs.
+        if one.groupby(facts.role("parameters")).nunique().max() > 1 if "parameters" in facts.names else True:
+            return Problem(
+                f"column {quoted(header)} may be of one epoch, and {facts.span(column)} states how many there are",
+                Fix(columns={"tokens": f"{named(header)}*{named(column)}"}),
+                "if it counts all training tokens, --unit tokens=1",
+            )
+    return None
 
 
 def rate_for_total(facts, shown):
@@ -294,7 +269,7 @@ def forward_flop(facts, shown):
         return None
     return Problem(
         f"column {quoted(header)} is the FLOP of the forward pass by its name",
-        Fix(numbers={"flop_per_parameter_token": 2}),
+        Fix(others={"flop_per_parameter_token": 2}),
         'if it is those of training, unit={"training_flop": 1} (--unit training_flop=1)',
     )
 
@@ -321,9 +296,10 @@ def fix_of_compute(facts):
     count = next((x for x in facts.counts() if x[0] == str(facts.names["parameters"])), None)
     for multiple in MULTIPLES if count else ():
         if agree((count[0], *(x * facts.multiple / multiple for x in count[1:]))):
-            fix = Fix(numbers={"flop_per_parameter_token": multiple})
+            fix = Fix(others={"flop_per_parameter_token": multiple})
             return f"every row has {multiple:g}ND: if they are counted so, give {fix}, or leave them out with {aside}"
-    return ""
+    unit = unit_of_compute((count[1] * count[2]) ** 0.5) if count else None
+    return f"if it is in units of {unit:g}, give {Fix(unit={'training_flop': unit})}" if unit else ""
 
 
 def text_of_counts(facts, counts, shown):
@@ -347,15 +323,15 @@ def agree(count):
 
 
 RULES = (
+    several_columns,
     lacking_sizes,
-    lacking_loss,
-    bits_for_loss,
-    accuracy_for_loss,
-    other_for_loss,
+    *LOSS_RULES,
     rate_for_total,
     part_for_whole,
     steps_for_tokens,
     data_for_tokens,
+    epochs_for_tokens,
     forward_flop,
+    logarithm_for_size,
 )
 WITH_OTHERS = (count_of_compute,)  # alone these are left to checks of the rows that are wanted

@@ -1,7 +1,10 @@
 """Made-up files of users' forms: each is read at the first try, or at the second as the error message proposes."""
 
+import bz2
+import gzip
 import json
 import warnings
+import zipfile
 from pathlib import Path
 
 import bayescaling as bs
@@ -412,6 +415,100 @@ def test_other_text_is_refused(text, written):
     assert "not a table with a header" in refused(written(text, "runs.txt"))
 
 
+LINES = ["N,D,loss", "1e6,2e7,4.5", "2e6,4e7,4.1", "4e6,8e7,3.8", "8e6,4e8,3.3", "16e6,3e8,3.2", "32e6,9e9,2.6"]
+PLAIN = "\n".join(LINES)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("Results of May\n\n" + PLAIN, "1 line (1) above the header left out"),
+        ("Results of May,,\n" + PLAIN, "1 line (1) above the header left out"),
+        (PLAIN.replace("\n", "\n(k),-,nats\n", 1).replace("e6,", "e3,"), "units of the columns"),
+        ("model,data,result\n" + PLAIN, "1 line (2) is read as the header"),
+        (PLAIN.replace("\n4e6", "\nN,D,loss\n4e6"), "that repeat the header left out"),
+        (PLAIN + "\n6.3e7,9.84e9,3.583333", "at the end, which sums up the others"),
+        (PLAIN.replace(",", "|"), ""),
+        (PLAIN.replace(",", "\t").replace(".", ","), "read as decimal commas"),
+        (
+            PLAIN.replace(",4.1", ',"**4.1** ± 0.02"').replace("1e6", '"1M params"', 1),
+            "with errors and marks of footnotes or bold, which are left out",
+        ),
+        (PLAIN.replace("2e7", "2×10⁷"), "with powers of ten"),
+    ],
+)
+def test_forms_of_a_table_in_text(text, note, written):
+    table, notes = read(written(text, "runs.csv"))
+    assert table["parameters"].tolist() == [1e6, 2e6, 4e6, 8e6, 1.6e7, 3.2e7]
+    assert table["tokens"].tolist() == [2e7, 4e7, 8e7, 4e8, 3e8, 9e9] and table["loss"].iloc[1] == 4.1
+    assert any(note in text for text in notes) or (not note and not notes), notes
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (PLAIN.partition("\n")[2], "found numbers alone"),
+        ("N,1e6,2e6,4e6\nD,2e7,4e7,8e7\nloss,4.5,4.1,3.8\n", "transpose it"),
+        (PLAIN.replace(",", "  "), "separated by spaces"),
+        (PLAIN.replace("1e6", "1,000,000"), "put quotes around"),
+        ("\n".join(["N,D,loss", *["1,000,000,2e7,4.5"] * 40]), "lines cannot be used"),
+    ],
+)
+def test_text_that_is_no_table_is_refused_with_the_remedy(text, words, written):
+    assert words in refused(written(text, "runs.csv"))
+
+
+def test_decimal_commas_of_a_column_of_losses(written):
+    lines = ['"' + line.rpartition(",")[2].replace(".", ",") + '00"' for line in LINES[1:]]
+    rows = [f"{line.rpartition(',')[0]},{loss}" for line, loss in zip(LINES[1:], lines, strict=True)]
+    table, notes = read(written("\n".join([LINES[0], *rows]), "runs.csv"))
+    assert table["loss"].tolist() == [4.5, 4.1, 3.8, 3.3, 3.2, 2.6] and "decimal commas" in notes[0]
+
+
+@pytest.mark.parametrize(("name", "pack"), [("a.csv.bz2", bz2.compress), ("a.csv", gzip.compress), ("a", bytes)])
+def test_packed_files_are_known_by_their_content(name, pack, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(pack(PLAIN.encode()))
+    assert len(read(path)[0]) == 6
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        archive.writestr("runs.csv", PLAIN)
+    assert len(read(tmp_path / "runs.zip")[0]) == 6
+
+
+@pytest.mark.parametrize("form", ["lists", "table"])
+def test_more_forms_of_json(form, written):
+    frame = pd.DataFrame([RUN, LATER])
+    text = json.dumps([list(frame), *frame.to_numpy().tolist()]) if form == "lists" else frame.to_json(orient="table")
+    assert read(written(text))[0]["parameters"].tolist() == [1e6, 2e6]
+
+
+def test_columns_named_by_sizes_are_melted(written):
+    table, notes = read(written("tokens,70M,160M,loss_1.4B\n1e9,4,3.7,3.3\n4e9,3.6,3.3,\n", "wide.csv"))
+    assert sorted(set(table["parameters"])) == [7e7, 1.6e8, 1.4e9] and len(table) == 5
+    assert "3 columns named by sizes" in notes[0]
+
+
+def test_sizes_steps_and_losses_of_files_are_proposed_at_once(tmp_path):
+    for size in (70, 160):
+        frame = pd.DataFrame({"step": [0, 1000, 2000, 3000], "train/lm_loss": [10.9, 5.0, 4.0, 3.9 - size / 1e3]})
+        frame.to_csv(tmp_path / f"{size}m-1.csv", index=False)
+    message = refused(tmp_path / "*.csv")
+    assert "--column tokens=step --column loss=train/lm_loss --unit tokens=5e5" in message
+    assert "--from-file '{parameters}m-{}.csv'" in message or "--from-file '{parameters}-{}.csv'" in message
+    options = {"columns": {"tokens": "step", "loss": "train/lm_loss"}, "unit": {"tokens": 2e6}, "drop_missing": True}
+    table, _ = read(tmp_path / "*.csv", **options, from_file="{parameters}-{}.csv", last_of="run")
+    assert table["parameters"].tolist() == [1.6e8, 7e7] and table["tokens"].tolist() == [6e9, 6e9]
+
+
+def test_sheets_with_lines_between_are_read_without_them():
+    rows = [{"Params": "70M", "N": 7e7}, {"N": 7e7, "goal": "1B"}]
+    rows += [{"N": 7e7, "D": d, "C4 Eval Loss": loss} for d, loss in ((1e9, 4.0), (2e9, 3.8))]
+    message = refused(pd.DataFrame(rows))
+    assert "--column parameters=N --column 'loss=C4 Eval Loss' --drop-missing" in message
+    options = {"columns": {"parameters": "N", "loss": "C4 Eval Loss"}, "drop_missing": True}
+    assert read(pd.DataFrame(rows), **options)[0]["tokens"].tolist() == [1e9, 2e9]
+
+
 # Laws of one variable -------------------------------------------------------------------------------------------------
 
 SMALL = "params,loss\n1e6,4.61\n5e6,3.92\n2e7,3.48\n1e8,3.07\n"
@@ -541,7 +638,8 @@ def test_a_letter_with_a_line_may_be_a_word_and_is_no_unit(header):
 
 def test_sizes_of_a_few_hundred_are_proposed_as_millions():
     table = pd.DataFrame({"size": [40.2, 120, 900], "seen": [1, 4, 20], "val_loss": [3.5, 3.1, 2.7]})
-    assert 'unit={"parameters": 1e6}' in refused(table, columns={"parameters": "size", "tokens": "seen"})
+    message = refused(table, columns={"parameters": "size", "tokens": "seen"})
+    assert "--unit parameters=1e6 --unit tokens=1e9" in message
 
 
 def test_settings_of_the_training_are_proposed_as_no_loss():

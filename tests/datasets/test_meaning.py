@@ -1,5 +1,6 @@
 """Tables as users bring them: each is read correctly, or refused in one message that names the option to use."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -27,18 +28,26 @@ def refused(source, **reading):
     return str(error.value)
 
 
+FLAGS = ("perplexity", "drop_missing")
+
+
 def asked(words):
     """Return the options of `read` that words of a command line are, and the words."""
-    chosen, flags = {}, [word for word in shlex.split(words) if word.startswith("--")]
-    values = [word for word in shlex.split(words) if not word.startswith("--")]
-    for flag, value in zip(flags, values, strict=True):
-        name = flag[2:].replace("-", "_")
+    chosen, rest = {}, shlex.split(words)
+    while rest:
+        name = rest.pop(0)[2:].replace("-", "_")
+        value = True if name in FLAGS else rest.pop(0)
         if name in ("column", "unit", "ignore"):
             chosen.setdefault(name, []).append(value)
         else:
-            chosen[name] = float(value)
+            chosen[name] = float(value) if name in ("bytes_per_token", "flop_per_parameter_token") else value
     read = parsing._reader_options(options.Reading(**chosen))
     return {name: x for name, x in read.items() if x not in (None, False, 0, {}, [])}
+
+
+def proposed(message):
+    """Return the words of a command line that a message names first."""
+    return re.search(r"\((--(?:[^()']|'[^']*'|\([^()]*\))*)\)", message)[1]
 
 
 # What is refused at the first try, words of the message, and the second try, which the message names.
@@ -109,9 +118,9 @@ def test_a_part_of_the_parameters_is_not_taken_for_all():
 
 
 def test_names_are_listed_up_to_twelve_nearest_first():
-    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Tok": [1e9]})
+    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Toke": [1e9]})
     message = refused(table)
-    assert '"Tok"' in message and "more; name one with" in message
+    assert '"Toke"' in message and "more; name one with" in message
 
 
 def test_a_unit_believes_a_name():
@@ -174,6 +183,106 @@ def test_names_of_budgets_are_known(name):
 
 def test_a_size_in_words_is_no_count():
     assert "two of" in refused(RUNS[["D", "loss"]].assign(size="small"))
+
+
+# Columns of other names, units and forms: the second try is that of the message --------------------------------------
+
+COMPUTE = 6 * SIZES * TOKENS
+PASSES = np.tile([1.0, 2.0, 4.0], 4)
+NAMES = [f"N{size:.12g}-D{tokens:.12g}" for size, tokens in zip(SIZES, TOKENS, strict=True)]
+DEVICES = {"steps": TOKENS / 2**20, "per_device_batch": 16, "gpus": 64, "grad_accum": 1, "ctx": 1024}
+SECOND_TRIES = [
+    ("log10_flops", {"D": None, "log10_flops": np.log10(COMPUTE)}, "training_flop=10**log10_flops"),
+    ("ln(D)", {"D": None, "ln(D)": np.log(TOKENS)}, "tokens=exp(`ln(D)`)"),
+    ("log_loss", {"loss": None, "log_loss": np.log(LOSS)}, "loss=exp(log_loss)"),
+    ("negative", {"loss": -LOSS}, "loss=-loss"),
+    ("log_likelihood", {"loss": None, "log_likelihood": -LOSS}, "loss=-log_likelihood"),
+    ("perplexity", {"loss": None, "wikitext_ppl": np.exp(LOSS)}, "--column perplexity=wikitext_ppl --perplexity"),
+    ("perplexity in a loss", {"loss": np.exp(LOSS + 0.9)}, "--column perplexity=loss --perplexity"),
+    ("logarithms", {"N": np.log10(SIZES), "D": np.log10(TOKENS)}, "'parameters=10**N' --column 'tokens=10**D'"),
+    ("two units", {"N": SIZES / 1e6, "D": TOKENS / 1e9}, "--unit parameters=1e6 --unit tokens=1e9"),
+    ("petaflop days", {"D": None, "compute": COMPUTE / 8.64e19}, "--unit training_flop=8.64e19"),
+    ("tokens of an epoch", {"D": TOKENS / PASSES, "epochs": PASSES}, "tokens=D*epochs"),
+    ("unique tokens", {"D": None, "unique_tokens": TOKENS / PASSES, "epochs": PASSES}, "tokens=unique_tokens*epochs"),
+    ("a ratio", {"D": None, "tokens_per_param": TOKENS / SIZES}, "tokens=N*tokens_per_param"),
+    ("a device", {"D": None, **DEVICES}, "tokens=steps*per_device_batch*grad_accum*gpus*ctx"),
+    ("a context", {"D": None, "steps": TOKENS / 2**20, "batch_size": 1024}, "tokens=steps*batch_size*1024"),
+    ("FLOP a token", {"N": None, "flops_per_token": 6 * SIZES}, "training_flop=D*flops_per_token"),
+    ("characters", {"D": None, "chars": 4 * TOKENS}, "--column tokens=chars --unit tokens=0.25"),
+    ("no embeddings", {"N": None, "non_embedding_params": SIZES}, "parameters=non_embedding_params"),
+    ("a model", {"N": None, "Model": [f"{size / 1e6:.9g}M" for size in SIZES]}, "parameters=Model"),
+    ("a name", {"N": None, "model": [f"net-{size / 1e6:.9g}m" for size in SIZES]},
+     "--column run=model --from-name 'net-{parameters}'"),
+    ("sizes in a name", {"N": None, "D": None, "run": NAMES}, "--from-name 'N{parameters}-D{tokens}'"),
+    ("two columns", {"params": SIZES * 2}, "parameters=N"),
+    ("nested", {"D": 1e5, "config.tokens": TOKENS}, "tokens=config.tokens"),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
+@pytest.mark.parametrize(("changes", "words"), [x[1:] for x in SECOND_TRIES], ids=[x[0] for x in SECOND_TRIES])
+def test_the_second_try_reads_what_is_true(changes, words):
+    table = RUNS.drop(columns=[name for name, x in changes.items() if x is None and name in RUNS])
+    table = table.assign(**{name: x for name, x in changes.items() if x is not None})
+    options_ = proposed(refused(table))
+    assert words in options_.replace("''", "'") or words in options_.replace("'", "")
+    frame = bs.read(table, **asked(options_))
+    np.testing.assert_allclose(frame["parameters"], SIZES, rtol=1e-6)
+    np.testing.assert_allclose(frame["tokens"], TOKENS, rtol=1e-6)
+    moved = 0.9 if np.max(changes.get("loss", 0) if changes.get("loss") is not None else 0) > 50 else 0
+    np.testing.assert_allclose(frame["loss"], LOSS + moved)
+
+
+@pytest.mark.parametrize(
+    ("header", "factor"),
+    [
+        *[("flops_e21", 1e21), ("FLOPs (x10^21)", 1e21), ("compute_pf_days", 8.64e19), ("petaflop_s_days", 8.64e19)],
+        *[("exaflops", 1e18), ("train compute PF-days", 8.64e19)],
+    ],
+)
+def test_headers_state_units_of_compute(header, factor):
+    frame = bs.read(RUNS[["N", "loss"]].assign(**{header: COMPUTE / factor}))
+    np.testing.assert_allclose(frame["tokens"], TOKENS)
+
+
+@pytest.mark.parametrize("headers", [("paramsB", "tokensB"), ("billions of params", "billion_tokens")])
+def test_headers_state_units_of_sizes(headers):
+    frame = bs.read(pd.DataFrame({headers[0]: SIZES / 1e9, headers[1]: TOKENS / 1e9, "loss": LOSS}))
+    np.testing.assert_allclose(frame["parameters"], SIZES)
+
+
+def test_sizes_in_several_units_are_refused_without_a_unit():
+    message = refused(RUNS.assign(N=np.where(SIZES < 1e8, SIZES / 1e6, SIZES)))
+    assert "write parameters in one unit" in message and "1e6" not in message
+    message = refused(RUNS[["N", "loss"]].assign(GFLOPs=2 * SIZES / 1e9))
+    assert "as FLOP of one token have" in message and "1e18" not in message
+    message = refused(RUNS[["N", "loss"]].assign(gpu_hours=COMPUTE / 1e18))
+    assert "gpu_hours*1.44e18" in message and "3600 x the FLOP/s that one device reaches" in message
+
+
+def test_losses_above_those_of_a_guess_are_refused():
+    message = refused(RUNS.assign(loss=np.where(SIZES > 5e8, LOSS, 14)))
+    assert "more than 13 nats per token" in message and "--perplexity" in message
+    diverged = RUNS.assign(loss=[*LOSS[:-1], 9999.0])
+    assert proposed(refused(diverged)) == '--where "loss < 13"'
+    assert len(bs.read(diverged, where="loss < 13")) == 11
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e-2])
+def test_a_size_that_is_wrong_in_one_row_is_pointed_at(factor):
+    noise = np.exp(0.003 * np.random.default_rng(1).standard_normal(48))
+    sizes, tokens = np.repeat(np.geomspace(2e7, 3e9, 8), 6), np.tile(np.geomspace(1e9, 1e11, 6), 8)
+    table = pd.DataFrame({"N": sizes, "D": tokens, "loss": (1.8 + 450 / sizes**0.35 + 2000 / tokens**0.37) * noise})
+    bs.read(table)
+    with pytest.warns(TableWarning, match="row 9 .counting from 0. has"):
+        bs.read(table.assign(D=np.where(np.arange(48) == 9, factor * tokens, tokens)))
+
+
+def test_tokens_of_several_epochs_that_the_flop_confirm_are_read():
+    table = RUNS.assign(epochs=PASSES)
+    assert "tokens=D*epochs" in refused(table)
+    assert bs.read(table.assign(C=COMPUTE))["tokens"].tolist() == TOKENS.tolist()
+    assert bs.read(table.assign(train_tokens=TOKENS, C=COMPUTE))["tokens"].tolist() == TOKENS.tolist()
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
