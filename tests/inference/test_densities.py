@@ -31,6 +31,7 @@ def fits(fitter):
 def small_blocks(monkeypatch):
     """Set small blocks: 37 rows of 1,000 draws, and of a fit's rows 9 draws."""
     monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
+    monkeypatch.setattr(loss_draws, "PARTS", 1)
     monkeypatch.setattr(sandwich, "BLOCK", 37_000)
     monkeypatch.setattr(law_tests, "BLOCK", 8 * 245 * 4 * 9)
 
