@@ -1,8 +1,8 @@
 """Pointwise log densities of a fit: those that it holds, or evaluated again from its draws, some rows at a time.
 
 A table of 100,000 rows with 4,000 draws has 3.2 GB of them. Beyond `MOST` they are left out of a fit, since all that
-depends on them can be computed from the draws and the rows. There `ENOUGH` draws sum the rows up, evenly spaced in the
-chains: so many rows determine the posterior so well that the Monte-Carlo error is far below the standard error.
+depends on them can be computed from the draws and the rows. There `ENOUGH` draws, evenly spaced in the chains, sum the
+rows up. So many rows determine the posterior well, and the Monte-Carlo error is far below the standard error.
 """
 
 import warnings

@@ -26,6 +26,7 @@ STORED, WEIGHTS = "importance_sampling", "log_weights"
 MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
 EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
 PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
+FEW_PIT_DRAWS = 100  # Of tables so large that some draws sum up their rows: densities differ still less.
 LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
 
 
@@ -67,7 +68,8 @@ def _in_parts(fit, progress):
     """
     draws, unit, parts = densities.selected(fit), fit.law.unit, []
     text = f"leave-one-out of {len(draws.rows):,} rows"
-    every = slice(None, None, max(1, draws.real_line()[..., 0].size // PIT_DRAWS))
+    used = PIT_DRAWS if draws is fit.draws else FEW_PIT_DRAWS
+    every = slice(None, None, max(1, draws.real_line()[..., 0].size // used))
     few = draws.from_real_line(draws.real_line().isel(draw=every)) if fit.law.unit_is_row else None
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
         scores = _scores(density, log_weights, k)
