@@ -275,7 +275,7 @@ class Fit(Printed):
         """
         return self.once(VERDICT, lambda: checked(self))
 
-    summary = summaries.summary
+    summary = one_thread()(summaries.summary)
 
     def loo(self, by: str | None = None, *, seed: int = 1, progress: bool = False, **options: Any) -> Any:
         """Estimate the expected log predictive density by leave-one-out, or by leave-one-group-out.
@@ -326,14 +326,14 @@ class Fit(Printed):
             return self.once(name, lambda: loo_by_group(self, by, **options))
         return self.once(name, lambda: loo(self, progress=progress, **options))
 
-    law_tests = law_tests
-    robust = robust
-    robust_sd = robust_sd
-    wider_laws = wider_laws
-    predict = predict
-    predict_group = predict_group
-    allocate = allocate
-    study_exponents = study_exponents
+    law_tests = one_thread()(law_tests)
+    robust = one_thread()(robust)
+    robust_sd = one_thread()(robust_sd)
+    wider_laws = one_thread()(wider_laws)
+    predict = one_thread()(predict)
+    predict_group = one_thread()(predict_group)
+    allocate = one_thread()(allocate)
+    study_exponents = one_thread()(study_exponents)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.

@@ -209,6 +209,7 @@ class Fitter:
         *drawn, asked, diagnostics = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
         return Sampled(*drawn, asked, sum(seconds), diagnostics)
 
+    @one_thread()
     def fit(
         self,
         table: pd.DataFrame | None = None,

@@ -61,7 +61,7 @@ def fit(
     log_likelihood : bool, optional
         Whether the fit holds the log density of every unit under every draw, which ArviZ's functions need. By default
         it does where these are at most 20 million (5,000 rows of 4,000 draws). What of this package needs
-        them evaluates them again where they are not held.
+        them evaluates them again where they are not held. Beyond 20 million, 1,000 of the draws sum up the rows.
     progress : bool
         Show a progress bar on standard error.
     **settings

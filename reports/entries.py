@@ -5,7 +5,6 @@ from ..inference.checks.known_floor import known_floor
 from ..inference.checks.sensitivity import prior_sensitive
 from ..inference.checks.trade_off import trade_off_sentence
 from . import results
-from .pages.arithmetic.entries import lengths_entry
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
@@ -17,7 +16,14 @@ def loss_entry(fit, *, seed=1):
     return entry | ({"trade_off": sentence} if (sentence := trade_off_sentence(fit)) else {})
 
 
-OF_KIND = {"runs": loss_entry, "counts": lengths_entry}
+def counts_entry(fit, *, seed=1):
+    """Return the lengths of a law of counts; what computes them draws too, and is imported with it."""
+    from .pages.arithmetic.entries import lengths_entry
+
+    return lengths_entry(fit, seed=seed)
+
+
+OF_KIND = {"runs": loss_entry, "counts": counts_entry}
 
 
 def fit_entry(fit, *, seed=1, high_k=None):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MISFIT = 0.01  # our choice: below it a law does not fit
 DRAWS_USED = 400
+FEW_DRAWS = 100  # of tables with more than `LARGE` values under `DRAWS_USED` draws, whose posterior is narrow
+LARGE = 10_000_000  # 25,000 rows
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
 BY_COLUMN = "means by column "
@@ -91,7 +93,8 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         BY_COLUMN + name: _Directions(_of_groups(name, codes, rows))
         for name, codes in law.tests.groupings(rows).items()
     }
-    stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
+    used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
+    stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
         z = scipy.special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
@@ -112,8 +115,10 @@ def law_tests(fit: Fit) -> pd.DataFrame:
 
 def _draws_at_a_time(z, rows):
     """Return coordinates cut along the draws, into parts whose values of all rows and slopes fit into memory."""
-    most = max(1, BLOCK // (8 * rows * z.sizes["chain"]))
-    return (z.isel(draw=slice(start, start + most)) for start in range(0, z.sizes["draw"], most))
+    most = BLOCK // (8 * rows * z.sizes["chain"])
+    for start in range(0, z.sizes["draw"], max(1, most)):
+        part = z.isel(draw=slice(start, start + max(1, most)))
+        yield from [part] if most else (part.isel(chain=[chain]) for chain in range(z.sizes["chain"]))
 
 
 class _Test:

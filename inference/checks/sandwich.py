@@ -47,7 +47,8 @@ def influence(fit, quantity):
     InputError
         If a draw of the quantity is not finite.
     """
-    draws, parts = _finite(quantity), []
+    _finite(quantity)
+    draws, parts = _finite(quantity.isel(draw=densities.selection(fit))), []
     for _, density in densities.independent_blocks(fit):
         unit = density.dims[-1]
         covariance = _covariance(draws, _flat(density))
@@ -134,13 +135,13 @@ def _sds(fit, draws):
     """Take `robust_sd` of quantities, (quantity, chain, draw): by clustering, rows of the columns of its table."""
     import arviz_stats.base as azb
 
-    fitted, stride = fit.draws, 1
+    fitted, some = densities.selected(fit), densities.selection(fit)
     if fitted.law.grouping.integrates:
-        stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
-        fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
+        some = slice(None, None, -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS))
+        fitted = fit.draws.from_real_line(fit.draws.real_line().isel(draw=some))
     grouped = fit.once("exchangeable", fitted.exchangeable)
     posterior_sd = draws.std(axis=(1, 2), ddof=1)
-    draws = draws[..., ::stride]
+    draws = draws[..., some]
     flat = draws.reshape(len(draws), -1)
     by_unit, variances = _of_units(fit, flat, grouped)
     sd = flat.std(axis=1, ddof=1)
@@ -181,13 +182,13 @@ def _variance_of_sums(fit, codes, grouped):
     """Compute the sum over clusters of the variance of the log density of their rows together, some rows at a time."""
     if grouped is not None:
         return sum_by(_flat(grouped), codes, np.bincount(codes)).var(0).sum()
-    order = np.argsort(codes, kind="stable")
-    most = max(1, BLOCK // (fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]))
+    order, draws = np.argsort(codes, kind="stable"), densities.selected(fit)
+    most = max(1, BLOCK // draws.real_line()[..., 0].size)
     total, last, open_sum = 0.0, codes[order[0]], 0.0
     for start in range(0, len(order), most):
         place = order[start : start + most]
         names, members = np.unique(codes[place], return_inverse=True)
-        sums = sum_by(_flat(densities.of_rows(fit, place)), members, np.bincount(members))
+        sums = sum_by(_flat(densities.of_rows(fit, place, draws)), members, np.bincount(members))
         if names[0] == last:
             sums[:, 0] += open_sum
         else:

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from ...models.draws import DRAWS, flatten
-from ..densities import total
+from ..densities import selection, total
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
 PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more than a fifth narrower than its prior
@@ -53,12 +53,12 @@ def _power_scalings(fit, quantities, log_likelihood=None):
         name: x.where(np.isfinite(x), x.median()).drop_vars(list(x.coords)).variable for name, x in quantities.items()
     }
     coords = {name: fit["posterior"][name] for name in DRAWS}
-    whole = total(fit) if log_likelihood is None else log_likelihood
+    whole, some = (total(fit), selection(fit)) if log_likelihood is None else (log_likelihood, slice(None))
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset(finite, coords=coords),
+            "posterior": xr.Dataset(finite, coords=coords).isel(draw=some),
             "log_likelihood": whole.expand_dims("all", -1).to_dataset(name="density"),
-            "log_prior": fit["log_prior"].to_dataset(),
+            "log_prior": fit["log_prior"].to_dataset().isel(draw=some),
         }
     )
     # What it prints and logs is for notebooks; the result is in the table.

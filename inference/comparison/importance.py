@@ -26,6 +26,7 @@ STORED, WEIGHTS = "importance_sampling", "log_weights"
 MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
 EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
 PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
+FEW_PIT_DRAWS = 100  # Of tables so large that some draws sum up their rows: densities differ still less.
 LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
 
 
@@ -60,27 +61,37 @@ def _in_one(fit, joint=None):
 
 
 def _in_parts(fit, progress):
-    """Return scores of units some at a time, a Dataset, with the PIT of rows."""
-    draws, unit, parts = fit.draws, fit.law.unit, []
+    """Return scores of units some at a time, a Dataset, with the PIT of rows.
+
+    Rows whose weights are alike are summed up by the draws of `densities.selection`, those to whose weights a tail is
+    fitted by all draws.
+    """
+    draws, unit, parts = densities.selected(fit), fit.law.unit, []
     text = f"leave-one-out of {len(draws.rows):,} rows"
+    used = PIT_DRAWS if draws is fit.draws else FEW_PIT_DRAWS
+    every = slice(None, None, max(1, draws.real_line()[..., 0].size // used))
+    few = draws.from_real_line(draws.real_line().isel(draw=every)) if fit.law.unit_is_row else None
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
         scores = _scores(density, log_weights, k)
-        if draws.law.unit_is_row:
-            scores["pit"] = unit, _pit(draws, positions, log_weights, k.values)
+        if few is not None:
+            scores["pit"] = unit, left_out_cdf(few, positions, log_weights.isel(draw=every))
+            apart = np.flatnonzero(k.values)
+            rows = np.arange(len(draws.rows))[positions][apart]
+            if apart.size and draws is fit.draws:
+                scores["pit"][apart] = left_out_cdf(draws, rows, log_weights[..., apart])
+            elif apart.size:
+                for name, values in _of_all_draws(fit, rows).data_vars.items():
+                    scores[name][apart] = values.values
         parts.append(scores)
     return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
 
 
-def _pit(draws, positions, log_weights, k):
-    """Return `left_out_cdf` of rows: of every few draws where these weigh alike, of all where a tail was fitted."""
-    stride = max(1, log_weights[..., 0].size // PIT_DRAWS)
-    few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
-    values = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
-    apart = np.flatnonzero(k)
-    if apart.size:
-        rows = np.arange(len(draws.rows))[positions][apart]
-        values[apart] = left_out_cdf(draws, rows, log_weights[..., apart])
-    return values
+def _of_all_draws(fit, rows):
+    """Return scores and PIT of some rows, by their positions, from all draws of a fit."""
+    density = densities.of_rows(fit, rows)
+    log_weights, k = smoothed(-density.values, density)
+    scores = _scores(density, log_weights, k)
+    return scores.assign(pit=(fit.law.unit, left_out_cdf(fit.draws, rows, log_weights)))
 
 
 def _scores(density, log_weights, k):

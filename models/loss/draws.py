@@ -10,6 +10,7 @@ from .. import effects
 from ..draws import BLOCK, Draws
 
 COORDINATE = "coordinate"
+PARTS = 4  # of `BLOCK` log densities: arrays so small stay in a processor's cache, and evaluating them takes 80 MiB
 
 
 class LossDraws(Draws):
@@ -86,13 +87,14 @@ class LossDraws(Draws):
         )
 
     def blocks(self, rows=None):
-        """Cut rows into blocks of about `BLOCK` log densities; rows that share an effect stay together, in order."""
+        """Cut rows that have more than `BLOCK` log densities; those that share an effect stay together, in order."""
         rows = self.rows if rows is None else rows
         first = next(iter(self.sampled.data_vars.values()))
         most = max(1, BLOCK // max(1, first.size))
         codes = self.law.groups(rows).codes if self.law.effects_of else np.arange(len(rows))
         if len(rows) <= most:
             return [np.arange(len(rows))]
+        most = max(1, most // PARTS)
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the effects; a block holds one at least
         cuts, begun = [], 0

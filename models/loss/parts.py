@@ -15,6 +15,7 @@ from .sizes import family_constant
 EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
 FAR = 1e3
 MOST_STEPS = 200
+ENOUGH_ROWS = 1000  # by which the constants of a law are searched for; all rows are then compared with them
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 
 
@@ -89,21 +90,20 @@ class LossTests(Tests):
         law, names = self.law, [q.name for q in self.law.mean_parameters]
         if law.upstream or law.effects_of or rows[law.observed].nunique() == 1:
             return None
-        priors, sizes = [law.prior_of[name] for name in names], law.sizes(rows)
-        log_loss = np.log(rows[law.observed].to_numpy(float))
+        priors, some = [law.prior_of[name] for name in names], rows.iloc[:: -(-len(rows) // ENOUGH_ROWS)]
 
         def constants(z):
             values = {name: prior.from_unconstrained(x)[0] for name, prior, x in zip(names, priors, z, strict=True)}
             return values | law.constants(values, reference)
 
-        def residual(z):
+        def residual(z, rows=some):
             with np.errstate(all="ignore"):
-                difference = np.log(law.mean(constants(z), sizes)) - log_loss
+                difference = np.log(law.mean(constants(z), law.sizes(rows)) / rows[law.observed].to_numpy(float))
             return np.where(np.isfinite(difference), difference, FAR)
 
         start = [float(prior.to_unconstrained(prior.frozen.median())) for prior in priors]
         best = least_squares(residual, start, x_scale="jac", max_nfev=MOST_STEPS, xtol=1e-15, ftol=1e-15, gtol=1e-15)
-        if np.abs(best.fun).max() > EXACT:
+        if np.abs(best.fun).max() > EXACT or np.abs(residual(best.x, rows)).max() > EXACT:
             return None
         return {name: float(x) for name, x in constants(best.x).items() if name in law.constant_names}
 

@@ -20,7 +20,7 @@ from ...datasets.seal import MARK, check_seal, seal
 from ...errors import InputError
 from ...inference.record import versions
 
-LARGEST = 2_000_000_000  # bytes of all results; those that were used longest ago are deleted first
+LARGEST = 250_000_000  # bytes of all results; those that were used longest ago are deleted first
 SUFFIX = ".stage"
 TIMES = "times.json"
 PACKAGE, NAME = Path(__file__).parents[2], __name__.partition(".")[0]  # a checkout may be in a folder of any name

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference import densities
 from bayescaling.inference.checks import law_tests, sandwich
-from bayescaling.inference.comparison import weights
+from bayescaling.inference.comparison import importance, weights
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.models.loss import draws as loss_draws
 from bayescaling.reports.entries import fit_entry
@@ -31,6 +31,7 @@ def fits(fitter):
 def small_blocks(monkeypatch):
     """Set small blocks: 37 rows of 1,000 draws, and of a fit's rows 9 draws."""
     monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
+    monkeypatch.setattr(loss_draws, "PARTS", 1)
     monkeypatch.setattr(sandwich, "BLOCK", 37_000)
     monkeypatch.setattr(law_tests, "BLOCK", 8 * 245 * 4 * 9)
 
@@ -144,3 +145,37 @@ def test_counts_without_their_densities_are_left_out_alike(lengths_fitter, quiet
     one, other = importance_sampling(having), importance_sampling(lacking)
     np.testing.assert_allclose(one.elpd_i.values, other.elpd_i.values, atol=1e-6)
     assert lacking.law_tests()["p"].between(0, 1).all()
+
+
+def test_some_draws_sum_up_a_large_table_and_all_draws_the_rows_that_need_a_tail(fits, monkeypatch, quiet):
+    having, lacking = fits
+    monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
+    monkeypatch.setattr(densities, "ENOUGH", 250)
+    monkeypatch.setattr(importance, "MANY", 0)
+    whole, lacking = having.changed({}, having.record), lacking.changed({}, lacking.record)
+    assert densities.selection(whole) == slice(None, None, 1)  # its densities are at hand
+    assert densities.selection(lacking) == slice(None, None, 4)
+    one, other = importance_sampling(lacking), importance_sampling(whole)
+    tails = one.pareto_k.values > 0
+    assert 0 < tails.sum() < 245
+    np.testing.assert_allclose(one.elpd_i[tails], other.elpd_i[tails])
+    np.testing.assert_allclose(one.pareto_k[tails], other.pareto_k[tails])
+    np.testing.assert_allclose(one.elpd_i, other.elpd_i, atol=0.1)
+    assert one.elpd == pytest.approx(other.elpd, abs=1)
+    some = having["log_likelihood"]["log_loss"].isel(draw=slice(None, None, 4)).transpose("chain", "draw", "run")
+    np.testing.assert_allclose(densities.total(lacking), some.sum("run"))
+    exponent = having["posterior"]["exponent_parameters"]
+    direct = np.cov(exponent[:, ::4].values.ravel(), some.values.reshape(-1, 245), rowvar=False)[0, 1:]
+    np.testing.assert_allclose(sandwich.influence(lacking, exponent), direct, rtol=1e-6, atol=1e-12)
+    ratios = [fit.robust_sd(exponent)["ratio"] for fit in (lacking, whole)]
+    np.testing.assert_allclose(*ratios, rtol=0.15)
+
+
+def test_tests_of_a_law_see_some_draws_of_a_large_table_and_one_chain_at_a_time(fits, monkeypatch):
+    _, lacking = fits
+    monkeypatch.setattr(law_tests, "FEW_DRAWS", 20)
+    monkeypatch.setattr(law_tests, "LARGE", 0)
+    whole = lacking.law_tests()
+    monkeypatch.setattr(law_tests, "BLOCK", 1)
+    pd.testing.assert_frame_equal(lacking.law_tests(), whole)
+    assert whole.loc["score", "p"] < 1e-3

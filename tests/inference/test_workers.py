@@ -14,9 +14,12 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.inference import workers
+from bayescaling.inference.checks import sandwich
 from bayescaling.inference.comparison.refits import STORED, exact_loo
 from bayescaling.inference.progress.compare import score_progress
 from bayescaling.inference.workers import mapped
+from bayescaling.models import arrays
+from threadpoolctl import threadpool_info, threadpool_limits
 
 HERE = Path(__file__).parent
 SHORT = {"draws": 100, "tune": 150, "chains": 2}
@@ -198,3 +201,26 @@ def test_specifications_are_scored_alike_in_processes(quiet):
         pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
     for k, fit in fits.items():
         assert (STORED in fit.computed) == (STORED in of_workers[k].computed) == (here.table.at[k, "refitted"] > 0)
+
+
+def test_fits_and_their_methods_use_one_thread_of_algebra(fitter, monkeypatch, quiet):
+    threads = []
+
+    def watched(function):
+        def watch(*arguments, **options):
+            threads.append({library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
+            return function(*arguments, **options)
+
+        return watch
+
+    monkeypatch.setattr(arrays, "namespace", watched(arrays.namespace))
+    monkeypatch.setattr(sandwich, "_covariance", watched(sandwich._covariance))
+    with threadpool_limits(2, user_api="blas"):
+        fit = fitter.fit(seed=1, least_ess=0, **SHORT)
+        alpha, run = fit["posterior"]["alpha"], pd.DataFrame({"parameters": [1e9], "tokens": [1e11]})
+        calls = [lambda: fit.robust(alpha), lambda: fit.predict(run, beyond="none"), lambda: fit.allocate(1e22)]
+        assert threads and all(seen == {1} for seen in threads)
+        for call in calls:
+            threads.clear()
+            call()
+            assert threads and all(seen == {1} for seen in threads)

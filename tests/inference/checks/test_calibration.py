@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import netcdf
 from bayescaling.inference.checks import calibration as calibration
+from bayescaling.inference.checks import uniformity
 from bayescaling.inference.checks.calibration import calibrate, not_uniform, sentence
 from bayescaling.inference.checks.uniformity import RANKS, band, p_uniform, shares_below
 from bayescaling.inference.fitter import Fitter
@@ -134,6 +135,14 @@ def test_the_probability_of_uniform_ranks_is_uniform():
 )
 def test_ranks_that_are_not_uniform_are_improbable(ranks):
     assert p_uniform(ranks) < 0.01
+
+
+def test_of_very_many_ranks_the_distribution_of_fewer_is_as_good(monkeypatch):
+    exact = uniformity._p_of_tail(4000, 0.02)
+    monkeypatch.setattr(uniformity, "MOST_RANKS", 2000)
+    uniformity._p_of_tail.cache_clear()
+    assert exact != uniformity._p_of_tail(4000, 0.02) == pytest.approx(exact, rel=0.06)
+    uniformity._p_of_tail.cache_clear()
 
 
 @pytest.mark.parametrize("quantities", [1, 200, 5000])

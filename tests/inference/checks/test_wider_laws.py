@@ -4,7 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.checks.wider_laws import MOST_REFITS, suggestion, worth_trying
+from bayescaling.inference.checks.wider_laws import BRIEF, MOST_REFITS, suggestion, worth_trying
 
 SIZES, TOKENS = np.geomspace(3e7, 3e9, 8), np.geomspace(1e9, 1e11, 6)
 SHORT = {"draws": 500, "tune": 500}
@@ -45,7 +45,7 @@ def test_the_difference_by_size_is_that_of_leave_one_group_out(fit_shared, other
     best = others[0]
     law = bs.models.law(best["name"], **best["options"])
     other = bs.fit(law, fit_shared.rows, seed=1, **SHORT)
-    options = {"by": "parameters", "most": MOST_REFITS, "seed": 1}
+    options = {"by": "parameters", "most": MOST_REFITS, "seed": 1, **BRIEF}
     apart = other.loo(**options)["elpd"] - fit_shared.loo(**options)["elpd"]
     assert best["sizes"] == len(apart) == len(SIZES)
     assert best["elpd_diff_by_size"] == pytest.approx(apart.sum())
