@@ -50,6 +50,15 @@ def oracle():
     return module.model
 
 
+@pytest.fixture(scope="session")
+def as_written():
+    """PyTensor's mode that computes a graph as it is written: to rewrite it takes seconds, for the same value."""
+    pytest.importorskip("pytensor", reason="PyTensor is not installed")
+    from pytensor.compile.mode import Mode
+
+    return Mode(linker="py", optimizer=None)
+
+
 def pytest_addoption(parser):
     """Add the option of `make quick`."""
     parser.addoption(
