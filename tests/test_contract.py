@@ -152,10 +152,9 @@ def test_the_density_is_the_one_that_was_recorded(name):
 def barely_optimised():
     """JAX, whose compiler leaves out most of its optimisations, for functions that are called once or twice."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
-    before = jax.config.jax_disable_most_optimizations
     jax.config.update("jax_disable_most_optimizations", True)
     yield jax
-    jax.config.update("jax_disable_most_optimizations", before)
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.mark.parametrize("name", STUDIED)

@@ -42,7 +42,7 @@ from bayescaling.training import arithmetic
 
 LIMIT = 10  # seconds
 LONGEST = 4000  # characters of a message, which names up to ten faults of a table
-FEW, FEW_FILES = 40, 10  # files are slow to make
+FEW, FEW_FILES = 20, 10  # files are slow to make
 # How many times as many of a sort are made as of others: what is quick, and what takes a process or seconds each.
 SHARES = {
     "priors": 30,
