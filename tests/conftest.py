@@ -25,7 +25,7 @@ KEPT = "bayescaling/seconds"
 # Parts of the names of tests that share what takes longest to fit, in the order in which several processes start them:
 # the longest first. One process runs each group, so that nothing is fitted twice.
 TOGETHER = {
-    "reports": tuple(f"reports/test_{name}.py::" for name in ("browser", "intervals", "own", "report")),
+    "reports": tuple(f"reports/test_{name}.py::" for name in ("browser", "intervals", "report")),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
     "progress": ("progress", "test_refits"),
     "lengths": ("lengths",),
@@ -57,7 +57,7 @@ def oracle():
 
 @pytest.fixture(scope="session")
 def as_written():
-    """PyTensor's mode that computes a graph as it is written: to rewrite it takes seconds, for the same value."""
+    """Return the mode of PyTensor that computes a graph unchanged: to rewrite it takes seconds, for the same value."""
     pytest.importorskip("pytensor", reason="PyTensor is not installed")
     from pytensor.compile.mode import Mode
 
