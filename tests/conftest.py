@@ -28,7 +28,7 @@ TOGETHER = {
     "reports": tuple(f"reports/test_{name}.py::" for name in ("browser", "intervals", "report")),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
     "progress": ("progress", "test_refits"),
-    "lengths": ("lengths",),
+    "lengths": ("lengths", "test_bridge.py", "inference/scores", "test_evaluations_and_counts_have_pages"),
 }
 # Files that take longest of the rest, and laws of the contract.
 LONG = ("test_cli", "test_faults", "test_since_page", "test_compiled", "test_workers", "test_pymc_model", ": lengths",
