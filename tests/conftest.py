@@ -227,7 +227,10 @@ def fitter_reading_error(runs):
 
 @pytest.fixture(scope="session")
 def fit_reading_error(fitter_reading_error, runs):
-    return fitter_reading_error.fit(runs, seed=1, draws=500, tune=500)
+    """Return a short fit: its density takes longer than that of other laws, and no test depends on many draws."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return fitter_reading_error.fit(runs, seed=1, draws=250, tune=300, chains=2, target_accept=0.9, least_ess=0)
 
 
 @pytest.fixture(scope="session")
