@@ -27,7 +27,7 @@ def refusal(action, *args):
 
 
 def test_a_fit_comes_back_identical(fitter, tmp_path, quiet):
-    # A fit of this test alone: what others asked of a shared one is saved with it.
+    # A fit of this test alone, since results of other tests may be saved with a shared one.
     groups = {"prior_predictive": True, "posterior_predictive": True}
     fit = fitter.fit(seed=1, draws=100, tune=200, chains=2, least_ess=0, **groups)
     fit.save(tmp_path / "fit.nc")
