@@ -1,8 +1,8 @@
 # make report     fit everything on the built-in tables and write report/index.html
 # make evidence   make the long studies in evidence/ whose laws or tables have changed (hours; stopped, it goes on when it is run
 #                 again); TABLES= is the folder of the tables that do not come with the package
-# make test       check the style and the types, run the tests, try the built wheel; run every law through every technique, on a newer
-#                 Python if there is one
+# make test       check the style and the types, run the tests, try the built wheel; if there is a newer Python, run on it the tests of
+#                 inference, which takes every law through every technique
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make docs       build the documentation as a site in build/docs; `python docs/headline.py` writes its numbers
 # make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
@@ -21,14 +21,16 @@ SEED ?= 1
 COUNT ?= 1300
 KILLS ?= 20
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding. One thread of algebra for
-# each of the tests that run at once, which would wait for each other's.
-TESTS := NUMBA_OPT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# each of the tests that run at once, which would wait for each other's. PyTensor does not record where graphs were made.
+TESTS := NUMBA_OPT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTENSOR_FLAGS=traceback__limit=0
 # As many at once as there are cores; each holds about 1.5 GB.
 WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 PYTEST := pytest -n $(WORKERS) --maxprocesses 4
 PIP := -m pip --disable-pip-version-check install --quiet
-# What meets PyMC, ArviZ and xarray, whose next versions come with the newer Python.
-INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/test_$(name).py) tests/test_files.py
+WHICH := -m "not thorough"
+# What meets PyMC, ArviZ and xarray, whose next versions come with the newer Python: it runs what is marked "newer" alone.
+INFERENCE := tests/inference tests/test_contract.py tests/test_files.py
+INFERENCE += $(foreach name,arrays backend priors pymc_model,tests/models/test_$(name).py)
 
 .PHONY: report evidence test thorough quick docs faults style pytest wheel next next-pytest
 .NOTPARALLEL:
@@ -48,11 +50,11 @@ style: .venv/installed
 
 pytest: .venv/installed
 	@next=$$(.ci/find-python next .venv/bin/python); \
-	$(TESTS) .venv/bin/$(PYTEST) -m "not thorough" $${next:+--ignore=tests/test_contract.py} --durations=25
+	$(TESTS) .venv/bin/$(PYTEST) -m "not thorough$${next:+ and not newer}" --durations=25
 
 thorough: style .venv/installed
 	$(TESTS) .venv/bin/$(PYTEST) --durations=25
-	@$(MAKE) --no-print-directory next
+	@$(MAKE) --no-print-directory next WHICH=
 
 quick: .venv/installed
 	$(TESTS) .venv/bin/$(PYTEST) --quick 75
@@ -73,9 +75,7 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	$(TESTS) .venv-next/bin/$(PYTEST) -m "not slow and not thorough" $(INFERENCE)
-	$(TESTS) .venv-next/bin/$(PYTEST) tests/test_contract.py
-	$(TESTS) .venv-next/bin/$(PYTEST) -m "not thorough" tests/models/test_pymc_model.py
+	$(TESTS) .venv-next/bin/$(PYTEST) $(WHICH) $(INFERENCE) --durations=25
 
 .venv/made: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

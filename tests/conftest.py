@@ -22,15 +22,20 @@ RUNS = ("fit", "fitting", "compare", "bridge", "sandwich", "law_tests", "allocat
         "offsets", "kaplan", "examples")  # fmt: skip
 # Key of pytest's cache under which it has the seconds of tests.
 KEPT = "bayescaling/seconds"
-# Parts of the names of tests that fit the same laws: those that take longest to compile or that most tests share. They
-# are in the order in which they are tried and, in several processes, started.
+# Parts of the names of tests that share what takes longest to fit, in the order in which several processes start them:
+# the longest first. One process runs each group, so that nothing is fitted twice.
 TOGETHER = {
-    "lengths": ("lengths",),
-    "progress": ("progress", "test_refits"),
-    "since": ("test_since_page.py::",),
-    "reports": ("tests/reports",),
+    "reports": tuple(f"reports/test_{name}.py::" for name in ("browser", "intervals", "report")),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
+    "progress": ("progress", "test_refits"),
+    "lengths": ("lengths", "test_bridge.py", "inference/scores", "test_evaluations_and_counts_have_pages"),
 }
+# Files that take longest of the rest, and laws of the contract.
+LONG = ("test_cli", "test_faults", "test_since_page", "test_compiled", "test_workers", "test_pymc_model", ": lengths",
+        ": scores", ": horizons", ": grouped")  # fmt: skip
+# Tests of what PyMC, ArviZ, xarray or processes do, which differ by Python: both run them. The rest of `inference` and
+# the contract run on the newer Python, if there is one.
+BOTH = ("test_fit.py", "test_fitting.py", "test_storage.py", "test_workers.py", "test_importance.py", "samplers/")
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +53,15 @@ def oracle():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.model
+
+
+@pytest.fixture(scope="session")
+def as_written():
+    """Return the mode of PyTensor that computes a graph unchanged: to rewrite it takes seconds, for the same value."""
+    pytest.importorskip("pytensor", reason="PyTensor is not installed")
+    from pytensor.compile.mode import Mode
+
+    return Mode(linker="py", optimizer=None)
 
 
 def pytest_addoption(parser):
@@ -79,12 +93,14 @@ class Clock:
 def pytest_collection_modifyitems(config, items):
     """Mark tests that share compiled models or trained sweeps; with ``--quick`` select the quickest files alone.
 
-    In several processes the longest tests start first, so that no process ends with them.
+    In several processes the longest groups start first, so that no process ends with them.
     """
     if hasattr(config, "workerinput"):
-        order = [*TOGETHER, None]
-        items.sort(key=lambda item: order.index(_shared(item.nodeid)))
+        items.sort(key=lambda item: _place(item.nodeid))
     for item in items:
+        folder = "tests/inference/" in item.nodeid and not any(name in item.nodeid for name in BOTH)
+        if folder or item.path.name == "test_contract.py":
+            item.add_marker("newer")
         if item.path.name == "test_examples.py" or any(name.startswith(COMPILED) for name in item.fixturenames):
             item.add_marker("slow")
     budget = config.getoption("--quick")
@@ -105,22 +121,30 @@ def pytest_collection_modifyitems(config, items):
     items[:] = left
 
 
-def _shared(nodeid):
-    """Return the key of `TOGETHER` that a test belongs to, or None."""
-    return next((shared for shared, names in TOGETHER.items() if any(name in nodeid for name in names)), None)
+def _group(nodeid):
+    """Return the name of the tests that one process runs together with a test: a law of the contract, or a file."""
+    path, _, test = nodeid.partition("::")
+    if path.endswith("test_contract.py"):
+        return f"{path}: {test.partition('[')[2].partition('-plot_')[0].rstrip(']')}"
+    return next((group for group, names in TOGETHER.items() if any(name in nodeid for name in names)), path)
+
+
+def _place(nodeid):
+    """Return the place of a test among those of all processes: the longest groups first, then the longest files."""
+    group, first = _group(nodeid), [*TOGETHER, *LONG]
+    return next((i for i, name in enumerate(first) if group == name or name in group), len(first)), group
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run what shares compiled programs in one process: a file, the pages, a law in the contract, laws of one kind."""
+    """Run what shares compiled programs in one process, in the order of `_place` instead of that of counts of tests."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByProgram(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            path, _, test = nodeid.partition("::")
-            alone = path + test.partition("[")[2] if path.endswith("test_contract.py") else path
-            return _shared(nodeid) or alone
+            return _group(nodeid)
 
+    config.option.loadscopereorder = False
     return ByProgram(config, log)
 
 
@@ -203,7 +227,10 @@ def fitter_reading_error(runs):
 
 @pytest.fixture(scope="session")
 def fit_reading_error(fitter_reading_error, runs):
-    return fitter_reading_error.fit(runs, seed=1, draws=500, tune=500)
+    """Return a short fit: its density takes longer than that of other laws, and no test depends on many draws."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return fitter_reading_error.fit(runs, seed=1, draws=250, tune=300, chains=2, target_accept=0.9, least_ess=0)
 
 
 @pytest.fixture(scope="session")

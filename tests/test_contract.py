@@ -3,6 +3,7 @@
 ``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after an intended change.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -31,6 +32,7 @@ from bayescaling.reports.pages.small_lm.analysis import of_scheme
 from bayescaling.reports.results import to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
+SIMULATED = {"draws": 60, "tune": 200, "chains": 2}  # of each simulated table, whose truth is placed roughly
 # Laws whose short chains disagree, so that Monte-Carlo error hides what the units inform.
 LONGER = {"horizons, break, estimates, families": {"draws": 600, "tune": 600}}
 STUDIED = {
@@ -110,21 +112,25 @@ def table_for(name):
     return STUDIED[name].usual_table()
 
 
+@functools.cache
+def prepared(name):
+    """Return the density of a law, the text of its program and what it is compiled to, made once in a process."""
+    law, emitted = STUDIED[name], []
+    rows = law.rows(table_for(name))
+    density = law.density(rows, law.reference(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "address", lambda text: emitted.append(text) or ADDRESS(text))
+        return density, emitted, compile_density(density)
+
+
 def golden(name):
     """SHA-256 of the emitted program, the data arrays and the start of a law: equal hashes mean equal draws.
 
     Numbers count to seven digits, since the last ones of a logarithm differ between processors; those that an optimiser
     finds count to three.
     """
-    law, emitted = STUDIED[name], []
-    rows = law.rows(table_for(name))
-    density = law.density(rows, law.reference(rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "address", lambda text: emitted.append(text) or ADDRESS(text))
-        compile_density(density)
-    program = re.sub(
-        r"0x([0-9A-F]{16})", lambda match: f"{struct.unpack('>d', bytes.fromhex(match[1]))[0]:.6e}", emitted[0]
-    )
+    density, (text,), _ = prepared(name)
+    program = re.sub(r"0x([0-9A-F]{16})", lambda match: f"{struct.unpack('>d', bytes.fromhex(match[1]))[0]:.6e}", text)
     listed = {
         "program": program,
         "arrays": {key: _digits(x, 3 if key in OPTIMISED else 7) for key, x in density.arrays.items()},
@@ -142,21 +148,28 @@ def test_the_density_is_the_one_that_was_recorded(name):
     assert golden(name) == json.loads(GOLDEN.read_text())[name]
 
 
-@pytest.mark.parametrize("name", STUDIED)
-def test_the_compiled_density_and_gradient_are_those_of_jax(name):
+@pytest.fixture
+def barely_optimised():
+    """JAX, whose compiler leaves out most of its optimisations, for functions that are called once or twice."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield jax
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.mark.parametrize("name", STUDIED)
+def test_the_compiled_density_and_gradient_are_those_of_jax(name, barely_optimised):
     from bayescaling.inference.samplers.numpyro import potential
 
-    law, rng = STUDIED[name], np.random.default_rng(2)
-    rows = law.rows(table_for(name))
-    density = law.density(rows, law.reference(rows))
+    jax, rng = barely_optimised, np.random.default_rng(2)
+    density, _, evaluate = prepared(name)
     centre = flat(density.start)[in_use(density)]
     with jax.enable_x64(True):
         of_jax = jax.jit(jax.value_and_grad(potential(density)))
         for _ in range(2):
             z = centre + rng.uniform(-0.3, 0.3, len(centre))
             value, slopes = of_jax(z)
-            value_compiled, gradient = compile_density(density)(z, density)
+            value_compiled, gradient = evaluate(z, density)
             assert value_compiled == pytest.approx(-float(value), rel=1e-10)
             np.testing.assert_allclose(gradient, -np.asarray(slopes), rtol=1e-8, atol=1e-9 * np.abs(gradient).max())
 
@@ -235,8 +248,9 @@ def test_the_real_line_and_back(studied):
     draws = fit.draws
     again = draws.from_real_line(draws.real_line())
     assert draws.real_line().sizes["coordinate"] == len(np.unique(draws.real_line()["coordinate"]))
+    named = flatten(again.named())
     for name, x in flatten(draws.named()).items():
-        np.testing.assert_allclose(flatten(again.named())[name], x, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(named[name], x, rtol=1e-7, atol=1e-9)
     assert np.isfinite(again.log_density()).all()
 
 
@@ -368,7 +382,7 @@ def test_calibration_simulates_and_fits_again(studied):
         with pytest.raises(bs.InputError, match="no one posterior"):
             bs.calibrate(fitter.law, fitter.table, simulations=2)
         return
-    table = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SHORT)
+    table = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SIMULATED)
     assert table.sizes["simulation"] == 2
     assert np.isfinite(table["truth"]).all() and (table["sd"] > 0).all()
     # Both truths and medians stand for the same quantities.

@@ -83,15 +83,14 @@ OF_SCORES = {
 THOROUGH_SCORES = {"scores", "linear", "break, families"}
 
 
-def agrees(oracle, law, table):
+def agrees(oracle, law, table, mode):
     rows = law.rows(table)
     reference = law.reference(rows)
     density, model = law.density(rows, reference), oracle(law, rows, reference)
     traced, start = compile_density(density), flat(density.start)
     names = [variable.name for variable in model.free_RVs]
     priors = {} if names == ["z"] else law.prior_of  # specifications are sampled as standard normals alone
-    value = model.compile_logp(mode="FAST_COMPILE")
-    slope = model.compile_dlogp(mode="FAST_COMPILE")
+    value, slope = model.compile_logp(mode=mode), model.compile_dlogp(mode=mode)
     rng = np.random.default_rng(3)
     used = np.ones(len(start), bool) if density.used is None else density.used
     for _ in range(3):
@@ -147,20 +146,20 @@ def of(laws, thorough):
 
 
 @pytest.mark.parametrize("name", of(OF_RUNS, {"joint", "weighted", "offsets", "run effects, normal"}))
-def test_a_law_of_the_loss_is_traced_as_its_model_says(oracle, name, runs):
+def test_a_law_of_the_loss_is_traced_as_its_model_says(oracle, as_written, name, runs):
     twos = [f"run {i // 2}" for i in range(len(runs))]
-    agrees(oracle, OF_RUNS[name], runs.assign(run=twos))
+    agrees(oracle, OF_RUNS[name], runs.assign(run=twos), as_written)
 
 
 @pytest.mark.parametrize("name", of(OF_GROUPS, {"grouped, all shared", "grouped, nothing shared"}))
-def test_a_grouped_law_is_traced_as_its_model_says(oracle, name, runs):
+def test_a_grouped_law_is_traced_as_its_model_says(oracle, as_written, name, runs):
     law = OF_GROUPS[name]
     parts = ["a" if i < 100 else "b" if i < 180 else "c" for i in range(len(runs))]
     rows = law.rows(runs.assign(run=[f"run {i // 2}" for i in range(len(runs))], part=parts))
     reference = law.reference(rows)
     density, model = law.density(rows, reference), oracle(law, rows, reference)
     traced, start = compile_density(density), flat(density.start)
-    value = model.compile_logp(mode="FAST_COMPILE")
+    value = model.compile_logp(mode=as_written)
     rng = np.random.default_rng(3)
     for _ in range(2):
         z = start + rng.normal(0, 0.3, len(start))
@@ -177,18 +176,18 @@ def test_a_grouped_law_is_traced_as_its_model_says(oracle, name, runs):
 
 
 @pytest.mark.parametrize("name", of(OF_EVALUATIONS, LONG_EVALUATIONS))
-def test_a_specification_is_traced_as_its_model_says(oracle, name, evaluations):
-    agrees(oracle, OF_EVALUATIONS[name], evaluations)
+def test_a_specification_is_traced_as_its_model_says(oracle, as_written, name, evaluations):
+    agrees(oracle, OF_EVALUATIONS[name], evaluations, as_written)
 
 
 @pytest.mark.parametrize("name", of(OF_COUNTS, {"linear, longest"}))
-def test_a_law_of_counts_is_traced_as_its_model_says(oracle, name):
-    agrees(oracle, OF_COUNTS[name], bs.load("arithmetic_runs"))
+def test_a_law_of_counts_is_traced_as_its_model_says(oracle, as_written, name):
+    agrees(oracle, OF_COUNTS[name], bs.load("arithmetic_runs"), as_written)
 
 
 @pytest.mark.parametrize("name", of(OF_SCORES, THOROUGH_SCORES))
-def test_a_law_of_scores_is_traced_as_its_model_says(oracle, name, scores_design):
-    agrees(oracle, OF_SCORES[name], scores_design.table)
+def test_a_law_of_scores_is_traced_as_its_model_says(oracle, as_written, name, scores_design):
+    agrees(oracle, OF_SCORES[name], scores_design.table, as_written)
 
 
 def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):

@@ -1,5 +1,7 @@
 """The drift of a law beyond its runs: its scales, where it applies, and what it does to predictions and allocations."""
 
+import warnings
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
@@ -63,16 +65,24 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
     np.testing.assert_allclose(predicted["beyond"], [0, 1, 2], atol=1e-9)
 
 
+@pytest.fixture(scope="module")
+def fit_short(fitter, runs):
+    """Return a fit of few draws, in each of which a target takes a search."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return fitter.fit(runs, seed=1, draws=200, tune=500, chains=2, least_ess=0)
+
+
 @pytest.mark.filterwarnings("ignore:chinchilla. a loss of 1.95:bayescaling.DiagnosticWarning")
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
-def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_default, what):
-    at, alone = (fit_default.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope, _ = drift_errors(fit_default, fit_default.draws)
-    draws = {name: fit_default["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
+def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
+    at, alone = (fit_short.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
+    slope, _ = drift_errors(fit_short, fit_short.draws)
+    draws = {name: fit_short["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
-    decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_default)[1]).clip(min=0)
+    decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_short)[1]).clip(min=0)
     if "demand" not in what:
-        best = fit_default.allocate(1e23, beyond="none", robust=False)
+        best = fit_short.allocate(1e23, beyond="none", robust=False)
         ratio = best["parameters"].isel(compute=0) / (1e23 / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
         n = ratio * (at["training_compute"].isel(target=0) / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
         d = at["training_compute"].isel(target=0) / 6 / n

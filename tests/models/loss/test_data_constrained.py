@@ -165,14 +165,14 @@ def repeated_fit(repeated_fitter):
     return repeated_fitter.fit(seed=1)
 
 
-def test_what_is_sampled_has_the_density_of_the_draws(repeated):
+def test_what_is_sampled_has_the_density_of_the_draws(repeated, as_written):
     law = bs.laws.DataConstrained()
     reference = law.reference(repeated)
-    log_density = law.model(repeated, reference).compile_logp(mode="FAST_COMPILE")
+    model = law.model(repeated, reference)
+    log_density, names = model.compile_logp(mode=as_written), [variable.name for variable in model.value_vars]
     for values in (TRUTH, TRUTH | {"repetition_decay": 3.0, "excess_decay": 40.0}):
         draws = law.known_draws(values, reference, repeated)
         real = draws.real_line()
-        names = [variable.name for variable in law.model(repeated, reference).value_vars]
         point = dict(zip(names, np.asarray(real)[0, 0], strict=True))
         assert float(log_density(point)) == pytest.approx(draws.log_density().item(), rel=1e-10)
 

@@ -223,7 +223,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     assert np.isfinite(fit.loo().elpd)
 
 
-def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
+def test_jointly_the_density_is_of_losses_and_of_sizes(runs, as_written):
     law, sizes = bs.laws.EmbeddingCorrected(joint=True, noise="normal"), bs.laws.Configurations()
     model, reference = law.model(runs), law.reference(runs)
     point = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
@@ -233,8 +233,9 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
         transform = model.rvs_to_transforms[variable]
         x = np.asarray(point[variable.name])
         transformed[value] = x if transform is None else transform.forward(x, *variable.owner.inputs).eval()
-    densities = dict(zip(["losses", "potential"], model.compile_logp(
-        [model.observed_RVs[0], model.potentials[0]], sum=False)(transformed), strict=True))  # fmt: skip
+    parts = [model.observed_RVs[0], model.potentials[0]]
+    of_parts = model.compile_logp(parts, sum=False, mode=as_written)(transformed)
+    densities = dict(zip(["losses", "potential"], of_parts, strict=True))
     constants = law.constants(point, reference)
     mean = law.mean(constants, {name: runs[name].to_numpy() for name in law.columns})
     residual = np.log(runs["loss"].to_numpy()) - np.log(mean)

@@ -79,12 +79,12 @@ def test_a_row_given_others_is_the_quotient_of_joint_densities(condition, nu):
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
 @pytest.mark.parametrize("scatter", ["one", "by_size"])
-def test_what_is_sampled_is_what_is_scored(noise, scatter, curves):
+def test_what_is_sampled_is_what_is_scored(noise, scatter, curves, as_written):
     law, few = law_of(noise, scatter=scatter), curves.sample(40, random_state=1).reset_index(drop=True)
     assert few["run"].value_counts().min() == 1
     reference = law.reference(few)
     model, draws = law.model(few, reference), law.prior_draws(np.random.default_rng(2), reference, few, 3)
-    log_density = model.compile_logp(mode="FAST_COMPILE")
+    log_density = model.compile_logp(mode=as_written)
     groups, total = draws.of_groups(), draws.total_log_likelihood()
     assert groups.dims == ("chain", "draw", "run_id")
     assert set(groups["run_id"].values) == set(few["run"])

@@ -198,8 +198,15 @@ def trained(scheme, shape):
     return models
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+# Every scheme with one of the shapes in turn; thorough tests have the other pairs.
+PAIRS = [
+    pytest.param(scheme, shape, id=f"{scheme}-{shape}", marks=[] if i % len(SHAPES) == j else [pytest.mark.thorough])
+    for i, scheme in enumerate(SCHEMES)
+    for j, shape in enumerate(SHAPES)
+]
+
+
+@pytest.mark.parametrize("scheme, shape", PAIRS)
 def test_one_pass_and_decoding_agree_on_every_kind_of_model(scheme, shape):
     shares = [agreement(model, Addition(1), [(1, 1), (2, 1), (2, 2), (5, 5)]) for model in trained(scheme, shape)]
     assert any(0 < share < 1 for shares_of_kind in shares for share in shares_of_kind) and shares[-1][0] > 0.3
