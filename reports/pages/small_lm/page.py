@@ -41,11 +41,12 @@ def _changed_table(findings):
         rows.append([name, "as reported", tables.interval(one["E_minus_entropy"], "{:+.3f}"), _held(one), "–"])
         elpd = f"{other['elpd_diff']:+.1f} ± {other['dse']:.1f}"
         rows.append([name, "coupled terms", tables.interval(other["E_minus_entropy"], "{:+.3f}"), _held(other), elpd])
-        fits.append(f"small models, {scheme}")
+        fits += [f"small models, {scheme}", None]  # the study has no fit in the report
         for label, changed in entry["changed"].items():
             of, _, change = label.partition(", ")
             if of == scheme and change != COUPLED:
                 rows.append([name, change, tables.interval(changed["E_minus_entropy"], "{:+.3f}"), _held(changed), "–"])
+                fits.append(None)
     header = ["scheme", "changed", "E minus the entropy", "holds it", "elpd gained"]
     note = (
         "One thing changed at a time in Chinchilla's law with its noise by size and, in schemes 1 to 3, random effects "
