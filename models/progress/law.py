@@ -119,7 +119,7 @@ class Progress(Law):
     tests = ProgressTests()
     grouping = ProgressGrouping()
     observed: ClassVar[str] = "perplexity"
-    effort: ClassVar[Effort] = Effort(target_accept=0.97, careful=(0.99, 0.998), least_ess=1000, longest=16)
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99, 0.998), least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
 
     def __post_init__(self):
