@@ -494,7 +494,7 @@ FILES = {
     "no_loss.csv": RUNS.drop(columns="loss").to_csv(index=False).encode(),
     "no_tokens.csv": RUNS.drop(columns="D").to_csv(index=False).encode(),
     "duplicate.csv": b"N,D,loss,loss\n1e6,1e9,3,3\n",
-    "ambiguous.csv": RUNS.assign(params=RUNS["N"]).to_csv(index=False).encode(),
+    "ambiguous.csv": RUNS.assign(params=1.1 * RUNS["N"]).to_csv(index=False).encode(),
     "inconsistent.csv": RUNS.assign(C=7 * RUNS["N"] * RUNS["D"]).to_csv(index=False).encode(),
     "text.csv": changed("N", "seventy").encode(),
     "nan.csv": changed("D", np.nan).encode(),

@@ -20,7 +20,8 @@ LEAST_ROWS = 10
 OUTLYING = 1.5
 SPREADS = 8
 OUTLIERS_SHOWN = 3
-OUTLYING_ALONE, SPREADS_ALONE = 1.15, 15  # of one row, by the others
+OUTLYING_ALONE, SPREADS_ALONE = 1.15, 20  # of one row, by the others
+LARGEST_LEVERAGE = 0.6  # of that row: beyond, the function of the others is extrapolated to it
 
 
 def warn_of_repeats(runs, sizes, label):
@@ -126,12 +127,13 @@ def _quadratic(sizes):
 
 @np.errstate(all="ignore")
 def _without_each(design, loss):
-    """Return what the other rows predict for each by least squares, and its distance in standard errors."""
+    """Return what the other rows predict for each by least squares, and its distance in standard errors, 0 far out."""
     q, _ = np.linalg.qr(design)
     free = 1 - (q**2).sum(axis=1)
     residual = loss - q @ (q.T @ loss)
     variance = ((residual**2).sum() - residual**2 / free) / (len(loss) - design.shape[1] - 1)
-    return loss - residual / free, np.abs(residual) / np.sqrt(variance * free)
+    distance = np.abs(residual) / np.sqrt(variance * free)
+    return loss - residual / free, np.where(free > 1 - LARGEST_LEVERAGE, distance, 0.0)
 
 
 def _smooth(design, loss):

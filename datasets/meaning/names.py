@@ -191,7 +191,7 @@ def sounds_like(canonical, name):
     Examples
     --------
     >>> sounds_like("tokens", "tokens_per_step"), sounds_like("tokens", "n_tokens_raw"), sounds_like("loss", "train.lr")
-    (0, 6, 0)
+    (0, 10, 0)
     """
     parts = words(name)
     text = " ".join(parts)

@@ -43,8 +43,8 @@ def calibrated(runs, tmp_path_factory):
 
 
 def test_every_figure_of_fits_can_be_written():
-    # A rollout and a design are no files: their commands draw them.
-    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout", "plot_design"} == {
+    # A rollout, a design and a log of training are no fits.
+    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout", "plot_design", "plot_learning"} == {
         x for x in bs.__all__ if x.startswith("plot_")
     }
 

@@ -1,6 +1,5 @@
 import json
 import re
-import types
 from dataclasses import replace
 
 import bayescaling as bs
@@ -30,7 +29,6 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LAWS", "BESIDE"):
             patch.setattr(analysis, name, {law: quick(x) for law, x in getattr(analysis, name).items()})
-        patch.setattr(analysis, "REFITS", {"draws": 200, "tune": 300} | QUICK)
         report(folder, pages=("corpora",), **SETTINGS)
     return folder
 
@@ -113,7 +111,7 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
 def test_the_answer_is_that_of_the_scores(document, best, answer):
     scores = {law: score | {"elpd": 20.0 if law == best else 10.0} for law, score in document["left_out"].items()}
     entry = document | {"left_out": scores}
-    context = types.SimpleNamespace(entry=entry, runs=bs.load("overtraining_runs"))
-    text = page.sections(context, None)[0]["text"][0]
+    findings = analysis.CorporaFindings(bs.load("overtraining_runs"), {}, entry)
+    text = page.sections(findings, None)[0]["text"][0]
     assert f"<b>{answer}</b>" in text and "10.0 nats better" in text
     assert tables.interval(entry["differences"]["range"], "{:.3f}") in text
