@@ -6,6 +6,7 @@ import numpy as np
 
 from ....datasets import load
 from ....inference import fit, intervals
+from ....inference.checks.sandwich import quotable
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
 from ....models import Chinchilla
@@ -148,8 +149,7 @@ def _entry(findings):
     }
     entry["why_missed"] = _why_missed(entry)
     for scheme in SCHEMES:
-        table, posterior = findings.tables[scheme], findings.fits[scheme]["posterior"]
-        excess = posterior["E"] - findings.truth["entropy"]
+        table, excess = findings.tables[scheme], fitted_floor(findings.fits[scheme]) - findings.truth["entropy"]
         entry["schemes"][scheme] = {
             "rows": len(table),
             "runs": int(table["run"].nunique()),
@@ -178,9 +178,14 @@ def _entry(findings):
     return entry
 
 
+def fitted_floor(fitted):
+    """Return draws of E, as wide as its robust interval where the rows reject the law."""
+    return quotable(fitted, {"E": fitted["posterior"]["E"]})["E"]
+
+
 def compared_floor(fitted, entropy):
     """Return a summary of the fitted E, the entropy of the language, and whether the 95% interval holds it."""
-    E = fitted["posterior"]["E"]
+    E = fitted_floor(fitted)
     entry = {"fitted": intervals.summary(E), "known": entropy, "E_minus_entropy": intervals.summary(E - entropy)}
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 

@@ -6,6 +6,7 @@ from ....inference.words import si
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....plots.density import density
 from ...drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line
+from .analysis import fitted_floor
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
 SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
@@ -135,7 +136,7 @@ def floor(findings, schemes):
     """Plot the posterior density of E minus the true entropy, each scheme."""
     traces = []
     for scheme in schemes:
-        grid, height = density(findings.fits[scheme]["posterior"]["E"].values - findings.truth["entropy"])
+        grid, height = density(fitted_floor(findings.fits[scheme]).values - findings.truth["entropy"])
         traces.append(line(grid, height, COLOURS[scheme], scheme.replace("-", " ")))
     top = max(trace.y.max() for trace in traces)
     truth = line([0, 0], [0, top], RED, "the truth", dash="dash")
