@@ -110,8 +110,10 @@ def test_small_models_are_those_of_the_table(folder, document):
         table = of_scheme(runs, scheme)
         assert fit["observed_data"].sizes["run"] == len(table) == entry["rows"]
         entropy, truth = runs["irreducible_loss"].iloc[0], small_lm["truth"][scheme]
-        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - entropy)
-        assert agrees(truth["fitted"], fit["posterior"]["E"]) and truth["known"] == entropy
+        E, ends = entry["law"]["parameters"]["E"], ("q2.5", "q50", "q97.5")
+        assert [truth["fitted"][end] for end in ends] == pytest.approx([E[end] for end in ends])
+        assert [entry["E_minus_entropy"][end] + entropy for end in ends] == pytest.approx([E[end] for end in ends])
+        assert truth["known"] == entropy and truth["holds"] == entry["law"]["known_floor"]["holds"]
         assert truth["holds"] == (truth["fitted"]["q2.5"] <= entropy <= truth["fitted"]["q97.5"])
         assert truth["coupled"]["fitted"] == small_lm["changed"][f"{scheme}, coupled"]["fitted"]
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
