@@ -21,6 +21,7 @@ from .loss.kaplan import Kaplan
 from .loss.law import LossLaw, Sampled
 from .loss.offsets import Offsets
 from .loss.power import VARIABLES, PowerLaw
+from .loss.tuned import LearningRate, RateAndBatch
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
 from .scores.law import Scores
@@ -37,11 +38,13 @@ __all__ = [
     "Grouped",
     "Horizons",
     "Kaplan",
+    "LearningRate",
     "Lengths",
     "LossLaw",
     "Offsets",
     "PowerLaw",
     "Progress",
+    "RateAndBatch",
     "Sampled",
     "Scores",
     "Specification",
@@ -57,6 +60,8 @@ LAWS: dict[str, type[Law]] = {
         Coupled,
         Offsets,
         DataConstrained,
+        LearningRate,
+        RateAndBatch,
         Frontier,
         Kaplan,
         EmbeddingCorrected,

@@ -154,6 +154,7 @@ class Run(base.Run):
         return {name: getattr(model, name) for name in names} | {
             "schedule": optimisation.schedule,
             "updates": optimisation.updates,
+            "batch_tokens": self.batch_tokens,
             "budget_fraction": self.budget_fraction,
             "scheme": "",
         }

@@ -43,6 +43,21 @@ SMALL = {
     "training": DEMO["training"] | {"updates": [600, 600, 800, 800, 1000], "seeds": [0, 1, 2]},
 }
 SMALL_RATES = [0.003, 0.01, 0.03]
+# Every learning rate with every batch, for the law `RateAndBatch`: the sweep that made the table small_lm_rates.
+TUNING = {
+    "corpus": DEMO["corpus"],
+    "model": DEMO["model"] | {"sizes": [[8, 1], [16, 1], [16, 2], [32, 2]]},
+    "training": DEMO["training"] | {"updates": 600, "evaluations": 2},
+    "stages": [
+        {
+            "name": "rates",
+            "schedule": "cosine",
+            "learning_rates": [0.001, 0.003, 0.01, 0.03, 0.1],
+            "budgets": [0.25, 1.0],
+            "batch_tokens": [1024, 2048, 4096, 8192, 16384],
+        }
+    ],
+}
 
 
 def scheme_stages(rates):
@@ -67,6 +82,7 @@ PRESETS = {name: PAPER | {"stages": stages} for name, stages in scheme_stages(RA
 PRESETS["schemes-small"] = NARROW | {"stages": scheme_stages(RATES)["schemes"]}
 for name, base in (("demo", DEMO), ("small", SMALL)):
     PRESETS[name] = base | {"stages": scheme_stages(SMALL_RATES)["schemes"]}
+PRESETS["rates"] = TUNING
 
 
 def preset(name):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...errors import DiagnosticWarning
-from ..engine.fields import Positive
+from ..engine.fields import Count, Positive
 from ..engine.schedules import SCHEDULES
 from ..sweeps import base, records
 from ..sweeps.base import distinct, evaluation_marks
@@ -36,6 +36,8 @@ class Stage:
         the longest runs at a constant rate in earlier stages.
     budgets : tuple of float
         Updates as shares of those of the size.
+    batch_tokens : tuple of int
+        Tokens in an update, the sweep's by default. Runs of other batches see the same tokens, in fewer updates or more.
     keep : str
         ``"all"``, or ``"best"`` to count only the runs at each size's best rate as runs of the stage.
 
@@ -50,6 +52,7 @@ class Stage:
     schedule: Literal[SCHEDULES]
     learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
     budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
+    batch_tokens: tuple[Count, ...] = ()
     keep: Literal["all", "best"] = "all"
 
     @property
@@ -79,22 +82,25 @@ class Sweep(base.Sweep):
         return replace(self, base=self.base.settled(where))
 
     def runs(self, stage, best):
-        """List the runs of a stage, by size, then rate, budget and seed.
+        """List the runs of a stage, by size, then rate, budget, batch and seed.
 
         `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
         """
-        runs = []
+        runs, usual = [], self.base.batch_tokens
         for model, updates in zip(self.sizes, self.updates, strict=True):
             rates = stage.learning_rates
             if rates == BEST:
                 rates = [best[model]] if model in best else []
-            for rate, budget, seed in itertools.product(rates, stage.budgets, self.seeds):
-                total = max(1, round(updates * budget))
+            several = itertools.product(rates, stage.budgets, stage.batch_tokens or (usual,), self.seeds)
+            for rate, budget, batch, seed in several:
+                total = max(1, round(updates * budget * usual / batch))
                 warmup = min(self.base.optimisation.warmup, total)
                 settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
                 optimisation = replace(self.base.optimisation, **settings)
                 marks = evaluation_marks(total, self.evaluations)
-                run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks)
+                run = replace(
+                    self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch
+                )
                 runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs
 
@@ -111,7 +117,7 @@ class Sweep(base.Sweep):
             yield stage.name, runs
             trained += runs
             if stage.compares:
-                best = best_rates(trained, results)
+                best = best_rates(trained, results, self.base.batch_tokens)
                 for model in self.sizes:
                     if model not in best:
                         warnings.warn(
@@ -140,7 +146,7 @@ class Sweep(base.Sweep):
             if not all(run.name in results for run in runs):
                 best = {}
             elif stage.compares:
-                best = best_rates(trained, results)
+                best = best_rates(trained, results, self.base.batch_tokens)
             counted = [
                 run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate
             ]
@@ -148,12 +154,16 @@ class Sweep(base.Sweep):
         return members
 
 
-def best_rates(runs, results):
+def best_rates(runs, results, batch_tokens):
     """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate.
 
-    A size that diverged at every rate has none.
+    Runs of the sweep's own batch count, `batch_tokens`. A size that diverged at every rate has none.
     """
-    constant = [run for run in distinct(runs) if run.optimisation.schedule == "constant"]
+    constant = [
+        run
+        for run in distinct(runs)
+        if run.optimisation.schedule == "constant" and run.batch_tokens == batch_tokens
+    ]
     longest = {}
     for run in constant:
         longest[run.model] = max(run.optimisation.updates, longest.get(run.model, 0))

@@ -62,7 +62,11 @@ TRAINING = {
     ),
 }
 STAGE = keys_of(
-    Stage, ("name", "schedule", "learning_rates", "budgets", "keep"), name=Derived("stage-1, ..."), schedule="constant"
+    Stage,
+    ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "keep"),
+    name=Derived("stage-1, ..."),
+    schedule="constant",
+    batch_tokens=Derived("the sweep's"),
 )
 
 
@@ -159,4 +163,5 @@ def _stage(label, name, table):
         )
     if settings["learning_rates"] != BEST:
         settings["learning_rates"] = tuple(map(float, settings["learning_rates"]))
-    return Stage(**settings | {"budgets": tuple(map(float, settings["budgets"]))})
+    settings |= {"budgets": tuple(map(float, settings["budgets"]))}
+    return Stage(**settings | {"batch_tokens": tuple(settings.get("batch_tokens", ()))})

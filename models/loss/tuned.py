@@ -1,0 +1,387 @@
+"""Laws of runs at any learning rate and batch: their mathematics, on arrays of any kind, and what is fitted.
+
+Notation: N parameters, D training tokens, r the peak learning rate, b the tokens of a batch.
+
+References
+----------
+.. [1] Li, H. et al. (2025). Predictable scale: Part I, step law, optimal hyperparameter scaling law in large language
+   model pre-training. arXiv:2503.04715.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import exp, log
+from ..contrasts import Contrast, ordinals
+from .chinchilla import Chinchilla
+from .chinchilla import constants as chinchilla_constants
+from .chinchilla import loss as chinchilla_loss
+from .law import LossLaw, Sampled
+from .parts import LossPlanner, LossTests
+from .plan import FamilyPlan
+from .sizes import family_constant
+
+RATE, BATCH = "learning_rate_peak", "batch_tokens"
+BINS = 8  # of learning rates and of batches, in tests of the law
+TUNED = ("E", "A", "B", "alpha", "beta")
+REAL = (-np.inf, np.inf)
+BY_SIZE = "Normal(0, 0.5)"
+BY_SIZE_RATIONALE = "From a fall with the size itself to a rise with it, no direction preferred."
+
+
+def best_setting(parameters, tokens, *, constant, by_parameters, by_tokens):
+    """Return the best learning rate or batch at sizes, ``K N**a D**b``, the form of Li et al. (2025).
+
+    Parameters
+    ----------
+    parameters, tokens : array_like
+        N and D.
+    constant, by_parameters, by_tokens : array_like
+        K, a and b.
+
+    Examples
+    --------
+    >>> published = {"constant": 1.79, "by_parameters": -0.713, "by_tokens": 0.307}
+    >>> round(float(best_setting(1e9, 1e11, **published)), 5)
+    0.00164
+    """
+    return exp(log(constant) + by_parameters * log(parameters) + by_tokens * log(tokens))
+
+
+def lost(ratio, *, cost, skew):
+    """Return the share of the loss that is lost, in logarithms, where a rate is so many times the best one.
+
+    It is ``2 cost (exp(skew x) - 1 - skew x)/skew**2`` at x, the log of the ratio. Near the best rate it is
+    ``cost x**2``; below it grows like x, above exponentially, as divergence nears.
+
+    Parameters
+    ----------
+    ratio, cost, skew : array_like
+        All positive.
+
+    Examples
+    --------
+    >>> low, high = (lost(x, cost=0.01, skew=0.6) for x in (0.25, 4.0))
+    >>> bool(low < high)
+    True
+    """
+    x = skew * log(ratio)
+    return 2 * cost * (exp(x) - 1 - x) / skew**2
+
+
+def loss_at_rate(
+    parameters,
+    tokens,
+    learning_rate_peak,
+    *,
+    E,
+    A,
+    B,
+    alpha,
+    beta,
+    rate_constant,
+    rate_by_parameters,
+    rate_by_tokens,
+    rate_cost,
+    rate_skew,
+):
+    """Return the mean loss ``(E + A/N**alpha + B/D**beta) exp(lost(r/r*))``, r* the best rate of `best_setting`.
+
+    Parameters
+    ----------
+    parameters, tokens, learning_rate_peak : array_like
+        N, D and r.
+    E, A, B, alpha, beta : array_like
+        Constants of the Chinchilla law at the best rate.
+    rate_constant, rate_by_parameters, rate_by_tokens : array_like
+        Of the best rate.
+    rate_cost, rate_skew : array_like
+        Of `lost`.
+    """
+    best = best_setting(
+        parameters, tokens, constant=rate_constant, by_parameters=rate_by_parameters, by_tokens=rate_by_tokens
+    )
+    tuned = chinchilla_loss(parameters, tokens, E=E, A=A, B=B, alpha=alpha, beta=beta)
+    return tuned * exp(lost(learning_rate_peak / best, cost=rate_cost, skew=rate_skew))
+
+
+def loss_at_rate_and_batch(
+    parameters,
+    tokens,
+    learning_rate_peak,
+    batch_tokens,
+    *,
+    E,
+    A,
+    B,
+    alpha,
+    beta,
+    rate_constant,
+    rate_by_parameters,
+    rate_by_tokens,
+    rate_cost,
+    rate_skew,
+    rate_by_batch,
+    batch_constant,
+    batch_by_parameters,
+    batch_by_tokens,
+    batch_cost,
+):
+    """Return the mean loss of `loss_at_rate` times ``exp(batch_cost log(b/b*)**2)``, b* the best batch.
+
+    The best rate of a batch is ``r* (b/b*)**rate_by_batch``.
+
+    Parameters
+    ----------
+    parameters, tokens, learning_rate_peak, batch_tokens : array_like
+        N, D, r and b.
+    E, A, B, alpha, beta, rate_constant, rate_by_parameters, rate_by_tokens, rate_cost, rate_skew : array_like
+        Of `loss_at_rate`.
+    rate_by_batch : array_like
+    batch_constant, batch_by_parameters, batch_by_tokens : array_like
+        Of the best batch; see `best_setting`.
+    batch_cost : array_like
+        Share of the loss that is lost, in logarithms, where a batch is e times the best one or 1/e of it.
+    """
+    best = best_setting(
+        parameters, tokens, constant=batch_constant, by_parameters=batch_by_parameters, by_tokens=batch_by_tokens
+    )
+    off = log(batch_tokens / best)
+    at_rate = loss_at_rate(
+        parameters,
+        tokens,
+        learning_rate_peak * exp(-rate_by_batch * off),
+        E=E,
+        A=A,
+        B=B,
+        alpha=alpha,
+        beta=beta,
+        rate_constant=rate_constant,
+        rate_by_parameters=rate_by_parameters,
+        rate_by_tokens=rate_by_tokens,
+        rate_cost=rate_cost,
+        rate_skew=rate_skew,
+    )
+    return at_rate * exp(batch_cost * off**2)
+
+
+def constant_of(best, by_parameters, by_tokens, parameters, tokens):
+    """Return the constant of `best_setting` from the best rate or batch at a size."""
+    return best * exp(-by_parameters * log(parameters) - by_tokens * log(tokens))
+
+
+def constants_at_rate(
+    loss_centre,
+    reducible_share,
+    parameter_share,
+    alpha,
+    beta,
+    best_rate,
+    rate_by_parameters,
+    rate_by_tokens,
+    *,
+    reference_parameters,
+    reference_tokens,
+    typical_learning_rate_peak,
+):
+    """Return the constants of `loss_at_rate` that are not sampled; the first five as for `chinchilla.constants`.
+
+    Parameters
+    ----------
+    best_rate : array_like
+        Best rate at the centre of the sizes over `typical_learning_rate_peak`.
+    rate_by_parameters, rate_by_tokens : array_like
+        Exponents of the best rate.
+    reference_parameters, reference_tokens, typical_learning_rate_peak : float
+        Geometric means over the runs.
+    """
+    centre = {"reference_parameters": reference_parameters, "reference_tokens": reference_tokens}
+    tuned = chinchilla_constants(loss_centre, reducible_share, parameter_share, alpha, beta, **centre)
+    best = best_rate * typical_learning_rate_peak
+    return tuned | {"rate_constant": constant_of(best, rate_by_parameters, rate_by_tokens, *centre.values())}
+
+
+class TunedPlan(FamilyPlan):
+    """Models at their best rate and, where the law has batches, their best batch, which it describes too."""
+
+    def described(self, model, tokens):
+        """Add ``learning_rate_peak`` and ``batch_tokens`` (tokens) to the description of planned models."""
+        return super().described(model, tokens) | self.law.best_settings(self.constants, model["parameters"], tokens)
+
+
+class TunedPlanner(LossPlanner):
+    """How runs are planned under this law: at the best learning rate and batch."""
+
+    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
+        """Return a plan of tuned models of one family; options as for `LossPlanner.plan`."""
+        return TunedPlan(self.law, constants, family_constant(vocabulary, aspect_ratio))
+
+
+class TunedTests(LossTests):
+    """How runs test this law: also by the means of residuals in bins of learning rates and of batches."""
+
+    def contrasts(self, rows):
+        """Add means by learning rate and by batch to the contrasts of laws of the loss."""
+        found = super().contrasts(rows)
+        for column, what in self.law.settings.items():
+            codes = pd.qcut(rows[column], BINS, labels=False, duplicates="drop").to_numpy(int)
+            codes = np.unique(codes, return_inverse=True)[1]
+            found[f"means by {what}"] = Contrast.of_means(codes, f"bins of {what}", ordinals(codes, what))
+        return found
+
+
+@dataclass(frozen=True)
+class LearningRate(Chinchilla):
+    """The Chinchilla law of runs at any learning rate, ``loss = (E + A/N**alpha + B/D**beta) exp(lost(r/r*))``.
+
+    The best peak rate follows the sizes, ``r* = K N**a D**b`` (Li et al. 2025). What is lost at other rates is zero
+    at r* and rises on both sides; see `lost`. The constants of the Chinchilla law are those of tuned runs. A table
+    needs ``learning_rate_peak``. Sampled are the quantities of `Chinchilla`, whose options it has, and
+
+    ================== ======================== ==================================================================
+    quantity           default prior            what it is and why
+    ================== ======================== ==================================================================
+    best_rate          LogNormal(0, 1.5)        r* at (N0, D0) over the geometric mean of the rates: 0.05 to 19
+    rate_by_parameters Normal(0, 0.5)           a, exponent of r* in N; no direction preferred
+    rate_by_tokens     Normal(0, 0.5)           b, exponent of r* in D; likewise
+    rate_cost          LogNormal(-4.6, 1.5)     share of the loss lost a squared factor e off r*: 0.05% to 19%
+    rate_skew          LogNormal(-0.5, 0.8)     0.13 to 2.9: from equal costs of low and high rates to divergence
+    ================== ======================== ==================================================================
+
+    Derived, draw by draw: those of `Chinchilla`, and ``rate_constant``, K. `Fit.allocate` gives the best rate too, and
+    `Fit.tuning` what each size lost by the rates that were tried.
+
+    Examples
+    --------
+    >>> LearningRate(priors={"rate_by_parameters": "Normal(-0.7, 0.1)"}).label
+    'learning-rate'
+    """
+
+    name: ClassVar[str] = "learning-rate"
+    settings: ClassVar[dict] = {RATE: "rate"}  # columns of what is tuned, and how quantities name it
+    sized_by: ClassVar[tuple] = ("parameters", "tokens")
+    in_all_parameters: ClassVar[bool] = False
+    sum_of_terms: ClassVar[bool] = False
+    wider: ClassVar[None] = None
+    tests = TunedTests()
+    planner = TunedPlanner()
+    best_rate = Sampled("LogNormal(0, 1.5)", "Best rate of a typical run over the typical rate tried: 0.05 to 19.")
+    rate_by_parameters = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
+    rate_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
+    rate_cost = Sampled("LogNormal(-4.6, 1.5)", "Share of the loss lost a squared factor e off: 0.05% to 19%.")
+    rate_skew = Sampled("LogNormal(-0.5, 0.8)", "From equal costs of low and high rates to divergence: 0.13 to 2.9.")
+    loss: ClassVar[Any] = staticmethod(loss_at_rate)
+    derive: ClassVar[Any] = staticmethod(constants_at_rate)
+
+    def centre(self, table):
+        """Return the geometric means of N, D and of the rates and batches."""
+        return super().centre(table) | LossLaw.centre(self, table)
+
+    def mean_of_sizes(self, constants, nonembedding, total, tokens):
+        """Return the mean loss of tuned models; see `chinchilla.loss`."""
+        return chinchilla_loss(total, tokens, **{name: constants[name] for name in TUNED})
+
+    def best_settings(self, constants, parameters, tokens):
+        """Return the best learning rate and, where the law has batches, the best batch, by column."""
+        return {
+            column: best_setting(
+                parameters,
+                tokens,
+                constant=constants[f"{what}_constant"],
+                by_parameters=constants[f"{what}_by_parameters"],
+                by_tokens=constants[f"{what}_by_tokens"],
+            )
+            for column, what in self.settings.items()
+        }
+
+
+def constants_at_rate_and_batch(
+    best_batch,
+    batch_by_parameters,
+    batch_by_tokens,
+    loss_centre,
+    reducible_share,
+    parameter_share,
+    alpha,
+    beta,
+    best_rate,
+    rate_by_parameters,
+    rate_by_tokens,
+    *,
+    reference_parameters,
+    reference_tokens,
+    typical_learning_rate_peak,
+    typical_batch_tokens,
+):
+    """Return the constants of `loss_at_rate_and_batch` that are not sampled.
+
+    Parameters
+    ----------
+    best_batch : array_like
+        Best batch at the centre of the sizes over `typical_batch_tokens`.
+    batch_by_parameters, batch_by_tokens : array_like
+        Exponents of the best batch.
+    loss_centre, ..., typical_learning_rate_peak
+        As for `constants_at_rate`.
+    typical_batch_tokens : float
+        Geometric mean over the runs.
+    """
+    at_rate = constants_at_rate(
+        loss_centre,
+        reducible_share,
+        parameter_share,
+        alpha,
+        beta,
+        best_rate,
+        rate_by_parameters,
+        rate_by_tokens,
+        reference_parameters=reference_parameters,
+        reference_tokens=reference_tokens,
+        typical_learning_rate_peak=typical_learning_rate_peak,
+    )
+    constant = constant_of(
+        best_batch * typical_batch_tokens, batch_by_parameters, batch_by_tokens, reference_parameters, reference_tokens
+    )
+    return at_rate | {"batch_constant": constant}
+
+
+@dataclass(frozen=True)
+class RateAndBatch(LearningRate):
+    """The Chinchilla law of runs at any learning rate and batch.
+
+    ``loss = (E + A/N**alpha + B/D**beta) exp(lost(r/r*) + batch_cost log(b/b*)**2)``: as `LearningRate`, with a best
+    batch ``b* = K N**a D**b`` of its own (Li et al. 2025). The best rate of another batch is ``r* (b/b*)**rate_by_batch``.
+    A table needs ``learning_rate_peak`` and ``batch_tokens``. Sampled are the quantities of `LearningRate` and
+
+    =================== ======================== =================================================================
+    quantity            default prior            what it is and why
+    =================== ======================== =================================================================
+    best_batch          LogNormal(0, 1.5)        b* at (N0, D0) over the geometric mean of the batches: 0.05 to 19
+    batch_by_parameters Normal(0, 0.5)           exponent of b* in N; no direction preferred
+    batch_by_tokens     Normal(0, 0.5)           exponent of b* in D; likewise
+    batch_cost          LogNormal(-4.6, 1.5)     share of the loss lost at e times b*, and at 1/e: 0.05% to 19%
+    rate_by_batch       Normal(0.5, 0.5)         from no change of r* with the batch to one in proportion
+    =================== ======================== =================================================================
+
+    Derived too is ``batch_constant``, K of the batch.
+
+    Examples
+    --------
+    >>> RateAndBatch().settings
+    {'learning_rate_peak': 'rate', 'batch_tokens': 'batch'}
+    """
+
+    name: ClassVar[str] = "rate-and-batch"
+    settings: ClassVar[dict] = LearningRate.settings | {BATCH: "batch"}
+    best_batch = Sampled("LogNormal(0, 1.5)", "Best batch of a typical run over the typical batch tried: 0.05 to 19.")
+    batch_by_parameters = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
+    batch_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
+    batch_cost = Sampled("LogNormal(-4.6, 1.5)", "Share of the loss lost at e times the best batch: 0.05% to 19%.")
+    rate_by_batch = Sampled(
+        "Normal(0.5, 0.5)", "From a best rate that is one for all batches to one in proportion.", support=REAL
+    )
+    loss: ClassVar[Any] = staticmethod(loss_at_rate_and_batch)
+    derive: ClassVar[Any] = staticmethod(constants_at_rate_and_batch)
