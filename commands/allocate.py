@@ -9,7 +9,8 @@ from typer import Argument, Option
 from ..errors import InputError
 from . import options, parsing, tables
 
-ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
+ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "learning_rate_peak",
+             "batch_tokens", "loss",
              "training_compute", "inference_compute", "total_compute")  # fmt: skip
 LABELS = {  # of further quantities
     "gpu_hours": "GPU-hours",

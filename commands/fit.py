@@ -91,6 +91,8 @@ def _print(title, entry, diagnostics):
     print(entry["verdict"]["sentence"])
     if entry.get("trade_off"):
         print(entry["trade_off"])
+    if "tuning" in entry:
+        print(entry["tuning"]["sentence"])
     if "known_floor" in entry:
         print(entry["known_floor"]["sentence"])
     if entry.get("suggestion"):

@@ -58,6 +58,15 @@ LESS_COMMON = {
         "noembparams paramsnoemb nonembparams nparamsnoembed parametersnonembed nonembedparameters"
     ),
 }
+# What a law of tuned runs needs; other tables keep such columns under their own names, which group the rows.
+SETTINGS = {
+    "learning_rate_peak": (
+        "learningratepeak peaklearningrate maxlearningrate learningrate lr peaklr maxlr lrpeak lrmax baselr trainlr"
+    ),
+    "batch_tokens": (
+        "batchtokens tokensperbatch tokensperupdate tokensperstep batchsizetokens batchsizeintokens globalbatchtokens"
+    ),
+}
 RUN = "run"  # a column of names: recognised by this name alone, or chosen by the user
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in aliases.split()}
@@ -89,14 +98,23 @@ def recognise_with_unit(name):
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
-def resolve(table, chosen, label):
+def resolve(table, chosen, label, needed=()):
     """Return the columns that play each part, by canonical name, and the columns of which several could.
 
-    Those that are `chosen` go before any recognition; of several the one with fewest blanks is taken. A key of `chosen`
-    that is not canonical, or a column that is not there, is refused.
+    Those that are `chosen` go before any recognition; of several the one with fewest blanks is taken. Names of
+    `SETTINGS` are recognised where they are `needed`. A key of `chosen` that is not canonical, or a column that is not
+    there, is refused.
     """
-    _check_chosen(list(table.columns), chosen, (*ALIASES, RUN), label)
-    names, several = {}, {}
+    _check_chosen(list(table.columns), chosen, (*ALIASES, *SETTINGS, RUN), label)
+    names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
+    for canonical in {*SETTINGS} & {*needed} - {*names}:
+        words = _words(canonical, SETTINGS)
+        column = _only(
+            [canonical] if canonical in table else [name for name in table if _spelled(_last_part(name)) in words],
+            canonical,
+            label,
+        )
+        names |= {} if column is None else {canonical: column}
     for canonical in ALIASES:
         others = [name for name in table if name not in chosen.values()]
         free = [name for name in others if recognise(name) == canonical]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import LEFT_OUT, Fault, refuse
-from .columns import SIZES, setting_aside
+from .columns import SETTINGS, SIZES, setting_aside
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")
@@ -133,7 +133,7 @@ def schema(kind):
 
     if kind == "runs":
         checks = dict.fromkeys(
-            [*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens"], positive
+            [*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens", *SETTINGS], positive
         )
         checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one}
         columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}

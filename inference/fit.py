@@ -27,6 +27,7 @@ from .estimands.allocate import allocate
 from .estimands.predict import predict
 from .estimands.predict_group import predict_group
 from .estimands.study_exponents import study_exponents
+from .estimands.tuning import tuning
 from .printed import Printed, Text
 from .workers import one_thread
 
@@ -334,6 +335,7 @@ class Fit(Printed):
     predict_group = one_thread()(predict_group)
     allocate = one_thread()(allocate)
     study_exponents = one_thread()(study_exponents)
+    tuning = one_thread()(tuning)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.

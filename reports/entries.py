@@ -4,6 +4,7 @@ from ..inference import intervals
 from ..inference.checks.known_floor import known_floor
 from ..inference.checks.sensitivity import prior_sensitive
 from ..inference.checks.trade_off import trade_off_sentence
+from ..inference.estimands.tuning import sentence as tuning_sentence
 from . import results
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
@@ -13,7 +14,15 @@ def loss_entry(fit, *, seed=1):
     """Name the constants of a law of the loss that the prior helps to decide, and those that trade off."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
+    if fit.law.settings:
+        entry["tuning"] = tuning_entry(fit.tuning())
     return entry | ({"trade_off": sentence} if (sentence := trade_off_sentence(fit)) else {})
+
+
+def tuning_entry(rungs):
+    """Return what rungs lost by their rates and batches, and the sentence that names the undertuned ones."""
+    rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
+    return {"sentence": tuning_sentence(rungs), "rungs": rows}
 
 
 def counts_entry(fit, *, seed=1):

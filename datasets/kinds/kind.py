@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import storing
 from ..catalogue import load
-from ..columns import ALIASES, Called, recognise, recognise_later, recognise_with_unit, renamed
+from ..columns import ALIASES, SETTINGS, Called, recognise, recognise_later, recognise_with_unit, renamed
 from ..selection import by_both_names, where, without_missing
 
 
@@ -92,7 +92,7 @@ class Kind:
                 canonical = next(called, None)
             for name, column in chosen.items():
                 if column == header or str(header) in re.findall(r"[^\s*/+()-]+", str(column)):
-                    canonical = name if name in names or name in ALIASES else None
+                    canonical = name if name in (*names, *ALIASES, *SETTINGS) else None
             if canonical is not None:
                 columns[header] = canonical
         return columns

@@ -9,7 +9,7 @@ from ...errors import InputError
 from .. import selection
 from ..cells import numbers
 from ..checks import check_agreement, check_at_most
-from ..columns import ALIASES, RUN, SIZES, recognise_later, resolve
+from ..columns import ALIASES, RUN, SETTINGS, SIZES, recognise_later, resolve
 from ..meaning import losses, rows
 from ..meaning.expressions import derived as with_derived
 from ..meaning.facts import Facts
@@ -45,9 +45,9 @@ def parse(
     multiple = _multiple(flop_per_parameter_token)
     opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
     table, expressions = with_derived(opened, columns, sure, changes)
-    names, several = resolve(table, columns, label)
-    names = _numeric(names, table, columns)
     needed = selection.names_in(needed)
+    names, several = resolve(table, columns, label, needed)
+    names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
     facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several)
@@ -62,7 +62,7 @@ def parse(
     needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
     runs = _completed(_of_training(scaled(cells, units, names, changes), names, multiple, changes), changes)
-    recognised = [canonical for canonical in ALIASES if canonical in runs]
+    recognised = [canonical for canonical in (*ALIASES, *SETTINGS) if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:
         runs = runs.drop(columns=RUN, errors="ignore")

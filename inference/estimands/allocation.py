@@ -9,7 +9,8 @@ from ..printed import Printed, Text
 from ..words import flop, plain, ratios, size, sizes
 from .strength import times_outside
 
-SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
+SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "learning_rate_peak",
+         "batch_tokens", "loss",
          "training_compute", "inference_compute", "total_compute", "saved", "parameters_near_low",
          "parameters_near_high", "tokens_near_low", "tokens_near_high")  # fmt: skip
 RATIOS = ("tokens_per_parameter", "epochs")
@@ -20,6 +21,8 @@ SHOWN = {
     "parameters": sizes,
     "tokens": sizes,
     "tokens_per_parameter": ratios,
+    "learning_rate_peak": lambda q: plain(q, "{:.2g}"),
+    "batch_tokens": sizes,
     "loss": plain,
     "total_compute": lambda q: plain(q, "{:.2g}").replace("e+", "e"),
 }

@@ -86,6 +86,7 @@ class LossLaw(Simulates, Law):
     tests = LossTests()
     grouping = LossGrouping()
     planner = LossPlanner()
+    settings: ClassVar[dict] = {}  # columns of what is tuned, and what quantities call it
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None

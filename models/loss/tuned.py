@@ -261,7 +261,7 @@ class LearningRate(Chinchilla):
     """
 
     name: ClassVar[str] = "learning-rate"
-    settings: ClassVar[dict] = {RATE: "rate"}  # columns of what is tuned, and how quantities name it
+    settings: ClassVar[dict] = {RATE: "rate"}
     sized_by: ClassVar[tuple] = ("parameters", "tokens")
     in_all_parameters: ClassVar[bool] = False
     sum_of_terms: ClassVar[bool] = False

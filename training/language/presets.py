@@ -47,14 +47,14 @@ SMALL_RATES = [0.003, 0.01, 0.03]
 TUNING = {
     "corpus": DEMO["corpus"],
     "model": DEMO["model"] | {"sizes": [[8, 1], [16, 1], [16, 2], [32, 2]]},
-    "training": DEMO["training"] | {"updates": 600, "evaluations": 2},
+    "training": DEMO["training"] | {"updates": 300, "evaluations": 2},
     "stages": [
         {
             "name": "rates",
             "schedule": "cosine",
             "learning_rates": [0.001, 0.003, 0.01, 0.03, 0.1],
             "budgets": [0.25, 1.0],
-            "batch_tokens": [1024, 2048, 4096, 8192, 16384],
+            "batch_tokens": [512, 2048, 8192],
         }
     ],
 }
