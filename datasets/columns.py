@@ -91,6 +91,11 @@ def _spelled(name):
     return re.sub(r"[^a-z0-9]", "", str(name).lower())
 
 
+def is_setting(name, canonical):
+    """Return whether a column's name is a common one of a key of `SETTINGS`."""
+    return _spelled(_last_part(name)) in _words(canonical, SETTINGS)
+
+
 def recognise_with_unit(name):
     """Return the canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
     base, unit = split_header(name)
@@ -108,12 +113,8 @@ def resolve(table, chosen, label, needed=()):
     _check_chosen(list(table.columns), chosen, (*ALIASES, *SETTINGS, RUN), label)
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
-        words = _words(canonical, SETTINGS)
-        column = _only(
-            [canonical] if canonical in table else [name for name in table if _spelled(_last_part(name)) in words],
-            canonical,
-            label,
-        )
+        found = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
+        column = _only(found, canonical, label)
         names |= {} if column is None else {canonical: column}
     for canonical in ALIASES:
         others = [name for name in table if name not in chosen.values()]

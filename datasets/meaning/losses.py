@@ -4,7 +4,7 @@ import numpy as np
 
 from ...errors import TableWarning
 from ..checks import place, warn
-from ..columns import choice
+from ..columns import choice, is_setting
 from ..wording import listed, quoted
 
 # Largest spread of losses of one size, as a share.
@@ -41,13 +41,18 @@ def warn_of_repeats(runs, sizes, label):
     varied.sort(key=lambda name: rows[name].astype(str).nunique())
     more = f" and {len(varied) - SETTINGS_SHOWN} more" if len(varied) > SETTINGS_SHOWN else ""
     different = f"{listed(varied[:SETTINGS_SHOWN])}{more}" if varied else "no other column"
+    tuned = (
+        "fit learning-rate or rate-and-batch, laws of such runs, or "
+        if any(is_setting(name, "learning_rate_peak") for name in varied)
+        else ""
+    )
     worst = runs.loc[spread.idxmax()]
     example = ", ".join(f"{name} {worst[name]:.4g}" for name in sizes if runs[name].dtype == "float64")
     count = rows.groupby(together).ngroups
     warn(
         f"{label}: {count} size{'s come' if count > 1 else ' comes'} with losses more than {APART:.0%} apart, up to "
         f"{spread.max():.0%} (at {example}); such rows differ in {different}: a law of sizes takes that for noise; "
-        'fit groups (--group COLUMN), or choose rows with where= (--where), best_of="parameters,tokens" '
+        f'{tuned}fit groups (--group COLUMN), or choose rows with where= (--where), best_of="parameters,tokens" '
         "(--best-of parameters,tokens) or last_of= (--last-of)",
         TableWarning,
     )

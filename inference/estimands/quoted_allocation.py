@@ -87,7 +87,8 @@ def quoted(fit, result, error, demands, *, robust, nonembedding):
     law, by = result, "training_compute" if "target" in result.dims else "loss"
     result = law.copy()
     if robust:
-        result.update(quotable_places(fit, {name: law[name] for name in ("parameters", by, *fit.law.settings) if name in law}))
+        names = ("parameters", by, *fit.law.settings)
+        result.update(quotable_places(fit, {name: law[name] for name in names if name in law}))
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
     of_loss, of_size = (0.0, 0.0) if error is None else error
     if by == "loss":

@@ -31,7 +31,7 @@ class Tuning(PrintedTable):
     def text(self):
         """Return what is printed."""
         settings = [name for name in NAMES if (name, MIDDLE) in self.columns]
-        rows = {f"{size(x['parameters', ''])} on {size(x['tokens', ''])}": _row(x, settings) for _, x in self.iterrows()}
+        rows = {_named(rung): _row(rung, settings) for _, rung in self.iterrows()}
         return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (sentence(self),))
 
 
@@ -85,7 +85,11 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     lost = np.log(fit.draws.mean(best).rename(run="rung") / law.mean_of_sizes(constants, None, *sizes.values()))
     settled = law.best_settings(constants, *sizes.values())
     quoted = quotable_places(fit, {"lost": lost, **settled})
-    table = {("parameters", ""): best["parameters"], ("tokens", ""): best["tokens"], ("runs", ""): list(map(len, rungs))}
+    table = {
+        ("parameters", ""): best["parameters"],
+        ("tokens", ""): best["tokens"],
+        ("runs", ""): list(map(len, rungs)),
+    }
     for name in settings:
         table |= _ends(name, quoted[name])
         table[name, "used"] = best[name]
@@ -105,8 +109,15 @@ def _rungs(rows):
 
 
 def _ends(name, draws):
+    """Return the quantiles of each rung, (rung,), of draws of dims (chain, draw, rung)."""
     values = draws.transpose(*DRAWS, ...).values
-    return {(name, q): x for q, x in zip(ENDS, quantiles(values.reshape(-1, values.shape[-1]), list(ENDS.values())), strict=True)}
+    ends = quantiles(values.reshape(-1, values.shape[-1]), list(ENDS.values()))
+    return {(name, q): x for q, x in zip(ENDS, ends, strict=True)}
+
+
+def _named(rung):
+    """Name a rung by its size and tokens."""
+    return f"{size(rung['parameters', ''])} on {size(rung['tokens', ''])}"
 
 
 def _row(rung, settings):
@@ -126,7 +137,7 @@ def sentence(rungs):
     least = f"{100 * rungs.attrs['least']:.2g}% of its loss"
     if bad.empty:
         return f"No rung is undertuned: none lost more than {least} with probability {SURE:g}."
-    named = ", ".join(f"{size(x['parameters', ''])} on {size(x['tokens', ''])}{_why(x)}" for _, x in bad.iterrows())
+    named = ", ".join(f"{_named(rung)}{_why(rung)}" for _, rung in bad.iterrows())
     return f"{len(bad)} of {len(rungs)} rungs are undertuned, their best run having lost more than {least}: {named}."
 
 

@@ -353,8 +353,8 @@ class RateAndBatch(LearningRate):
     """The Chinchilla law of runs at any learning rate and batch.
 
     ``loss = (E + A/N**alpha + B/D**beta) exp(lost(r/r*) + batch_cost log(b/b*)**2)``: as `LearningRate`, with a best
-    batch ``b* = K N**a D**b`` of its own (Li et al. 2025). The best rate of another batch is ``r* (b/b*)**rate_by_batch``.
-    A table needs ``learning_rate_peak`` and ``batch_tokens``. Sampled are the quantities of `LearningRate` and
+    batch ``b* = K N**a D**b`` (Li et al. 2025). The best rate of another batch is ``r* (b/b*)**rate_by_batch``. A table
+    needs ``learning_rate_peak`` and ``batch_tokens``. Sampled are the quantities of `LearningRate` and
 
     =================== ======================== =================================================================
     quantity            default prior            what it is and why

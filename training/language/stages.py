@@ -37,7 +37,7 @@ class Stage:
     budgets : tuple of float
         Updates as shares of those of the size.
     batch_tokens : tuple of int
-        Tokens in an update, the sweep's by default. Runs of other batches see the same tokens, in fewer updates or more.
+        Tokens in an update, the sweep's by default. Runs of all batches see the same tokens.
     keep : str
         ``"all"``, or ``"best"`` to count only the runs at each size's best rate as runs of the stage.
 
@@ -98,9 +98,7 @@ class Sweep(base.Sweep):
                 settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
                 optimisation = replace(self.base.optimisation, **settings)
                 marks = evaluation_marks(total, self.evaluations)
-                run = replace(
-                    self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch
-                )
+                run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch)
                 runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs
 
@@ -160,9 +158,7 @@ def best_rates(runs, results, batch_tokens):
     Runs of the sweep's own batch count, `batch_tokens`. A size that diverged at every rate has none.
     """
     constant = [
-        run
-        for run in distinct(runs)
-        if run.optimisation.schedule == "constant" and run.batch_tokens == batch_tokens
+        run for run in distinct(runs) if run.optimisation.schedule == "constant" and run.batch_tokens == batch_tokens
     ]
     longest = {}
     for run in constant:

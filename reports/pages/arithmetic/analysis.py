@@ -32,6 +32,7 @@ EQUAL = "lengths, equal cost"
 EQUAL_LAW = Lengths(operands="longest")  # both operands are as long in every cell: what the shorter weighs is unknown
 ABACUS = "abacus"
 JUDGED = (0, 8)  # offsets of Abacus embeddings in the comparison at equal cost: the paper's, and an inner one
+NOTHING = 0.05  # share right within the training lengths; who has less learned nothing and has no length to fit
 DRAWN = 60
 BEYOND = 1.5
 
@@ -83,19 +84,28 @@ def abacus(arms):
 
 
 def counts_of(arms):
-    """Take what is compared at equal cost: counts of all embeddings, of Abacus at two offsets."""
-    rows = arms[arms["offset"].isin(JUDGED)].reset_index(drop=True)
+    """Take what is compared at equal cost: counts of embeddings that learned something, of Abacus at two offsets."""
+    something = [name for name, share in shares_within(arms).items() if share >= NOTHING]
+    rows = arms[arms["offset"].isin(JUDGED) & arms["embedding"].isin(something)].reset_index(drop=True)
     split = np.where(rows["length"] > rows["train_digits"], "ood", "id")
     counts = rows.assign(length_a=rows["length"], length_b=rows["length"], split=split)
     counts.attrs = {"source": "arithmetic_offsets"}
     return counts
 
 
+def shares_within(arms):
+    """Return the share of sums right within the training lengths, by embedding."""
+    within = arms[arms["offset"].isin(JUDGED) & (arms["length"] <= arms["train_digits"])]
+    sums = within.groupby("embedding")[["correct", "total"]].sum()
+    return (sums["correct"] / sums["total"]).to_dict()
+
+
 def equal_entry(findings):
     """Return how far each embedding goes at equal cost, and how probably Abacus goes further than each other.
 
     A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these, and
-    ``p_abacus_further_all`` of all. ``confounded`` has the share right within the training lengths of the others.
+    ``p_abacus_further_all`` of all that are fitted. ``confounded`` has the share right within the training lengths of
+    the others, and of those that learned nothing.
     """
     conditions_of = findings.reach["condition"].values
     first = findings.reach.sel(condition=ABACUS, share=0.5)
@@ -103,6 +113,8 @@ def equal_entry(findings):
     further = {str(name): float((first > findings.reach.sel(condition=name, share=0.5)).mean()) for name in others}
     trained = int(findings.arms["train_digits"].iloc[0])
     entry = lengths_entry(findings.equal, seed=findings.seed)
+    nothing = {name: share for name, share in shares_within(findings.arms).items() if share < NOTHING}
+    entry["learned"] |= nothing
     learned = {name for name, share in entry["learned"].items() if share is not None and share >= LEARNED}
     return (
         {"data": "arithmetic_offsets", "train_digits": trained}

@@ -10,7 +10,7 @@ from ....training.arithmetic.exposure import rows_trained
 from ...drawing import tables, verdicts
 from ...html import prose
 from . import figures
-from .analysis import ABACUS, BEYOND, JUDGED, MAIN, abacus, observed
+from .analysis import ABACUS, BEYOND, JUDGED, MAIN, NOTHING, abacus, observed
 
 REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
 PREFIX = "arithmetic.addition20."
@@ -172,11 +172,17 @@ def _equal_table(findings):
         share = entry["learned"][name]
         within = "–" if share is None else f"{share:.0%}"
         rows.append((position(name), within, *shown, "–" if p is None else probability(p)))
+    rows += [
+        (position(name), f"{share:.0%}", "–", "–", "–")
+        for name, share in entry["learned"].items()
+        if name not in entry["lengths"]["typical"]
+    ]
     header = ("embedding", "right within training lengths", "half of sums right up to (digits)",
               "95% right up to (digits)", "P(Abacus goes further)")  # fmt: skip
     note = (
-        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is given for embeddings that "
-        f"are right in at least {LEARNED:.0%} of sums within the lengths of training."
+        f"Lengths of both operands, of the median run: median [95%]. None: at no length. Embeddings that are right in "
+        f"fewer than {NOTHING:.0%} of sums within the lengths of training are not fitted. P is given for embeddings "
+        f"that are right in at least {LEARNED:.0%} of sums within the lengths of training."
     )
     title = "How far each embedding goes at equal cost"
     return tables.of_rows(header, rows, note=note, title=title, fits="lengths, equal cost")
