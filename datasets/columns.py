@@ -58,7 +58,7 @@ LESS_COMMON = {
         "noembparams paramsnoemb nonembparams nparamsnoembed parametersnonembed nonembedparameters"
     ),
 }
-# What a law of tuned runs needs; other tables keep such columns under their own names, which group the rows.
+# What a law of tuned runs needs; in other tables such columns may group the rows.
 SETTINGS = {
     "learning_rate_peak": (
         "learningratepeak peaklearningrate maxlearningrate learningrate lr peaklr maxlr lrpeak lrmax baselr trainlr"
@@ -113,8 +113,8 @@ def resolve(table, chosen, label, needed=()):
     _check_chosen(list(table.columns), chosen, (*ALIASES, *SETTINGS, RUN), label)
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
-        found = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
-        column = _only(found, canonical, label)
+        settings = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
+        column = _only(settings, canonical, label)
         names |= {} if column is None else {canonical: column}
     for canonical in ALIASES:
         others = [name for name in table if name not in chosen.values()]

@@ -25,6 +25,7 @@ import scores_forecasts
 import since
 import since_forms
 import small_models
+import tuning
 import values
 import worth
 from bayescaling.inference.settings import cores
@@ -46,6 +47,7 @@ STUDIES = {
     **values.STUDIES,
     **alike.STUDIES,
     **worth.STUDIES,
+    **tuning.STUDIES,
     **design.STUDIES,
     **design_pools.STUDIES,
 }

@@ -15,6 +15,7 @@ from .loss.kaplan import Kaplan
 from .loss.law import LossLaw
 from .loss.offsets import Offsets
 from .loss.power import PowerLaw
+from .loss.tuned import LearningRate, RateAndBatch
 from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
@@ -33,12 +34,14 @@ __all__ = [
     "Grouped",
     "Horizons",
     "Kaplan",
+    "LearningRate",
     "Lengths",
     "LossLaw",
     "Offsets",
     "PowerLaw",
     "Prior",
     "Progress",
+    "RateAndBatch",
     "Scores",
     "Specification",
     "Trend",

@@ -14,7 +14,7 @@ def loss_entry(fit, *, seed=1):
     """Name the constants of a law of the loss that the prior helps to decide, and those that trade off."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
-    if fit.law.settings:
+    if fit.law.settings and not fit.law.grouping.by:
         entry["tuning"] = tuning_entry(fit.tuning())
     return entry | ({"trade_off": sentence} if (sentence := trade_off_sentence(fit)) else {})
 

@@ -52,16 +52,16 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     -------
     Tuning
         A DataFrame that prints a short table, one row a rung in order of size, with two levels of columns.
-        ``parameters``, ``tokens`` and ``runs`` say which it is. ``learning_rate_peak`` and, of ``rate-and-batch``,
-        ``batch_tokens`` have the median (``q50``) and the ends of the 95% interval (``q2.5``, ``q97.5``) of the best
-        one, the one of the best run (``used``), and the ends of those ``tried``. ``lost`` has the quantiles of the
-        share of the loss that the best run lost, in logarithms, and ``undertuned`` says whether it is too much. Where
-        the rows reject the law, intervals are robust.
+        ``parameters``, ``tokens`` and ``runs`` describe it. ``learning_rate_peak`` and, of ``rate-and-batch``,
+        ``batch_tokens`` have the median (``q50``) of the best one and the ends of its 95% interval (``q2.5`` and
+        ``q97.5``). ``used`` is that of the best run, and ``min tried`` and ``max tried`` are the ends of all. ``lost``
+        has the quantiles of the share of the loss that the best run lost, in logarithms, and ``undertuned`` is whether
+        that is too much. Where the rows reject the law, intervals are robust.
 
     Raises
     ------
     InputError
-        If the fit is of another law, or `least` is not positive.
+        If the fit is of another law or of groups, or `least` is not positive.
 
     Examples
     --------
@@ -76,6 +76,8 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     settings = law.settings
     if not settings:
         raise InputError(f"{fit.place} is a fit of {law.name}, which knows no learning rate; fit learning-rate")
+    if law.grouping.by:
+        raise InputError(f"{fit.place} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
     if not (isinstance(least, (int, float)) and least > 0):
         raise InputError(f"least must be a positive share of the loss, not {least!r}")
     rungs = [group for _, group in rows.groupby(_rungs(rows))]

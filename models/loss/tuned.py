@@ -225,12 +225,12 @@ class TunedTests(LossTests):
 
     def contrasts(self, rows):
         """Add means by learning rate and by batch to the contrasts of laws of the loss."""
-        found = super().contrasts(rows)
+        contrasts = super().contrasts(rows)
         for column, what in self.law.settings.items():
             codes = pd.qcut(rows[column], BINS, labels=False, duplicates="drop").to_numpy(int)
             codes = np.unique(codes, return_inverse=True)[1]
-            found[f"means by {what}"] = Contrast.of_means(codes, f"bins of {what}", ordinals(codes, what))
-        return found
+            contrasts[f"means by {what}"] = Contrast.of_means(codes, f"bins of {what}", ordinals(codes, what))
+        return contrasts
 
 
 @dataclass(frozen=True)

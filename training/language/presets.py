@@ -53,8 +53,8 @@ TUNING = {
             "name": "rates",
             "schedule": "cosine",
             "learning_rates": [0.001, 0.003, 0.01, 0.03, 0.1],
-            "budgets": [0.25, 1.0],
-            "batch_tokens": [512, 2048, 8192],
+            "budgets": [0.25, 0.5, 1.0],
+            "batch_tokens": [512, 1024, 2048],
         }
     ],
 }
