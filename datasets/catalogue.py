@@ -93,6 +93,15 @@ LISTED = (
         derived=TRAINING_FLOP,
     ),
     Table(
+        "small_lm_rates",
+        180,
+        "runs",
+        "Small transformers trained on a synthetic language of known entropy, at every learning rate with every batch",
+        'this package: the sweep "rates", on a CPU',
+        "that of this package",
+        derived=TRAINING_FLOP,
+    ),
+    Table(
         "data_constrained_runs",
         308,
         "runs",

@@ -172,6 +172,19 @@ def schema(kind):
         "training_compute_flop": number(positive, nullable=True),
         "compute_confidence": text(*CONFIDENCES, nullable=True),
     }
+    small_lm = {
+        **dict.fromkeys([*SIZES, "loss"], number(positive)),
+        **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
+        **dict.fromkeys(["loss_se", "loss_oracle"], number(positive)),
+        "excess": number(finite),
+        "excess_se": number(positive),
+        **dict.fromkeys(["layers", "context"], whole(positive)),
+        "schedule": text("constant", "cosine"),
+        **dict.fromkeys(["learning_rate_peak", "budget_fraction", "annealed"], number(positive)),
+        "seed": whole(nonnegative),
+        **dict.fromkeys(["scheme", "run"], text()),
+        **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
+    }
     columns = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -180,19 +193,8 @@ def schema(kind):
             "parameters_digitised": number(positive),
         },
         "chinchilla_models": dict.fromkeys(["parameters", "parameters_millions", "d_model"], number(positive)),
-        "small_lm_runs": {
-            **dict.fromkeys([*SIZES, "loss"], number(positive)),
-            **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
-            **dict.fromkeys(["loss_se", "loss_oracle"], number(positive)),
-            "excess": number(finite),
-            "excess_se": number(positive),
-            **dict.fromkeys(["layers", "context"], whole(positive)),
-            "schedule": text("constant", "cosine"),
-            **dict.fromkeys(["learning_rate_peak", "budget_fraction", "annealed"], number(positive)),
-            "seed": whole(nonnegative),
-            **dict.fromkeys(["scheme", "run"], text()),
-            **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
-        },
+        "small_lm_runs": small_lm,
+        "small_lm_rates": small_lm | {"batch_tokens": number(positive)},
         "data_constrained_runs": {
             **dict.fromkeys([*SIZES, "loss", "unique_tokens"], number(positive)),
             "run": text(),

@@ -2,8 +2,9 @@
 
 ``tuning`` simulates sweeps of four sizes, three numbers of tokens, four rates and three batches, and fits the law
 `RateAndBatch`. Its 90% intervals of the best rate and batch are compared with the truth. This is done at the smallest
-and the largest rung, and at a target of ten times the largest size and four times the most tokens. In the ``wrong`` case
-the cost of a rate has another form: as steep below the best rate as above it, linear far from it, less at large sizes.
+and the largest rung, and at a target of ten times the largest size and four times the most tokens. The cost of a
+rate has another form in the ``wrong`` case. It is as steep below the best rate as above it, linear far from it, and
+less at large sizes.
 
 ``tuning_step_law`` fits 600 runs of the models of Li et al. (2025, arXiv:2503.04715) below their largest size, and
 compares the best rate and batch that it gives for that size with the best of its 117 runs on 1e11 tokens.
@@ -157,7 +158,7 @@ STUDIES = {
         "whether intervals of the best learning rate and batch hold the truth",
         simulated,
         _laws,
-        {"seed": 1, "simulations": 40},
+        {"seed": 1, "simulations": 100},
     ),
     "tuning_step_law": Study(
         "the best learning rate and batch of a model larger than all that are fitted",

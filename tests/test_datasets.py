@@ -14,6 +14,7 @@ ROWS = {
     "chinchilla_runs": 245,
     "chinchilla_models": 50,
     "small_lm_runs": 495,
+    "small_lm_rates": 180,
     "arithmetic_runs": 1728,
     "arithmetic_offsets": 520,
     "data_constrained_runs": 308,
