@@ -57,8 +57,8 @@ class Stage:
 
     @property
     def compares(self):
-        """Whether the stage compares rates, of which later ones may take the best."""
-        return self.schedule == "constant" and self.learning_rates != BEST
+        """Whether the stage compares rates at the sweep's batch, of which later ones may take the best."""
+        return self.schedule == "constant" and self.learning_rates != BEST and not self.batch_tokens
 
 
 @dataclass(frozen=True)

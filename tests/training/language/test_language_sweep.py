@@ -71,6 +71,26 @@ def test_the_best_rate_is_taken(unbroken):
         assert set(of_size["learning_rate_peak"].values[of_size["schedule"].values == "cosine"]) == {best}
 
 
+def test_batches_of_a_stage_see_the_same_tokens_and_do_not_choose_the_best_rate(tmp_path):
+    tables = {
+        "corpus": {"kind": "synthetic", "vocabulary": 32},
+        "model": {"sizes": [[4, 1]], "heads": 2, "context": 8},
+        "training": {"updates": 8, "batch_tokens": 64, "evaluations": 1, "evaluation_tokens": 64},
+        "stages": [
+            {"name": "batches", "learning_rates": [0.001, 0.1], "batch_tokens": [32, 128]},
+            {"name": "own", "learning_rates": [0.01]},
+            {"name": "best", "schedule": "cosine", "learning_rates": "best"},
+        ],
+    }
+    result = bs.train(make_sweep(tables), tmp_path / "out")
+    of = result.to_dataframe().reset_index().dropna(subset="loss_eval").set_index("run")
+    assert (of["tokens"] == 512).all()
+    batches = of[of["scheme"].str.contains("batches")]
+    assert sorted(zip(batches["batch_tokens"], batches["step"], strict=True)) == [(32, 16)] * 2 + [(128, 4)] * 2
+    assert of.loc[of["scheme"] == "best", "learning_rate_peak"].tolist() == [0.01]
+    assert pd.read_csv(tmp_path / "out" / "batches.csv")["batch_tokens"].tolist() == [32, 128, 32, 128]
+
+
 def test_tables_are_read_as_they_are(unbroken):
     result, out = unbroken
     assert sorted(path.name for path in out.glob("*.csv")) == ["cosine.csv", "rates.csv", "runs.csv"]
