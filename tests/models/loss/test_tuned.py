@@ -39,25 +39,25 @@ def constants(name, runs):
 @pytest.mark.parametrize("name", LAWS)
 def test_the_loss_is_least_at_the_best_settings_and_there_it_is_chinchillas(name):
     law, runs = LAWS[name][0], sweep()
-    known = constants(name, runs)
+    values = constants(name, runs)
     for n, d in ((1e8, 3e10), (5e9, 1e11)):
-        best = law.best_settings(known, n, d)
+        best = law.best_settings(values, n, d)
 
         def loss(logs, n=n, d=d, names=tuple(best)):
-            return law.mean(known, {"parameters": n, "tokens": d, **dict(zip(names, np.exp(logs), strict=True))})
+            return law.mean(values, {"parameters": n, "tokens": d, **dict(zip(names, np.exp(logs), strict=True))})
 
         start = np.log([*best.values()]) + 0.7
-        found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-13, "maxiter": 4000})
-        np.testing.assert_allclose(np.exp(found.x), [*best.values()], rtol=1e-4)
-        tuned = chinchilla.loss(n, d, **{constant: known[constant] for constant in ("E", "A", "B", "alpha", "beta")})
-        assert found.fun == pytest.approx(tuned, rel=1e-9)
-        assert law.mean_of_sizes(known, None, n, d) == pytest.approx(tuned, rel=1e-14)
+        least = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-13, "maxiter": 4000})
+        np.testing.assert_allclose(np.exp(least.x), [*best.values()], rtol=1e-4)
+        tuned = chinchilla.loss(n, d, **{constant: values[constant] for constant in ("E", "A", "B", "alpha", "beta")})
+        assert least.fun == pytest.approx(tuned, rel=1e-9)
+        assert law.mean_of_sizes(values, None, n, d) == pytest.approx(tuned, rel=1e-14)
 
 
 def test_the_best_rate_at_the_centre_is_the_sampled_share_of_the_typical_rate():
-    runs, known = sweep(), constants("learning-rate", sweep())
+    runs, values = sweep(), constants("learning-rate", sweep())
     n, d, r = (np.exp(np.log(runs[name]).mean()) for name in ("parameters", "tokens", "learning_rate_peak"))
-    of_rate = {name: known[f"rate_{name}"] for name in ("constant", "by_parameters", "by_tokens")}
+    of_rate = {name: values[f"rate_{name}"] for name in ("constant", "by_parameters", "by_tokens")}
     assert best_setting(n, d, **of_rate) == pytest.approx(TRUTH["best_rate"] * r)
     assert best_setting(10 * n, d, **of_rate) == pytest.approx(TRUTH["best_rate"] * r * 10**-0.6)
 
@@ -82,23 +82,23 @@ def test_known_constants_are_recovered_and_a_rung_with_rates_too_low_is_named(na
     for quantity in ("alpha", "beta", "best_rate", "rate_by_parameters", "rate_by_tokens", "rate_cost"):
         low, high = fit["posterior"][quantity].quantile([0.002, 0.998]).values
         assert low <= truth[quantity] <= high, quantity
-    rungs, known = fit.tuning(), constants(name, runs)
+    rungs, values = fit.tuning(), constants(name, runs)
     assert rungs["undertuned", ""].tolist() == [True, False, False, False, False, False]
     assert "best learning rate above all tried" in str(rungs)
     for _, rung in rungs.iterrows():
-        for column, best in law.best_settings(known, rung["parameters", ""], rung["tokens", ""]).items():
+        for column, best in law.best_settings(values, rung["parameters", ""], rung["tokens", ""]).items():
             assert 0.8 * rung[column, "q2.5"] < best < 1.25 * rung[column, "q97.5"]
 
 
 def test_a_plan_has_the_best_settings_of_its_sizes():
     law, runs = LAWS["rate-and-batch"][0], sweep()
-    known = {name: np.atleast_1d(x) for name, x in constants("rate-and-batch", runs).items()}
-    plan = law.planner.plan(known)
+    values = {name: np.atleast_1d(x) for name, x in constants("rate-and-batch", runs).items()}
+    plan = law.planner.plan(values)
     model, tokens = plan.optimum(np.array([1e21]))
     described = plan.described(model, tokens)
-    n, d = chinchilla.optimum(1e21, **{name: known[name] for name in ("A", "B", "alpha", "beta")})
+    n, d = chinchilla.optimum(1e21, **{name: values[name] for name in ("A", "B", "alpha", "beta")})
     np.testing.assert_allclose(described["parameters"], n, rtol=1e-6)
-    best = law.best_settings(known, n, d)
+    best = law.best_settings(values, n, d)
     for name in ("learning_rate_peak", "batch_tokens"):
         np.testing.assert_allclose(described[name], best[name], rtol=1e-5)
 
