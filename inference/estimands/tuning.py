@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ...models.loss.tuned import rungs as rungs_of
 from ..checks.sandwich import quotable_places
 from ..intervals import quantiles
 from ..needs import of_kind
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 ENDS = {LOW: 0.025, MIDDLE: 0.5, HIGH: 0.975}
 LEAST = 0.005  # our choice: a run that lost half a percent of its loss lost more than most changes are worth
 SURE = 0.95
-ALIKE = 0.1  # log of tokens: runs of one size whose tokens differ by less are of one rung
 NAMES = {"learning_rate_peak": "learning rate", "batch_tokens": "batch"}
 
 
@@ -80,7 +80,7 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
         raise InputError(f"{fit.place} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
     if not (isinstance(least, (int, float)) and least > 0):
         raise InputError(f"least must be a positive share of the loss, not {least!r}")
-    rungs = [group for _, group in rows.groupby(_rungs(rows))]
+    rungs = [group for _, group in rows.groupby(rungs_of(rows).to_numpy())]
     best = pd.concat([rung.loc[[rung[law.observed].idxmin()]] for rung in rungs], ignore_index=True)
     constants = fit.draws.named()
     sizes = {name: constants["E"].copy() * 0 + best[name].to_xarray().rename(index="rung") for name in law.sized_by}
@@ -101,13 +101,6 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     result = pd.DataFrame(table).sort_values([("parameters", ""), ("tokens", "")], ignore_index=True)
     result.attrs = {"title": f"Rungs of the sweep ({law.label}, {fit.table_named})", "least": least}
     return Tuning.of(result)
-
-
-def _rungs(rows):
-    """Return the number of the rung of each row, (row,)."""
-    order = rows.sort_values(["parameters", "tokens"])
-    jumps = (order["parameters"].diff() != 0) | (np.log(order["tokens"]).diff().abs() > ALIKE)
-    return jumps.cumsum().reindex(rows.index)
 
 
 def _ends(name, draws):

@@ -25,7 +25,12 @@ from .simulation import Simulates
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
 FEWEST_ROWS = 4  # of a law of one variable
-OF_OTHERS = {"parameters": "; or fit power-tokens", "tokens": "; or fit power-parameters"}  # laws of the other size
+OF_OTHERS = {  # what a column is of, and laws that do without it
+    "parameters": "sizes; or fit power-tokens",
+    "tokens": "sizes; or fit power-parameters",
+    "learning_rate_peak": "learning rates; or fit coupled",
+    "batch_tokens": "batches; or fit learning-rate",
+}
 TYPICAL = "typical_"  # before the name of a column: its geometric mean
 EXPONENT = "exponent_parameters"
 CENTRE_RATIONALE = (
@@ -258,7 +263,7 @@ class LossLaw(Simulates, Law):
             if column not in self.constant_columns and table[column].nunique() == 1:
                 raise InputError(
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
-                    f"runs of several sizes{OF_OTHERS.get(column, '')}"
+                    f"runs of several {OF_OTHERS.get(column, 'sizes')}"
                 )
         return self._sharing(table, place) if self.effects_of else table
 

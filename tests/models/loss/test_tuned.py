@@ -121,6 +121,16 @@ def test_a_rate_that_is_no_rate_is_refused_in_one_line():
         bs.fit("learning-rate", runs, seed=1)
 
 
+def test_sizes_with_one_rate_each_are_refused():
+    runs = simulated("learning-rate", sweep(rates=(2e-3,), batches=(2**19,)))
+    with pytest.raises(bs.InputError, match=r"is 0.002 in every row; .* several learning rates; or fit coupled"):
+        bs.fit("learning-rate", runs, seed=1)
+    runs = pd.concat([runs] * 3, ignore_index=True)
+    runs["learning_rate_peak"] = 2e-3 * (runs["parameters"] / 1e8) ** -0.5
+    with pytest.raises(bs.InputError, match=r"no size has runs with two values of 'learning_rate_peak'.* fit coupled"):
+        bs.fit("learning-rate", runs, seed=1)
+
+
 def test_a_fit_of_another_law_knows_no_rates(fit_default):
     with pytest.raises(bs.InputError, match="fit learning-rate"):
         fit_default.tuning()
