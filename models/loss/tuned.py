@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..arrays import exp, log, where
+from ..arrays import exp, log
 from ..contrasts import Contrast, ordinals
 from .chinchilla import Chinchilla
 from .chinchilla import constants as chinchilla_constants
@@ -28,7 +28,6 @@ from .sizes import family_constant
 RATE, BATCH = "learning_rate_peak", "batch_tokens"
 WITHOUT = {RATE: "coupled", BATCH: "learning-rate"}  # laws that do without a column
 ALIKE = np.log(1.1)  # of tokens
-STRAIGHT = 1e-4  # skews so small leave two terms of a series
 BINS = 8  # of learning rates and of batches, in tests of the law
 TUNED = ("E", "A", "B", "alpha", "beta")
 REAL = (-np.inf, np.inf)
@@ -58,15 +57,13 @@ def best_setting(parameters, tokens, *, constant, by_parameters, by_tokens):
 def lost(ratio, *, cost, skew):
     """Return the share of the loss that is lost, in logarithms, where a rate is so many times the best one.
 
-    It is ``2 cost (exp(skew x) - 1 - skew x)/skew**2`` at x, the log of the ratio, and ``cost x**2`` without skew and
-    near the best rate. With a positive skew it grows like x below that rate and exponentially above, as divergence
-    nears.
+    It is ``2 cost (exp(skew x) - 1 - skew x)/skew**2`` at x, the log of the ratio. Near the best rate it is
+    ``cost x**2``; below it grows like x, above exponentially, as divergence nears.
 
     Parameters
     ----------
-    ratio, cost : array_like
-        Positive.
-    skew : array_like
+    ratio, cost, skew : array_like
+        All positive.
 
     Examples
     --------
@@ -74,10 +71,8 @@ def lost(ratio, *, cost, skew):
     >>> bool(low < high)
     True
     """
-    x = log(ratio)
-    straight = (skew < STRAIGHT) & (skew > -STRAIGHT)
-    bend = where(straight, 1.0, skew)
-    return cost * where(straight, x**2 * (1 + skew * x / 3), 2 * (exp(bend * x) - 1 - bend * x) / bend**2)
+    x = skew * log(ratio)
+    return 2 * cost * (exp(x) - 1 - x) / skew**2
 
 
 def loss_at_rate(
@@ -263,7 +258,7 @@ class LearningRate(Chinchilla):
     rate_by_parameters Normal(0, 0.5)           a, exponent of r* in N; no direction preferred
     rate_by_tokens     Normal(0, 0.5)           b, exponent of r* in D; likewise
     rate_cost          LogNormal(-4.6, 1.5)     share of the loss lost a squared factor e off r*: 0.05% to 19%
-    rate_skew          Normal(0.5, 0.5)         from a steeper cost of low rates to divergence at high ones
+    rate_skew          LogNormal(-0.5, 0.8)     0.13 to 2.9: from equal costs of low and high rates to divergence
     ================== ======================== ==================================================================
 
     Derived, draw by draw: those of `Chinchilla`, and ``rate_constant``, K. `Fit.allocate` gives the best rate too, and
@@ -287,9 +282,7 @@ class LearningRate(Chinchilla):
     rate_by_parameters = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     rate_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     rate_cost = Sampled("LogNormal(-4.6, 1.5)", "Share of the loss lost a squared factor e off: 0.05% to 19%.")
-    rate_skew = Sampled(
-        "Normal(0.5, 0.5)", "From a steeper cost of low rates to divergence at high ones: -0.5 to 1.5.", support=REAL
-    )
+    rate_skew = Sampled("LogNormal(-0.5, 0.8)", "From equal costs of low and high rates to divergence: 0.13 to 2.9.")
     loss: ClassVar[Any] = staticmethod(loss_at_rate)
     derive: ClassVar[Any] = staticmethod(constants_at_rate)
 

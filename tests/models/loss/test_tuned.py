@@ -22,7 +22,7 @@ QUICK = {"draws": 400, "tune": 500, "chains": 2}
 
 
 def sweep(rates=(1e-3, 2e-3, 4e-3, 8e-3), batches=(2**17, 2**19, 2**21)):
-    grid = [(n, d, r, b) for n in (1e8, 3e8, 1e9) for d in (3e9, 3e10) for r in rates for b in batches]
+    grid = [(n, d, r, b) for n in (1e8, 3e8, 1e9) for d in (3e9, 1e10, 6e10) for r in rates for b in batches]
     return pd.DataFrame(grid, columns=["parameters", "tokens", "learning_rate_peak", "batch_tokens"]).astype(float)
 
 
@@ -83,7 +83,7 @@ def test_known_constants_are_recovered_and_a_rung_with_rates_too_low_is_named(na
         low, high = fit["posterior"][quantity].quantile([0.002, 0.998]).values
         assert low <= truth[quantity] <= high, quantity
     rungs, values = fit.tuning(), constants(name, runs)
-    assert rungs["undertuned", ""].tolist() == [True, False, False, False, False, False]
+    assert rungs["undertuned", ""].tolist() == [True, *[False] * 8]
     assert "best learning rate above all tried" in str(rungs)
     for _, rung in rungs.iterrows():
         for column, best in law.best_settings(values, rung["parameters", ""], rung["tokens", ""]).items():
@@ -122,10 +122,9 @@ def test_a_rate_that_is_no_rate_is_refused_in_one_line():
 
 
 def test_sizes_with_one_rate_each_are_refused():
-    runs = simulated("learning-rate", sweep(rates=(2e-3,), batches=(2**19,)))
+    runs = pd.concat([simulated("learning-rate", sweep(rates=(2e-3,), batches=(2**19,)))] * 3, ignore_index=True)
     with pytest.raises(bs.InputError, match=r"is 0.002 in every row; .* several learning rates; or fit coupled"):
         bs.fit("learning-rate", runs, seed=1)
-    runs = pd.concat([runs] * 3, ignore_index=True)
     runs["learning_rate_peak"] = 2e-3 * (runs["parameters"] / 1e8) ** -0.5
     with pytest.raises(bs.InputError, match=r"no size has runs with two values of 'learning_rate_peak'.* fit coupled"):
         bs.fit("learning-rate", runs, seed=1)
