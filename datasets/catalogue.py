@@ -161,6 +161,14 @@ LISTED = (
         "that of this package",
     ),
     Table(
+        "arithmetic_equals",
+        480,
+        "offsets",
+        "Sums that small transformers get right, with and without a row of Abacus embeddings for the equals sign",
+        'this package: the sweep "equals" of arithmetic, on a CPU',
+        "that of this package",
+    ),
+    Table(
         "published",
         271,
         "published",

@@ -185,6 +185,12 @@ def schema(kind):
         **dict.fromkeys(["scheme", "run"], text()),
         **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
     }
+    sums = {
+        **dict.fromkeys(["run", "embedding", "architecture"], text()),
+        **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
+        **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
+        **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
+    }
     columns = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -249,12 +255,7 @@ def schema(kind):
             "total": whole(positive),
             "split": text(*SPLITS),
         },
-        "arithmetic_offsets": {
-            **dict.fromkeys(["run", "embedding", "architecture"], text()),
-            **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
-            **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
-            **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
-        },
+        **dict.fromkeys(["arithmetic_offsets", "arithmetic_equals"], sums),
         "eci_scores": {
             **dict.fromkeys(["model", "benchmark", "version"], text()),
             "score": number(share),

@@ -17,6 +17,7 @@ ROWS = {
     "small_lm_rates": 180,
     "arithmetic_runs": 1728,
     "arithmetic_offsets": 520,
+    "arithmetic_equals": 480,
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
     "gemstones": 619,
