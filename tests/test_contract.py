@@ -44,6 +44,8 @@ STUDIED = {
     "coupled, skew": bs.laws.Coupled(skew=True),
     "offsets": bs.laws.Offsets(),
     "data-constrained": bs.laws.DataConstrained(),
+    "learning-rate": bs.laws.LearningRate(scatter="one"),
+    "rate-and-batch": bs.laws.RateAndBatch(),
     "frontier": bs.laws.Frontier(),
     "power-parameters": bs.laws.PowerLaw(),
     "power-compute": bs.laws.PowerLaw(variable="compute"),
@@ -68,7 +70,11 @@ STUDIED = {
     "lengths": bs.laws.Lengths(),
     "lengths, no seeds": bs.laws.Lengths(seeds=False),
 }
-TABLES = {"data-constrained": "data_constrained_runs"}
+TABLES = {
+    "data-constrained": "data_constrained_runs",
+    "learning-rate": "small_lm_rates",
+    "rate-and-batch": "small_lm_rates",
+}
 # One law of each kind, one without an optimum and one whose quantities have levels.
 OPTIMISED = ("centre", "information")  # arrays of point estimates
 SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds", "horizons",
@@ -108,7 +114,7 @@ def table_for(name):
         return compute[compute["larger_before"] < 10].reset_index(drop=True)
     if name in TABLES:
         runs = bs.load(TABLES[name])
-        return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
+        return runs[runs["in_published_fit"] == 1].reset_index(drop=True) if "in_published_fit" in runs else runs
     return STUDIED[name].usual_table()
 
 

@@ -67,7 +67,8 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("small_lm_rates")
-    >>> fit = bs.fit("learning-rate", runs[runs["batch_tokens"] == 4096], seed=1, draws=500, tune=500)
+    >>> runs = runs[runs["batch_tokens"] == 1024].reset_index(drop=True)
+    >>> fit = bs.fit("learning-rate", runs, seed=1, draws=500, tune=500)
     >>> rungs = fit.tuning()
     >>> bool((rungs["learning_rate_peak", "q50"] > 0.001).all())
     True

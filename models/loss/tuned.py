@@ -49,7 +49,7 @@ def best_setting(parameters, tokens, *, constant, by_parameters, by_tokens):
     --------
     >>> published = {"constant": 1.79, "by_parameters": -0.713, "by_tokens": 0.307}
     >>> round(float(best_setting(1e9, 1e11, **published)), 5)
-    0.00164
+    0.00163
     """
     return exp(log(constant) + by_parameters * log(parameters) + by_tokens * log(tokens))
 
@@ -267,7 +267,7 @@ class LearningRate(Chinchilla):
     Examples
     --------
     >>> LearningRate(priors={"rate_by_parameters": "Normal(-0.7, 0.1)"}).label
-    'learning-rate'
+    'learning-rate, prior rate_by_parameters Normal(-0.7, 0.1)'
     """
 
     name: ClassVar[str] = "learning-rate"
