@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..arrays import exp, log
+from ..arrays import exp, log, minimum
 from ..contrasts import Contrast, ordinals
 from .chinchilla import Chinchilla
 from .chinchilla import constants as chinchilla_constants
@@ -27,6 +27,7 @@ from .sizes import family_constant
 
 RATE, BATCH = "learning_rate_peak", "batch_tokens"
 WITHOUT = {RATE: "coupled", BATCH: "learning-rate"}  # laws that do without a column
+MOST = 300.0  # log of a loss over that of tuned runs: beyond any loss, and its exponential is finite
 ALIKE = np.log(1.1)  # of tokens
 BINS = 8  # of learning rates and of batches, in tests of the law
 TUNED = ("E", "A", "B", "alpha", "beta")
@@ -72,7 +73,7 @@ def lost(ratio, *, cost, skew):
     True
     """
     x = skew * log(ratio)
-    return 2 * cost * (exp(x) - 1 - x) / skew**2
+    return minimum(2 * cost * (exp(x) - 1 - x) / skew**2, MOST)
 
 
 def loss_at_rate(
@@ -168,7 +169,7 @@ def loss_at_rate_and_batch(
         rate_cost=rate_cost,
         rate_skew=rate_skew,
     )
-    return at_rate * exp(batch_cost * off**2)
+    return at_rate * exp(minimum(batch_cost * off**2, MOST))
 
 
 def constant_of(best, by_parameters, by_tokens, parameters, tokens):
