@@ -14,7 +14,8 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.checks.sandwich import quotable_places
-from bayescaling.models.loss.tuned import BATCH, RATE, TUNED, chinchilla_loss
+from bayescaling.models.loss.chinchilla import loss as chinchilla_loss
+from bayescaling.models.loss.tuned import BATCH, RATE, TUNED
 from study import Study
 
 LAW = bs.laws.RateAndBatch()

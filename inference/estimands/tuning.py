@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.loss.tuned import rungs as rungs_of
+from ...models.loss.learning_rates import rungs as rungs_of
 from ..checks.sandwich import quotable_places
 from ..intervals import quantiles
 from ..needs import of_kind
