@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 from bayescaling.commands.cli import main
 from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, quantiles, region_accuracy
@@ -58,11 +59,14 @@ def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, 
 
 def test_at_equal_cost_only_rivals_that_learned_are_compared(lengths_fit, lengths_counts):
     reach = bs.lengths.length_at_accuracy(lengths_fit, [0.5, 0.95])
-    entry = equal_entry(SimpleNamespace(reach=reach, equal=lengths_fit, arms=lengths_counts, seed=1))
+    arms = lengths_counts.assign(offset=0, length=lengths_counts[["length_a", "length_b"]].max(axis=1))
+    arms = pd.concat([arms, arms[arms["embedding"] == "nope"].assign(embedding="rope", correct=0)])
+    entry = equal_entry(SimpleNamespace(reach=reach, equal=lengths_fit, arms=arms, seed=1))
     first, second = (reach.sel(condition=name, share=0.5) for name in ("abacus", "nope"))
     assert entry["p_abacus_further_all"] == {"nope": pytest.approx(float((first > second).mean()))}
     assert entry["p_abacus_further"] == {}
-    assert entry["confounded"] == pytest.approx({k: x for k, x in learned_shares(lengths_fit).items() if x < LEARNED})
+    unable = {k: x for k, x in learned_shares(lengths_fit).items() if x < LEARNED} | {"rope": 0.0}
+    assert entry["confounded"] == pytest.approx(unable)
     assert "nope" in entry["confounded"]
 
 
