@@ -14,8 +14,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.checks.sandwich import quotable_places
-from bayescaling.models.loss.chinchilla import loss as chinchilla_loss
-from bayescaling.models.loss.tuned import BATCH, RATE, TUNED
+from bayescaling.models.loss.tuned import BATCH, RATE
 from study import Study
 
 LAW = bs.laws.RateAndBatch()
@@ -67,7 +66,7 @@ def simulated_sweep(rng, case):
         off = np.log(b / best[BATCH])
         x = np.log(r / best[RATE]) - constants["rate_by_batch"] * off
         cost = 2 * constants["rate_cost"] * BEND**2 * (np.sqrt(1 + (x / BEND) ** 2) - 1) * (n / n[0]) ** -0.1
-        tuned = chinchilla_loss(n, d, **{name: constants[name] for name in TUNED})
+        tuned = LAW.mean_of_sizes(constants, None, n, d)
         mean = tuned * np.exp(cost + constants["batch_cost"] * off**2)
     return runs.assign(loss=mean * np.exp(values["sigma"] * rng.standard_t(6, len(runs)))), constants
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.loss.learning_rates import rungs as rungs_of
+from ...models.loss.tuned import rungs as rungs_of
 from ..checks.sandwich import quotable_places
-from ..intervals import quantiles
+from ..intervals import QUANTILES, quantiles
 from ..needs import of_kind
 from ..printed import PrintedTable, Text
 from ..words import HIGH, LOW, MIDDLE, plain, size
@@ -19,7 +20,6 @@ from ..words import HIGH, LOW, MIDDLE, plain, size
 if TYPE_CHECKING:
     from ..fit import Fit
 
-ENDS = {LOW: 0.025, MIDDLE: 0.5, HIGH: 0.975}
 LEAST = 0.005  # our choice: a run that lost half a percent of its loss lost more than most changes are worth
 SURE = 0.95
 NAMES = {"learning_rate_peak": "learning rate", "batch_tokens": "batch"}
@@ -84,9 +84,9 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     rungs = [group for _, group in rows.groupby(rungs_of(rows).to_numpy())]
     best = pd.concat([rung.loc[[rung[law.observed].idxmin()]] for rung in rungs], ignore_index=True)
     constants = fit.draws.named()
-    sizes = {name: constants["E"].copy() * 0 + best[name].to_xarray().rename(index="rung") for name in law.sized_by}
-    lost = np.log(fit.draws.mean(best).rename(run="rung") / law.mean_of_sizes(constants, None, *sizes.values()))
-    settled = law.best_settings(constants, *sizes.values())
+    sizes = [xr.DataArray(best[name].to_numpy(float), dims="run") for name in law.sized_by]
+    lost = np.log(fit.draws.mean(best) / law.mean_of_sizes(constants, None, *sizes))
+    settled = law.best_settings(constants, *sizes)
     quoted = quotable_places(fit, {"lost": lost, **settled})
     table = {
         ("parameters", ""): best["parameters"],
@@ -105,10 +105,10 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
 
 
 def _ends(name, draws):
-    """Return the quantiles of each rung, (rung,), of draws of dims (chain, draw, rung)."""
+    """Return the quantiles of each rung, (rung,), of draws of dims (chain, draw, run)."""
     values = draws.transpose(*DRAWS, ...).values
-    ends = quantiles(values.reshape(-1, values.shape[-1]), list(ENDS.values()))
-    return {(name, q): x for q, x in zip(ENDS, ends, strict=True)}
+    ends = quantiles(values.reshape(-1, values.shape[-1]), list(QUANTILES.values()))
+    return {(name, q): x for q, x in zip(QUANTILES, ends, strict=True)}
 
 
 def _named(rung):
@@ -123,7 +123,7 @@ def _row(rung, settings):
     for name in settings:
         middle, low, high, used = (forms[name](rung[name, key]) for key in (MIDDLE, LOW, HIGH, "used"))
         cells |= {f"best {NAMES[name]}": f"{middle} [{low}, {high}]", f"{NAMES[name]} of the best run": used}
-    lost = plain({q: 100 * rung["lost", q] for q in ENDS}, "{:.2g}")
+    lost = plain({q: 100 * rung["lost", q] for q in QUANTILES}, "{:.2g}")
     return cells | {"lost, % of the loss": lost, "": "undertuned" if rung["undertuned", ""] else ""}
 
 

@@ -1,35 +1,83 @@
-"""Laws of runs at any learning rate and batch: what is fitted, how runs test it, and how runs are planned."""
+"""Laws of runs at any learning rate and batch: their mathematics, on arrays of any kind, and what is fitted.
+
+Notation: N parameters, D training tokens, r the peak learning rate, b the tokens of a batch.
+
+References
+----------
+.. [1] Li, H. et al. (2025). Predictable scale: Part I, step law, optimal hyperparameter scaling law in large language
+   model pre-training. arXiv:2503.04715.
+"""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from ...errors import InputError
+from ..arrays import exp, log, minimum
 from ..contrasts import Contrast, ordinals
 from .chinchilla import Chinchilla
-from .chinchilla import loss as chinchilla_loss
-from .law import LossLaw, Sampled
-from .learning_rates import (
-    best_setting,
-    constants_at_rate,
-    constants_at_rate_and_batch,
-    loss_at_rate,
-    loss_at_rate_and_batch,
-    rungs,
-)
+from .law import REFERENCES, Sampled, geometric_means
 from .parts import LossPlanner, LossTests
 from .plan import FamilyPlan
 from .sizes import family_constant
 
 RATE, BATCH = "learning_rate_peak", "batch_tokens"
 WITHOUT = {RATE: "coupled", BATCH: "learning-rate"}  # laws that do without a column
+ALIKE = np.log(1.1)  # of tokens
 BINS = 8  # of learning rates and of batches, in tests of the law
-TUNED = ("E", "A", "B", "alpha", "beta")
+MOST = 300.0  # log of a loss over that of tuned runs: beyond any loss, and its exponential is finite
 REAL = (-np.inf, np.inf)
 BY_SIZE = "Normal(0, 0.5)"
 BY_SIZE_RATIONALE = "From a fall with the size itself to a rise with it, no direction preferred."
+
+
+def best_setting(parameters, tokens, *, constant, by_parameters, by_tokens):
+    """Return the best learning rate or batch at sizes, ``K N**a D**b``, the form of Li et al. (2025).
+
+    Parameters
+    ----------
+    parameters, tokens : array_like
+        N and D.
+    constant, by_parameters, by_tokens : array_like
+        K, a and b.
+
+    Examples
+    --------
+    >>> published = {"constant": 1.79, "by_parameters": -0.713, "by_tokens": 0.307}
+    >>> round(float(best_setting(1e9, 1e11, **published)), 5)
+    0.00163
+    """
+    return exp(log(constant) + by_parameters * log(parameters) + by_tokens * log(tokens))
+
+
+def lost(ratio, *, cost, skew):
+    """Return the share of the loss that is lost, in logarithms, where a rate is so many times the best one.
+
+    It is ``2 cost (exp(skew x) - 1 - skew x)/skew**2`` at x, the log of the ratio. Near the best rate it is
+    ``cost x**2``; below it grows like x, above exponentially, as divergence nears.
+
+    Parameters
+    ----------
+    ratio, cost, skew : array_like
+        All positive.
+
+    Examples
+    --------
+    >>> low, high = (lost(x, cost=0.01, skew=0.6) for x in (0.25, 4.0))
+    >>> bool(low < high)
+    True
+    """
+    x = skew * log(ratio)
+    return minimum(2 * cost * (exp(x) - 1 - x) / skew**2, MOST)
+
+
+def rungs(rows):
+    """Return the number of the rung of each row, (row,): one size, on tokens that differ by less than 10%."""
+    order = rows.sort_values(["parameters", "tokens"])
+    jumps = (order["parameters"].diff() != 0) | (np.log(order["tokens"]).diff().abs() > ALIKE)
+    return jumps.cumsum().reindex(rows.index)
 
 
 class TunedPlan(FamilyPlan):
@@ -90,7 +138,8 @@ class LearningRate(Chinchilla):
 
     name: ClassVar[str] = "learning-rate"
     settings: ClassVar[dict] = {RATE: "rate"}
-    sized_by: ClassVar[tuple] = ("parameters", "tokens")
+    columns: ClassVar[tuple] = (*Chinchilla.columns, RATE)
+    sized_by: ClassVar[tuple] = Chinchilla.columns
     in_all_parameters: ClassVar[bool] = False
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
@@ -101,8 +150,11 @@ class LearningRate(Chinchilla):
     rate_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     rate_cost = Sampled("LogNormal(-4.6, 1.5)", "Share of the loss lost a squared factor e off: 0.05% to 19%.")
     rate_skew = Sampled("LogNormal(-0.5, 0.8)", "From equal costs of low and high rates to divergence: 0.13 to 2.9.")
-    loss: ClassVar[Any] = staticmethod(loss_at_rate)
-    derive: ClassVar[Any] = staticmethod(constants_at_rate)
+
+    @property
+    def derived_names(self):
+        """Return the names of what follows from what is sampled."""
+        return (*super().derived_names, *(f"{what}_constant" for what in self.settings.values()))
 
     def rows(self, table):
         """Return the table, refusing one in which no size has several rates or batches; see `LossLaw.rows`."""
@@ -117,11 +169,30 @@ class LearningRate(Chinchilla):
 
     def centre(self, table):
         """Return the geometric means of N, D and of the rates and batches."""
-        return super().centre(table) | LossLaw.centre(self, table)
+        typical = geometric_means(table, self.settings)
+        return super().centre(table) | dict(zip(map("typical_{}".format, self.settings), typical, strict=True))
+
+    def constants(self, values, reference):
+        """Return the Chinchilla constants of tuned runs, and those of the best rate, the best batch and their costs."""
+        constants = super().constants(values, reference)
+        constants |= {q.name: values[q.name] for q in self.mean_parameters if q not in Chinchilla.mean_parameters}
+        centre = [reference[name] for name in REFERENCES]
+        for column, what in self.settings.items():
+            by = {f"by_{size}": values[f"{what}_by_{size}"] for size in Chinchilla.columns}
+            best = values[f"best_{what}"] * reference[f"typical_{column}"]
+            constants[f"{what}_constant"] = best / best_setting(*centre, constant=1.0, **by)
+        return constants
+
+    def mean(self, constants, columns):
+        """Return the mean loss in nats per token: that of tuned runs, and what the rate lost."""
+        sizes = [columns[name] for name in Chinchilla.columns]
+        ratio = columns[RATE] / self.best_settings(constants, *sizes)[RATE]
+        cost = lost(ratio, cost=constants["rate_cost"], skew=constants["rate_skew"])
+        return self.mean_of_sizes(constants, None, *sizes) * exp(cost)
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Return the mean loss of tuned models; see `chinchilla.loss`."""
-        return chinchilla_loss(total, tokens, **{name: constants[name] for name in TUNED})
+        return self.loss(total, tokens, **{name: constants[name] for name in self.constant_names})
 
     def best_settings(self, constants, parameters, tokens):
         """Return the best learning rate and, where the law has batches, the best batch, by column."""
@@ -165,6 +236,7 @@ class RateAndBatch(LearningRate):
 
     name: ClassVar[str] = "rate-and-batch"
     settings: ClassVar[dict] = LearningRate.settings | {BATCH: "batch"}
+    columns: ClassVar[tuple] = (*LearningRate.columns, BATCH)
     best_batch = Sampled("LogNormal(0, 1.5)", "Best batch of a typical run over the typical batch tried: 0.05 to 19.")
     batch_by_parameters = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     batch_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
@@ -172,5 +244,10 @@ class RateAndBatch(LearningRate):
     rate_by_batch = Sampled(
         "Normal(0.5, 0.5)", "From a best rate that is one for all batches to one in proportion.", support=REAL
     )
-    loss: ClassVar[Any] = staticmethod(loss_at_rate_and_batch)
-    derive: ClassVar[Any] = staticmethod(constants_at_rate_and_batch)
+
+    def mean(self, constants, columns):
+        """Return the mean loss in nats per token: that of `LearningRate` at the rate that suits the batch, and more."""
+        best = self.best_settings(constants, *(columns[name] for name in Chinchilla.columns))
+        off = log(columns[BATCH] / best[BATCH])
+        suited = columns[RATE] * exp(-constants["rate_by_batch"] * off)
+        return super().mean(constants, columns | {RATE: suited}) * exp(minimum(constants["batch_cost"] * off**2, MOST))

@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.models.loss import chinchilla
-from bayescaling.models.loss.learning_rates import best_setting, lost
+from bayescaling.models.loss.tuned import best_setting, lost
 from scipy.optimize import minimize
 
 TRUTH = {
