@@ -55,7 +55,7 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A file .csv, .txt or .dat (separated by commas, semicolons, tabs or |), .tsv, .md, .json, .jsonl, .parquet or
+        A file .csv, .txt or .dat (separated by commas, semicolons, tabs or bars), .tsv, .md, .json, .jsonl, .parquet or
         .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
         data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
         ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.

@@ -7,6 +7,8 @@ from ..errors import InputError
 from .columns import choice
 from .wording import listed
 
+SUCH = {"batch_tokens": "batch_size*context"}  # what columns are computed from where trainers do not log them
+
 
 def require(frame, columns, *, purpose):
     """Check that a table has the columns that a purpose needs.
@@ -32,9 +34,10 @@ def require(frame, columns, *, purpose):
     columns = [columns] if isinstance(columns, str) else columns
     missing = [column for column in columns if column not in frame]
     if missing:
+        named = choice(missing[0], SUCH.get(missing[0], "NAME"))
         raise InputError(
             f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
-            f"{listed(frame.columns)}; read the table with {choice(missing[0], 'NAME')} if another name holds it"
+            f"{listed(frame.columns)}; read the table with {named} if another name holds it"
         )
 
 

@@ -119,12 +119,12 @@ def _named(rung):
 def _row(rung, settings):
     """Return cells of one rung, text by column."""
     forms = {"learning_rate_peak": lambda x: f"{x:.2g}", "batch_tokens": size}
-    cells = {}
+    lost = plain({q: 100 * rung["lost", q] for q in QUANTILES}, "{:.2g}")
+    cells = {"lost, % of the loss": lost, "": "undertuned" if rung["undertuned", ""] else ""}
     for name in settings:
         middle, low, high, used = (forms[name](rung[name, key]) for key in (MIDDLE, LOW, HIGH, "used"))
-        cells |= {f"best {NAMES[name]}": f"{middle} [{low}, {high}]", f"{NAMES[name]} of the best run": used}
-    lost = plain({q: 100 * rung["lost", q] for q in QUANTILES}, "{:.2g}")
-    return cells | {"lost, % of the loss": lost, "": "undertuned" if rung["undertuned", ""] else ""}
+        cells |= {f"best {NAMES[name]}": f"{middle} [{low}, {high}]", f"{NAMES[name]} used": used}
+    return cells
 
 
 def sentence(rungs):
