@@ -32,7 +32,7 @@ from study import Study
 PARAMETERS, TOKENS = np.geomspace(1e7, 1e10, 13), np.geomspace(1e8, 1e11, 11)
 BUDGETS = (0.002, 0.005, 0.01, 0.05)  # shares of the cost of the pool
 START, BATCHES, TIMES = 12, 10, 100.0
-SIMULATIONS = {"right": 16, "wrong": 11}
+SIMULATIONS = {"right": 100, "wrong": 100}
 EVERY = 3  # tenths of a budget between rollouts
 FEWEST_FITTED = 9  # runs, as many as the law has quantities
 SIZES = ["parameters", "tokens"]
