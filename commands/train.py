@@ -119,6 +119,30 @@ def arithmetic_check(
     tables.print_written(path)
 
 
+def train_sample(
+    folder: Annotated[Path, Argument(help="The --out of a sweep that saved weights.", metavar="DIR")],
+    prompt: Annotated[str, Option(help="Text to continue; numbers of tokens where there is no tokeniser.")] = "",
+    tokens: Annotated[int, Option(help="Tokens to write.")] = 50,
+    temperature: Annotated[float, Option(help="By which logits are divided; 0 takes the likeliest token.")] = 1.0,
+    seed: Annotated[int, Option(help="Seed of the draws.")] = 0,
+    tokeniser: Annotated[
+        Path | None, Option(help="A tokenizers file, by default that of the sweep's text.", metavar="FILE.json")
+    ] = None,
+    device: options.Device = None,
+    json: options.Json = False,
+):
+    """Let the saved language models of a sweep continue a prompt."""
+    from ..training import sample_text
+
+    settings = {"temperature": temperature, "seed": seed, "tokeniser": tokeniser, "device": device}
+    table = sample_text(folder, prompt=prompt, tokens=tokens, **settings)
+    if json:
+        tables.print_json({"texts": table.to_dict("records")})
+        return
+    for row in table.itertuples():
+        print(f"{row.parameters:,} parameters ({row.d_model} x {row.layers}), run {row.run}:\n{row.text}\n")
+
+
 class SweepCommand(TyperCommand):
     """A command whose help ends with the keys of a sweep's file."""
 

@@ -18,6 +18,7 @@ import chinchilla
 import corpora
 import design
 import design_pools
+import experiments
 import horizons
 import next_size
 import progress
@@ -48,6 +49,7 @@ STUDIES = {
     **alike.STUDIES,
     **worth.STUDIES,
     **tuning.STUDIES,
+    **experiments.STUDIES,
     **design.STUDIES,
     **design_pools.STUDIES,
 }

@@ -42,7 +42,9 @@ def cells(path):
 
 
 def module(path):
-    """Import a Python file of the documentation."""
+    """Import a Python file of the documentation, which may import others."""
+    if str(DOCS) not in sys.path:
+        sys.path.append(str(DOCS))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)

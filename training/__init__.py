@@ -21,6 +21,7 @@ __all__, __getattr__, __dir__ = lazy(
         "language.presets": ["PRESETS", "preset"],
         "language.loss_table": ["table"],
         "language.language_run": ["Run"],
+        "language.sampled_text": ["sample_text"],
         "language.stages": ["Stage", "Sweep"],
         "language.sweep_file": ["make_sweep", "read_sweep", "sweep_keys"],
         "language.transformer": ["Configuration", "Decoder"],

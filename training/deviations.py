@@ -50,6 +50,12 @@ LANGUAGE = (
         "GPT-2's initial weights",
     ),
     Deviation(
+        "optimiser",
+        "Not stated",
+        "As `optimiser` and `rate_width` state: Muon for the matrices of blocks, or rates that fall with the width",
+        lambda run: run.optimisation.optimiser != "adamw" or run.optimisation.rate_width > 0,
+    ),
+    Deviation(
         "vocabulary",
         "50,257 words, so that N_x/N_T runs from .4% to 13%",
         "Another number of words, with which embeddings take another share of a model",

@@ -22,6 +22,7 @@ from bayescaling.training.arithmetic import PRESETS, make_sweep
 from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.transformer import Transformer
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision, device_name, synchronise
+from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
 
 
@@ -32,7 +33,7 @@ def measure(run, device, precision, compiled, options):
     if compiled:
         model.compile_layers()
     work, optimisation = task(run, device), run.optimisation
-    step_with = Stepper(model, work.loss, optimisation.optimiser(model), optimisation.clip, precision)
+    step_with = Stepper(model, work.loss, make_optimiser(optimisation, model), optimisation.clip, precision)
     # The last updates of a run have the full batch, and the very last what is left.
     first = run.plan.updates - 1 - options.updates * options.blocks
     for step in range(max(0, first - 2), first):

@@ -31,6 +31,7 @@ from bayescaling.training.engine.hardware import (
     device_name,
     synchronise,
 )
+from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
 from bayescaling.training.language.loss import ROUTES, chosen_route
 from bayescaling.training.language.next_token import task
@@ -82,7 +83,7 @@ def ours(run, device, precision, route, compiled, graph):
     """One update as the package makes it, its batch included."""
     model = Decoder(run.model, seed=0).to(device)
     work = task(run, Execution(loss_route=chosen_route(route, device), compile=compiled, graph=graph), device)
-    step_with = Stepper(model, work.loss, run.optimisation.optimiser(model), 1.0, precision)
+    step_with = Stepper(model, work.loss, make_optimiser(run.optimisation, model), 1.0, precision)
     return lambda step: step_with(RATE, *work.batch(step))
 
 

@@ -96,8 +96,9 @@ class Run(base.Run):
         """Everything that the result depends on, as plain values."""
         plain = ("evaluation_problems", "buckets", "precision", "seed", "noise_device")
         plain = {name: getattr(self, name) for name in plain}
-        parts = {name: asdict(getattr(self, name)) for name in ("model", "objective", "optimisation")}
+        parts = {name: asdict(getattr(self, name)) for name in ("model", "objective")}
         task = {"name": self.task.name} | asdict(self.task)
+        parts["optimisation"] = self.optimisation.plain
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
 
     def settled(self, where):

@@ -1,15 +1,12 @@
 """Models whose weights a sweep saved, tested again: at other offsets, recurrences, lengths or in another precision."""
 
-import json
 import os
 from pathlib import Path
 
 import pandas as pd
 import torch
-from safetensors import SafetensorError, safe_open
 
-from ...datasets.wording import printable, shortened
-from ...errors import InputError
+from ..engine.checkpoints import restored, weights_in
 from ..engine.hardware import autocast, chosen_device, chosen_precision
 from ..sweeps.keys import with_defaults
 from .cells import CELLS, OF_TASK, cells_of
@@ -52,12 +49,8 @@ def check_saved(
     >>> table.groupby(["offset", "tested_recurrences"])["total"].sum().tolist()
     [20, 20, 20, 20, 20, 20]
     """
-    device, folder = chosen_device(device), Path(os.path.expanduser(folder))
-    precision, paths = chosen_precision(precision, device), sorted((folder / "weights").glob("*.safetensors"))
-    if not paths:
-        raise InputError(
-            f'{printable(folder)}: there is no weights/*.safetensors; train with `keep = "weights"` under [training]'
-        )
+    device, paths = chosen_device(device), weights_in(Path(os.path.expanduser(folder)))
+    precision = chosen_precision(precision, device)
     options = {"count": count, "seed": seed, "device": device}
     tables = []
     for path in paths:
@@ -81,20 +74,10 @@ def check_saved(
 
 def _opened(path, device):
     """Read a model, its task, and the columns that describe its run, from a file of weights."""
-    try:
-        with safe_open(path, "pt") as file:
-            settings = json.loads(file.metadata()["configuration"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        model = Transformer(Configuration(**settings["model"]))
-        model.load_state_dict(weights)
-        task = dict(settings["task"])
-        task = TASKS[task.pop("name")](**task)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = shortened(str(error).splitlines()[0])
-        raise InputError(
-            f"{printable(path)}: these weights cannot be read ({reason}); train the run again, or delete the file"
-        ) from error
+    model, settings = restored(path, lambda settings: Transformer(Configuration(**settings["model"])))
+    task = dict(settings["task"])
+    task = TASKS[task.pop("name")](**task)
     described = {"run": path.stem, "task": task.name}
     described |= {name: getattr(model.configuration, name) for name in DESCRIBED}
     described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": model.configuration.parameters}
-    return model.to(device).eval(), task, described
+    return model.to(device), task, described

@@ -17,6 +17,7 @@ from ..engine.guard import Guard
 from ..engine.hardware import autocast, where_trained
 from ..engine.loop import Optimisation
 from ..engine.loop import run as loop
+from ..engine.optimisers import make_optimiser
 from ..engine.steps import Stepper
 from ..language.corpora.synthetic import Synthetic
 from ..language.next_token import compiled_loss, next_token_loss
@@ -109,7 +110,7 @@ def of_graphs(device):
     language, losses = Synthetic(vocabulary=32), []
     for loss in (next_token_loss, compiled_loss(graph=True)):
         model = Decoder(Shape(8, 1, vocabulary=32, context=8, heads=2), seed=0).to(device)
-        update = Stepper(model, loss, Optimisation(0.01, updates=12).optimiser(model), 1.0, "float32")
+        update = Stepper(model, loss, make_optimiser(Optimisation(0.01, updates=12), model), 1.0, "float32")
         batches = [language.batch(0, step, 16 if step % 2 else 24, 8, device) for step in range(12)]
         losses.append(np.array([float(update(0.01, batch, "plain")) for batch in batches]))
     difference = float(np.max(np.abs(losses[0] - losses[1]) / losses[0]))

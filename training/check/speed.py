@@ -7,6 +7,7 @@ from ..arithmetic.evaluation import greedy, right
 from ..arithmetic.problems import TASKS
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import ceiling, measured_ceiling, synchronise, timed, where_trained
+from ..engine.optimisers import make_optimiser
 from ..engine.steps import Stepper
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.execution import Execution
@@ -73,7 +74,7 @@ SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "
 def _update(run, execution, device, precision):
     """Time a run's last update, whose problems are there after the first time: `of_problems` times those."""
     model, task = run.prepared(execution, device, precision)
-    stepper = Stepper(model, task.loss, run.optimisation.optimiser(model), run.optimisation.clip, precision)
+    stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, precision)
     # The last update has a whole batch, whatever the ramp.
     start, updates = time.perf_counter(), run.optimisation.updates
     stepper(1e-4, *task.batch(updates - 1))

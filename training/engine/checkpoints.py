@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from ...datasets.files import remove_partial, sha256_of_file, written_whole
@@ -20,6 +20,35 @@ from ...errors import InputError
 WEIGHTS, STATE, DIGESTS = "weights.safetensors", "state.pt", "sha256.json"
 # The last checkpoint, and one to resume from if it is damaged.
 KEPT = 2
+
+
+def weights_in(folder):
+    """List the files of weights of a sweep, in ``FOLDER/weights``; raise `InputError` if there is none."""
+    paths = sorted((folder / "weights").glob("*.safetensors"))
+    if not paths:
+        raise InputError(
+            f'{printable(folder)}: there is no weights/*.safetensors; train with `keep = "weights"` under [training]'
+        )
+    return paths
+
+
+def restored(path, make):
+    """Return the model in a file of weights, and the configuration of its run.
+
+    `make` makes the model, with other weights, of the configuration. `InputError` is raised if the file cannot be read.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            settings = json.loads(file.metadata()["configuration"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        model = make(settings)
+        model.load_state_dict(weights)
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = shortened(str(error).splitlines()[0])
+        raise InputError(
+            f"{printable(path)}: these weights cannot be read ({reason}); train the run again, or delete the file"
+        ) from error
+    return model.eval(), settings
 
 
 class Checkpoints:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -11,6 +11,7 @@ import torch
 from ...errors import InputError
 from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
+from .optimisers import OPTIMISERS, make_optimiser
 from .schedules import FALL, RISE, SCHEDULES, factor
 from .steps import Stepper
 
@@ -23,7 +24,7 @@ SAVING = 50
 
 @dataclass(frozen=True)
 class Optimisation:
-    """How weights are updated: AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) at a scheduled rate.
+    """How weights are updated: by AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) or Muon at a scheduled rate.
 
     The default betas, epsilon and clip are those of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix B), and the
     default decay is torch's.
@@ -49,6 +50,11 @@ class Optimisation:
         Largest norm of the gradient; None does not clip.
     rise, fall : float
         Shares of the run in which a trapezoid rises and falls; 0 leaves the rise or the fall out.
+    optimiser : str
+        ``"adamw"``; or ``"muon"`` (Jordan et al. 2024) for the matrices of blocks, with AdamW for the rest.
+    rate_width : int
+        Width d_model that has the learning rate in its blocks. Other widths have it times the ratio of widths, for Muon
+        its square root; 0 has one rate for all.
 
     Examples
     --------
@@ -68,6 +74,8 @@ class Optimisation:
     clip: Positive | None = 1.0
     rise: Share = RISE
     fall: Share = FALL
+    optimiser: Literal[OPTIMISERS] = "adamw"
+    rate_width: Whole = 0
 
     def __post_init__(self):
         if isinstance(self.betas, list):
@@ -83,16 +91,11 @@ class Optimisation:
         progress = (step - self.warmup) / max(1, self.updates - self.warmup)
         return self.learning_rate * factor(self.schedule, progress, self.rise, self.fall)
 
-    def optimiser(self, model):
-        """Make AdamW over a model whose matrices decay."""
-        weights = list(model.parameters())
-        groups = [
-            {"params": [w for w in weights if w.ndim >= 2], "weight_decay": self.decay},
-            {"params": [w for w in weights if w.ndim < 2], "weight_decay": 0.0},
-        ]
-        groups = [group for group in groups if group["params"]]
-        fused = weights[0].device.type == "cuda"
-        return torch.optim.AdamW(groups, lr=self.learning_rate, betas=self.betas, eps=self.epsilon, fused=fused)
+    @property
+    def plain(self):
+        """Settings as plain values; later ones are left out at their defaults, so that names of runs stay."""
+        later = {"optimiser": "adamw", "rate_width": 0}
+        return {name: value for name, value in asdict(self).items() if name not in later or value != later[name]}
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def run(
     """
     guard = guard or Guard()
     device = next(model.parameters()).device
-    optimiser = optimisation.optimiser(model)
+    optimiser = make_optimiser(optimisation, model)
     progress = _Progress(loss=torch.zeros((), dtype=torch.float64, device=device), evaluations=[])
     if checkpoints:
         _restore(checkpoints, model, optimiser, progress, device)

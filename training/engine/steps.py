@@ -20,7 +20,7 @@ class Stepper:
     def __call__(self, rate, *batch):
         """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group.get("scale", 1.0)
         self.optimiser.zero_grad()
         loss = self._backpropagated(batch)
         if self.clip is not None:

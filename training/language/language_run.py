@@ -14,6 +14,7 @@ from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .corpora.corpus import Corpus
 from .loss import CHUNK, chosen_route
 from .next_token import task
+from .trainers import Trainer
 from .transformer import Configuration, Decoder
 
 # Times that logits are read or written in an update: made, summed, read again for gradients, and multiplied twice.
@@ -99,7 +100,7 @@ class Run(base.Run):
     def configuration(self):
         """Everything that the result depends on, as plain values."""
         plain = {name: getattr(self, name) for name in ("batch_tokens", "evaluation_tokens", "precision", "seed")}
-        plain |= {"model": asdict(self.model), "optimisation": asdict(self.optimisation)}
+        plain |= {"model": asdict(self.model), "optimisation": self.optimisation.plain}
         return plain | {"evaluate_at": list(self.evaluate_at), "corpus": self.corpus.fingerprint}
 
     @property
@@ -118,15 +119,16 @@ class Run(base.Run):
     def route(self, execution, device, precision):
         """Choose the route of the loss; ``"auto"`` is ``"chunked"`` where the logits of ``"plain"`` do not fit."""
         route = chosen_route(execution.loss_route, device)
-        short = self._bytes(route, device, precision) > free_memory(device)
+        short = self._bytes(route, execution, device, precision) > free_memory(device)
         return "chunked" if short and execution.loss_route == "auto" else route
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
-        return self._bytes(self.route(execution, device, precision), device, precision)
+        return self._bytes(self.route(execution, device, precision), execution, device, precision)
 
-    def _bytes(self, route, device, precision):
-        return training_bytes(self.model, self.batch_tokens, route, precision, on_gpu=device.type == "cuda")
+    def _bytes(self, route, execution, device, precision):
+        tokens = -(-self.sequences // execution.parts) * self.model.context
+        return training_bytes(self.model, tokens, route, precision, on_gpu=device.type == "cuda")
 
     def work(self, precision):
         """Estimate the `Work` of the whole run; logits and their gradients are read and written eight times."""
@@ -139,7 +141,19 @@ class Run(base.Run):
     def largest(self):
         """What needs memory (the model and the tokens of an update), and what to give if it is too much."""
         what = f"a model of {self.model.parameters:,} parameters with {self.batch_tokens:,} tokens an update"
-        return what, 'loss_route = "chunked", or a device with more memory'
+        return what, 'more `parts`, loss_route = "chunked", or a device with more memory'
+
+    def check_fits(self, execution, device, precision):
+        """Raise `InputError` if training here does not fit into the free memory of a device."""
+        if not isinstance(self.corpus, Trainer):
+            super().check_fits(execution, device, precision)
+
+    def trained(self, execution, device, precision, **options):
+        """Train the model, or let the program of the corpus do it, as `base.Run.trained` does."""
+        if isinstance(self.corpus, Trainer):
+            folder = options["checkpoints"].folder
+            return None, self.corpus.train(self, folder, options["guard"], options["report"])
+        return super().trained(execution, device, precision, **options)
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
@@ -152,6 +166,7 @@ class Run(base.Run):
         model, optimisation = self.model, self.optimisation
         names = ("parameters", "parameters_nonembedding", "d_model", "layers", "vocabulary", "context")
         return {name: getattr(model, name) for name in names} | {
+            "optimiser": optimisation.optimiser,
             "schedule": optimisation.schedule,
             "updates": optimisation.updates,
             "batch_tokens": self.batch_tokens,
@@ -178,7 +193,7 @@ def _entropy(corpus, context):
 
 
 def training_bytes(model, tokens, route, precision, *, on_gpu=False):
-    """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
+    """Estimate the memory that training a `Configuration` takes at its largest, in bytes, with so many tokens at once.
 
     Weights, gradients and AdamW's two averages take 16 bytes a parameter. For each layer and token of an update,
     backpropagation needs eighteen widths and attention's weights. Logits are counted in the precision of the layers, in

@@ -6,8 +6,8 @@ import numpy as np
 RENAMED = {"flop": "training_flop", "loss_eval": "loss", "loss_eval_se": "loss_se"}
 COLUMNS = (
     *("parameters", "tokens", "training_flop", "loss", "d_model", "vocabulary", "parameters_nonembedding"),
-    *("loss_se", "loss_oracle", "excess", "excess_se", "layers", "context", "schedule", "learning_rate_peak"),
-    *("batch_tokens", "budget_fraction", "annealed", "seed", "scheme", "run"),
+    *("loss_se", "loss_oracle", "excess", "excess_se", "layers", "context", "optimiser", "schedule"),
+    *("learning_rate_peak", "batch_tokens", "budget_fraction", "annealed", "seed", "scheme", "run"),
 )
 ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
 

@@ -18,7 +18,14 @@ def task(run, execution, device, route=None):
     def batch(step):
         return (corpus.batch(run.seed, step, run.sequences, context, device),)
 
-    return Task(batch, lambda model, tokens: loss(model, tokens, route), _evaluation(run, device))
+    def in_parts(model, tokens):
+        for part in tokens.chunk(execution.parts):
+            yield loss(model, part, route) * (len(part) / len(tokens))
+
+    def whole(model, tokens):
+        return loss(model, tokens, route)
+
+    return Task(batch, whole if execution.parts == 1 else in_parts, _evaluation(run, device))
 
 
 def next_token_loss(model, tokens, route):

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...errors import DiagnosticWarning
 from ..engine.fields import Count, Positive
+from ..engine.optimisers import OPTIMISERS
 from ..engine.schedules import SCHEDULES
 from ..sweeps import base, records
 from ..sweeps.base import distinct, evaluation_marks
@@ -38,6 +39,8 @@ class Stage:
         Updates as shares of those of the size.
     batch_tokens : tuple of int
         Tokens in an update, the sweep's by default. Runs of all batches see the same tokens.
+    optimiser : str, optional
+        ``"adamw"`` or ``"muon"``, by default the sweep's.
     keep : str
         ``"all"``, or ``"best"`` to count only the runs at each size's best rate as runs of the stage.
 
@@ -53,12 +56,14 @@ class Stage:
     learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
     budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
     batch_tokens: tuple[Count, ...] = ()
+    optimiser: Literal[OPTIMISERS] | None = None
     keep: Literal["all", "best"] = "all"
 
     @property
     def compares(self):
-        """Whether the stage compares rates at the sweep's batch, of which later ones may take the best."""
-        return self.schedule == "constant" and self.learning_rates != BEST and not self.batch_tokens
+        """Whether it compares rates at the sweep's batch and optimiser, of which later stages may take the best."""
+        usual = not self.batch_tokens and self.optimiser is None
+        return self.schedule == "constant" and self.learning_rates != BEST and usual
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ class Sweep(base.Sweep):
                 total = max(1, round(updates * budget * usual / batch))
                 warmup = min(self.base.optimisation.warmup, total)
                 settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
+                settings |= {"optimiser": stage.optimiser or self.base.optimisation.optimiser}
                 optimisation = replace(self.base.optimisation, **settings)
                 marks = evaluation_marks(total, self.evaluations)
                 run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch)
@@ -115,7 +121,7 @@ class Sweep(base.Sweep):
             yield stage.name, runs
             trained += runs
             if stage.compares:
-                best = best_rates(trained, results, self.base.batch_tokens)
+                best = best_rates(trained, results, self.base)
                 for model in self.sizes:
                     if model not in best:
                         warnings.warn(
@@ -144,7 +150,7 @@ class Sweep(base.Sweep):
             if not all(run.name in results for run in runs):
                 best = {}
             elif stage.compares:
-                best = best_rates(trained, results, self.base.batch_tokens)
+                best = best_rates(trained, results, self.base)
             counted = [
                 run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate
             ]
@@ -152,14 +158,12 @@ class Sweep(base.Sweep):
         return members
 
 
-def best_rates(runs, results, batch_tokens):
+def best_rates(runs, results, base):
     """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate.
 
-    Runs of the sweep's own batch count, `batch_tokens`. A size that diverged at every rate has none.
+    Runs of the batch and the optimiser of `base` count. A size that diverged at every rate has none.
     """
-    constant = [
-        run for run in distinct(runs) if run.optimisation.schedule == "constant" and run.batch_tokens == batch_tokens
-    ]
+    constant = [run for run in distinct(runs) if run.optimisation.schedule == "constant" and _alike(run, base)]
     longest = {}
     for run in constant:
         longest[run.model] = max(run.optimisation.updates, longest.get(run.model, 0))
@@ -175,3 +179,7 @@ def best_rates(runs, results, batch_tokens):
         if finite:
             best[model] = min(finite, key=finite.get)
     return best
+
+
+def _alike(run, base):
+    return run.batch_tokens == base.batch_tokens and run.optimisation.optimiser == base.optimisation.optimiser

@@ -33,7 +33,7 @@ from .transformer import Configuration
 
 MOST_UPDATES, MOST_EVALUATIONS = 10**9, 10**5
 SECTIONS = ("preset", "corpus", "model", "training", "stages")
-SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall")
+SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall", "optimiser", "rate_width")
 EXECUTION = tuple(field.name for field in fields(Execution))
 SHAPE = ("heads", "tied", "context", "vocabulary")
 SHARED = ("batch_tokens", "evaluation_tokens", "precision")
@@ -63,10 +63,11 @@ TRAINING = {
 }
 STAGE = keys_of(
     Stage,
-    ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "keep"),
+    ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "optimiser", "keep"),
     name=Derived("stage-1, ..."),
     schedule="constant",
     batch_tokens=Derived("the sweep's"),
+    optimiser=Derived("the sweep's"),
 )
 
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ..engine.hardware import chosen_precision, device_name, free_memory
+from ..engine.loop import run as train_model
 
 GIB = 2**30
 
@@ -43,6 +44,12 @@ class Run:
     def matmul_flop(self):
         """FLOP of matrix products in the whole run."""
         return self.flop_done(self.optimisation.updates)
+
+    def trained(self, execution, device, precision, **options):
+        """Train the model; return it and its `engine.loop.Outcome`. The options are those of `engine.loop.run`."""
+        model, task = self.prepared(execution, device, precision)
+        marks = {"evaluate_at": self.evaluate_at, "precision": precision, "save_seconds": execution.save_seconds}
+        return model, train_model(model, task, self.optimisation, **marks, **options)
 
     def check_fits(self, execution, device, precision):
         """Raise `InputError` if training does not fit into the free memory of a device."""

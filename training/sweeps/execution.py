@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..engine.compilation import can_compile
-from ..engine.fields import NotNegative, check_fields
+from ..engine.fields import Count, NotNegative, check_fields
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Execution:
     deterministic : bool
         Whether to take kernels on CUDA that add in a fixed order, which are slower. Then a resumed run equals an
         unbroken one to the last bit, and otherwise to rounding. On a CPU it always does to the last bit.
+    parts : int
+        Parts of an update of a language model that go through it one after another, which takes less memory.
     keep : str
         What stays of a run besides its record: ``"nothing"``, or ``"weights"``, which are then in ``OUT/weights``, with
         the configuration in the file.
@@ -41,6 +43,7 @@ class Execution:
     graph: bool = False
     save_seconds: NotNegative = 60.0
     deterministic: bool = False
+    parts: Count = 1
     keep: Literal["nothing", "weights"] = "nothing"
 
     def __post_init__(self):

@@ -18,7 +18,6 @@ from ..engine.compilation import eager_calls
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
 from ..engine.loop import FINISHED, PAUSED
-from ..engine.loop import run as train_model
 from .bar import shown
 from .base import Sweep
 from .execution import Execution
@@ -74,19 +73,9 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
     precision, guard = chosen_precision(run.precision, device), guard or Guard()
     run.check_fits(execution, device, precision)
     eager = eager_calls()
-    model, task = run.prepared(execution, device, precision)
+    saving = {"checkpoints": Checkpoints(folder), "guard": guard, "report": report}
     with guard.listening(), deterministic(execution.deterministic):
-        outcome = train_model(
-            model,
-            task,
-            run.optimisation,
-            evaluate_at=run.evaluate_at,
-            precision=precision,
-            checkpoints=Checkpoints(folder),
-            save_seconds=execution.save_seconds,
-            guard=guard,
-            report=report,
-        )
+        model, outcome = run.trained(execution, device, precision, **saving)
         if outcome.status == PAUSED:
             return None
         counts = run.counts(model, outcome, folder, device, precision, guard)

@@ -5,10 +5,21 @@ import pytest
 import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
-from bayescaling.training import Configuration, Decoder, cross_entropy, token_losses
+from bayescaling.training import (
+    Configuration,
+    Decoder,
+    Execution,
+    Optimisation,
+    Run,
+    Synthetic,
+    cross_entropy,
+    token_losses,
+)
+from bayescaling.training.engine.optimisers import make_optimiser
+from bayescaling.training.engine.steps import Stepper
 from bayescaling.training.language import loss as loss_module
 from bayescaling.training.language.loss import chosen_route
-from bayescaling.training.language.next_token import compiled_loss, next_token_loss
+from bayescaling.training.language.next_token import compiled_loss, next_token_loss, task
 from torch.utils.flop_counter import FlopCounterMode
 
 CPU = torch.device("cpu")
@@ -136,3 +147,15 @@ def test_the_compiled_loss_is_the_loss():
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_parts_of_an_update_add_up_to_it():
+    model, tables = Decoder(Configuration(8, 1, vocabulary=32, context=8, heads=2), 0), {}
+    run = Run(model.configuration, Synthetic(vocabulary=32), Optimisation(0.01, updates=1), (1,), 80, 80)
+    for parts in (1, 3):
+        work = task(run, Execution(parts=parts), torch.device("cpu"))
+        optimiser = make_optimiser(run.optimisation, model)
+        loss = Stepper(model, work.loss, optimiser, None, "float32")(0.0, *work.batch(0))
+        tables[parts] = [loss, *(w.grad.clone() for w in model.parameters())]
+    for whole, in_parts in zip(tables[1], tables[3], strict=True):
+        assert torch.allclose(whole, in_parts, rtol=1e-4, atol=1e-6)

@@ -9,6 +9,7 @@ import torch
 
 from ...engine.fields import check_value
 from ...sweeps.keys import NEEDED, Key, checked, keys_of
+from ..trainers import Trainer
 from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
 from .text import open_text
@@ -50,8 +51,8 @@ def open_corpus(table, *, base, folder):
     kind = options.pop("kind", KIND.usual)
     check_value("corpus: kind", kind, KIND.takes)
     options = dict(checked(f"corpus of {kind}", options, KINDS[kind]))
-    if kind == "synthetic":
-        return Synthetic(**options)
+    if kind in MADE:
+        return MADE[kind](**options)
     if kind == "tokens":
         paths = {name: base / os.path.expanduser(options[name]) for name in TOKEN_FILES if name in options}
         return open_token_files(**options | paths)
@@ -65,12 +66,13 @@ def open_corpus(table, *, base, folder):
     return open_documents(hugging_face(name, **where), folder=folder, name=label, **options)
 
 
+MADE = {"synthetic": Synthetic, "trainer": Trainer}
 TOKEN_FILES = ("training", "evaluation")
 PLACE = ("name", "column", "configuration", "split", "files")
 FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as books/*.txt.")
 # Options of each kind.
 KINDS = {
-    "synthetic": keys_of(Synthetic, [field.name for field in fields(Synthetic)]),
+    **{kind: keys_of(of, [field.name for field in fields(of)]) for kind, of in MADE.items()},
     "text": {"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))},
     "tokens": keys_of(open_token_files, (*TOKEN_FILES, "vocabulary", "held_out")),
     "hugging-face": keys_of(hugging_face, PLACE)
