@@ -198,7 +198,7 @@ def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tm
     memory = "bayescaling.training.sweeps.base.free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
-        with pytest.raises(InputError, match=r'needs about .* GiB free; give more `parts`'):
+        with pytest.raises(InputError, match=r"needs about .* GiB free; give more `parts`"):
             kind.train(tiny, tmp_path / "out")
     assert not list((tmp_path / "out" / "runs").glob("*"))
 
