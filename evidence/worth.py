@@ -167,6 +167,6 @@ STUDIES = {
         worth,
         lambda: [(bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus", shared=("sigma",)),
                   bs.load("overtraining_runs"))],
-        {"seed": 1, "simulations": 70, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
+        {"seed": 1, "simulations": 100, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
     )
 }  # fmt: skip

@@ -98,6 +98,8 @@ class _Trainer:
         for name, runs in self.sweep.rounds(self.results):
             self.rounds[name] = runs
             done = [run for run in runs if self._finished(run)]
+            if done:  # a run that ended as its process was killed may not be in the tables
+                self.gather()
             self.shown.stage(name, runs, done)
             left = [run for run in runs if run.name not in self.results]
             (self._here if self.executor is None else self._elsewhere)(left)
