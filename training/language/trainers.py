@@ -25,8 +25,8 @@ HELD_OUT = re.compile(rf"(?:val(?:idation)? loss|validate step:\s*\d+\s+loss):?\
 TRAINED = re.compile(rf"\bloss(?: train)?:?\s+{NUMBER}", re.IGNORECASE)
 NAME = re.compile(r"\{(\w*)\}")
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
-# Seconds between looks at the log, and those that a program has to end after a signal.
-LOOK, ENDING = 0.2, 30.0
+# Seconds between looks at the log, at least, and times as long as the last one took; seconds to end after a signal.
+LOOK, TIMES, ENDING = 0.2, 50, 30.0
 NAMES = (
     *("name", "folder", "d_model", "layers", "heads", "context", "vocabulary", "updates", "warmup", "learning_rate"),
     *("schedule", "optimiser", "decay", "batch_tokens", "sequences", "evaluate_every", "evaluation_tokens", "seed"),
@@ -119,23 +119,26 @@ class Trainer:
         folder.mkdir(parents=True, exist_ok=True)
         path, settings = folder / "trainer.log", _settings(run, folder)
         words = [NAME.sub(lambda match: str(settings[match[1]]), word) for word in shlex.split(self.command)]
-        begun, shown = time.monotonic(), 0
+        begun, shown, took = time.monotonic(), 0, 0.0
         with path.open("ab") as log:
             try:
                 program = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             except OSError as error:
                 raise InputError(f"corpus: command {quoted(words[0])} cannot be started ({error.strerror})") from error
-            while program.poll() is None:
-                time.sleep(LOOK)
-                evaluations = self.evaluations(_lines(path))
-                if len(evaluations) > shown:
-                    guard.progressed()
-                    shown = len(evaluations)
-                    if report:
-                        report(evaluations[-1]["step"], evaluations[-1]["loss_train"])
-                if guard.expired:
-                    _end(program)
-                    return Outcome(PAUSED, evaluations)
+            try:
+                while not _ended(program, max(LOOK, TIMES * took)):
+                    looked = time.monotonic()
+                    evaluations = self.evaluations(_lines(path))
+                    took = time.monotonic() - looked
+                    if len(evaluations) > shown:
+                        guard.progressed()
+                        shown = len(evaluations)
+                        if report:
+                            report(evaluations[-1]["step"], evaluations[-1]["loss_train"])
+                    if guard.expired:
+                        return Outcome(PAUSED, evaluations)
+            finally:
+                _end(program)
         evaluations = self.evaluations(_lines(path))
         self._check(program.returncode, path, evaluations, run.optimisation.updates)
         for one in evaluations:
@@ -172,11 +175,17 @@ def _lines(path):
     return text[: text.rfind("\n") + 1].splitlines()
 
 
+def _ended(program, seconds):
+    """Wait for a program; return whether it ended."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        program.wait(seconds)
+    return program.returncode is not None
+
+
 def _end(program):
-    """End a program and those that it started, after some time by force."""
+    """End a program and those that it started, after some time by force, unless it has ended."""
     for number, patience in ((signal.SIGTERM, ENDING), (signal.SIGKILL, None)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(program.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            program.wait(patience)
-            return
+        if program.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, number)
+            _ended(program, patience)

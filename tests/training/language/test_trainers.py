@@ -1,3 +1,4 @@
+import os
 import sys
 import textwrap
 
@@ -90,6 +91,16 @@ def test_a_program_that_is_stopped_runs_again(tmp_path):
     assert train(sweep(tmp_path, slow), out, device="cpu", progress=False, time_limit=0) is None
     assert [path.name for path in out.glob("checkpoints/*/trainer.log")] == ["trainer.log"]
     assert train(sweep(tmp_path), out, device="cpu", progress=False).attrs["status"] == "finished"
+
+
+def test_a_program_whose_log_cannot_be_read_is_ended(tmp_path):
+    program = "import os, time; print(f'step=1 loss={os.getpid()}x', flush=True); time.sleep(60)"
+    one = sweep(tmp_path, program, pattern=r"step=(?P<step>\d+) loss=(?P<loss_eval>\S+)")
+    with pytest.raises(InputError, match="has no number") as caught:
+        train(one, tmp_path / "out", device="cpu", progress=False)
+    number = int(str(caught.value).partition("loss=")[2].partition("x")[0])
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
 @pytest.mark.parametrize(
