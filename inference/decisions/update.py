@@ -72,9 +72,9 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     Examples
     --------
     >>> import bayescaling as bs
-    >>> runs = bs.load("chinchilla_runs")
-    >>> fit = bs.fit("coupled", runs.iloc[:-2], seed=1, draws=500, tune=500)
-    >>> later = bs.update(fit, runs.iloc[-2:])
+    >>> runs = bs.load("chinchilla_runs").sort_values("training_flop")
+    >>> fit = bs.fit("coupled", runs.iloc[1:], seed=1, draws=500, tune=500)
+    >>> later = bs.update(fit, runs.iloc[:1])
     >>> len(later.rows), later.record["update"]["method"]
     (245, 'weights')
     """
