@@ -70,7 +70,7 @@ def test_intervals_hold_the_truth_of_simulated_tables(rows):
 
 
 def test_a_table_that_cannot_tell_floor_from_exponent_is_reported():
-    law, table = simulated("parameters", 5)
+    law, table = simulated("parameters", 8)
     fit = bs.fit(law, table, seed=1, **SHORT)
     assert trade_off(fit) > 0.9
     sentence = trade_off_sentence(fit)
