@@ -73,6 +73,7 @@ def _point(law, density, model, z):
     return point
 
 
+@pytest.mark.newer
 @pytest.mark.parametrize("name", SOME)
 def test_its_prior_predictive_draws_are_those_of_the_law(built, name, as_written):
     pm = pytest.importorskip("pymc")
