@@ -17,7 +17,11 @@ HEADLINE = (ARCHITECTURES[0], ARCHITECTURES[1], BLOCKS[0], BLOCKS[-1])
 DISJUNCTION = ("ST", "ST+injection", "LT")
 ARITHMETIC = (
     ("Embeddings and architectures, up to 20 digits (figures 3 left, 7)", "addition", _additions(ABACUS, HEADLINE)),
-    ("The same, FIRE and then no positions (figure 3 left)", "addition", _additions(FIRE, HEADLINE) + _additions(NONE, HEADLINE)),
+    (
+        "The same, FIRE and then no positions (figure 3 left)",
+        "addition",
+        _additions(FIRE, HEADLINE) + _additions(NONE, HEADLINE),
+    ),
     ("Up to 10, 20, 30 and 40 digits (figure 3 right)", "addition-sizes", ()),
     ("Sizes of the recurrent block at depth 16 (figures 4, 17)", "addition-blocks", _additions(ABACUS, BLOCKS)),
     ("Injection before the block's first layer alone (figure 19 left)", "addition-first-layer", ()),

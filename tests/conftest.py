@@ -33,8 +33,8 @@ TOGETHER = {
 # Files that take longest of the rest, and laws of the contract.
 LONG = ("test_cli", "test_faults", "test_since_page", "test_compiled", "test_workers", "test_pymc_model", ": lengths",
         ": scores", ": horizons", ": grouped")  # fmt: skip
-# Tests of what PyMC, ArviZ or xarray do, whose versions differ by Python: both run them. The rest of `inference` and the
-# contract run on the newer Python, if there is one.
+# Tests of what PyMC, ArviZ or xarray do, whose versions differ by Python: both run them. The rest of `inference` and
+# the contract run on the newer Python, if there is one.
 BOTH = ("test_fit.py", "test_fitting.py", "test_storage.py", "test_importance.py", "samplers/")
 
 
