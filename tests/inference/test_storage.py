@@ -65,7 +65,10 @@ def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, st
 def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
     with xr.open_datatree(stored, engine="h5netcdf") as tree:
         summary, expected = azs.summary(tree.load(), round_to="none"), azs.summary(fit_default.tree, round_to="none")
-    np.testing.assert_allclose(summary.to_numpy(float), expected.to_numpy(float), rtol=1e-4, atol=1e-6)
+    counts = [name for name in summary if name.startswith("ess")]  # of ranks, which a last digit may exchange
+    np.testing.assert_allclose(summary[counts].astype(float), expected[counts].astype(float), rtol=0.02)
+    summary, expected = (table.drop(columns=counts).to_numpy(float) for table in (summary, expected))
+    np.testing.assert_allclose(summary, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_densities_are_evaluated_again_unless_the_file_is_to_have_them(fit_default, stored, runs):
