@@ -79,7 +79,8 @@ def test_killed_at_any_moment_table_and_log_have_every_finished_run(kind, tiny, 
         assert len(finished) >= number
         with xr.open_dataset(out / "runs.nc", engine="h5netcdf") as table:
             assert finished <= set(table["run"].values.tolist())
-        assert (out / "runs.csv").exists()
+        # Runs of a stage that counts the best rates alone are rows once the stage is done.
+        assert (out / "runs.csv").exists() or 'keep = "best"' in kind.text
         assert finished <= {entry["run"] for entry in logged(out) if entry.get("status") == "finished"}
     with (out / "log.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"run": "cut')
