@@ -50,21 +50,23 @@ LANGUAGE = tuple(
 HEADER = ("experiment", "`--preset`", "runs", "parameters", "compute", "GiB", "hours on an H100")
 
 
-def tables():
-    """Return the tables in Markdown by the name that pages use."""
+def tables(table):
+    """Return the tables by the name that pages use; `table` writes a header and rows in Markdown."""
     taken = evidence("experiments")["result"]
     published = bs.load("published").set_index("quantity")["estimate"]
     percent, exponent = "published, % right beyond training", "published exponent (all, without embeddings)"
     return {
-        "experiments-arithmetic": _table(ARITHMETIC, taken["arithmetic"], percent, "arithmetic", published),
-        "experiments-language": _table(LANGUAGE, taken["language"], exponent, "small_lm", published),
+        "experiments-arithmetic": table(
+            (*HEADER, percent), _rows(ARITHMETIC, taken["arithmetic"], "arithmetic", published)
+        ),
+        "experiments-language": table((*HEADER, exponent), _rows(LANGUAGE, taken["language"], "small_lm", published)),
         "experiments-date": evidence("experiments")["made"],
         "experiments-tiny": f"{sum(of['tiny_finished'] for kind in taken.values() for of in kind.values())} of "
         f"{sum(of['tiny'] for kind in taken.values() for of in kind.values())}",
     }
 
 
-def _table(experiments, taken, last, prefix, published):
+def _rows(experiments, taken, prefix, published):
     rows = []
     for what, preset, quantities in experiments:
         of, values = taken[preset], [published.get(f"{prefix}.{name}") for name in quantities]
@@ -72,5 +74,4 @@ def _table(experiments, taken, last, prefix, published):
         hours, memory = f"{of['hours']:.2g}", f"{of['bytes'] / 2**30:.2g}"
         shown = ", ".join(f"{value:g}" for value in values if value is not None) or "-"
         rows.append((what, f"`{preset}`", of["runs"], f"{low} to {high}", flop(of["flop"]), memory, hours, shown))
-    lines = [(*HEADER, last), ["---"] * (len(HEADER) + 1), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return rows

@@ -147,7 +147,7 @@ def substitutions(headline):
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
-    texts |= experiment_tables.tables()
+    texts |= experiment_tables.tables(table)
     texts |= {f"reference-{name}": _reference(name) for name in ("bs", *NAMESPACES)}
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}

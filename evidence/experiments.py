@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 from dataclasses import replace
+from functools import partial
 
 from bayescaling import training
 from bayescaling.training import arithmetic
@@ -21,7 +22,7 @@ UPDATES, PROBLEMS, TOKENS = 2, 8, 128
 def experiments(parts, **settings):
     """Compute what every preset takes, and train one tiny run for each of its arms, embeddings and architectures."""
     return {
-        kind: {name: parts.entry(f"{kind} {name}", lambda: _taken(kind, name)) for name in names}  # noqa: B023
+        kind: {name: parts.entry(f"{kind} {name}", partial(_taken, kind, name)) for name in names}
         for kind, names in NAMES.items()
     }
 

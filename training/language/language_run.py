@@ -12,9 +12,9 @@ from ..engine.loop import Optimisation
 from ..sweeps import base
 from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .corpora.corpus import Corpus
+from .external_trainer import ExternalTrainer
 from .loss import CHUNK, chosen_route
 from .next_token import task
-from .trainers import Trainer
 from .transformer import Configuration, Decoder
 
 # Times that logits are read or written in an update: made, summed, read again for gradients, and multiplied twice.
@@ -145,12 +145,12 @@ class Run(base.Run):
 
     def check_fits(self, execution, device, precision):
         """Raise `InputError` if training here does not fit into the free memory of a device."""
-        if not isinstance(self.corpus, Trainer):
+        if not isinstance(self.corpus, ExternalTrainer):
             super().check_fits(execution, device, precision)
 
     def trained(self, execution, device, precision, **options):
         """Train the model, or let the program of the corpus do it, as `base.Run.trained` does."""
-        if isinstance(self.corpus, Trainer):
+        if isinstance(self.corpus, ExternalTrainer):
             folder = options["checkpoints"].folder
             return None, self.corpus.train(self, folder, options["guard"], options["report"])
         return super().trained(execution, device, precision, **options)

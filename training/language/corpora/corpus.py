@@ -9,7 +9,7 @@ import torch
 
 from ...engine.fields import check_value
 from ...sweeps.keys import NEEDED, Key, checked, keys_of
-from ..trainers import Trainer
+from ..external_trainer import ExternalTrainer
 from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
 from .text import open_text
@@ -66,7 +66,7 @@ def open_corpus(table, *, base, folder):
     return open_documents(hugging_face(name, **where), folder=folder, name=label, **options)
 
 
-MADE = {"synthetic": Synthetic, "trainer": Trainer}
+MADE = {"synthetic": Synthetic, "trainer": ExternalTrainer}
 TOKEN_FILES = ("training", "evaluation")
 PLACE = ("name", "column", "configuration", "split", "files")
 FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as books/*.txt.")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from bayescaling.errors import InputError
 from bayescaling.training import make_sweep, train
-from bayescaling.training.language.trainers import Trainer
+from bayescaling.training.language.external_trainer import ExternalTrainer
 
 NANOGPT = """\
 number of parameters: 0.80M
@@ -37,7 +37,8 @@ layers, width, updates, every, folder = sys.argv[1:]
 size = 12 * int(layers) * int(width) ** 2
 for step in range(0, int(updates) + 1, int(every)):
     loss = 1.7 + 400 / size**0.34 + 400 / (1 + 512 * step) ** 0.28
-    print(f"step {step}: train loss {loss:.4f}, val loss {loss + 0.01:.4f}", flush=True)
+    end = "\\n" * (step < int(updates))
+    print(f"step {step}: train loss {loss:.4f}, val loss {loss + 0.01:.4f}", flush=True, end=end)
 """
 
 
@@ -58,7 +59,7 @@ def sweep(tmp_path, program=PROGRAM, **corpus):
     ("log", "trained"), [(NANOGPT, (2.4612, 2.2101)), (LITGPT, (2.461, 2.21)), (TORCHTITAN, (2.4612, 2.2101))]
 )
 def test_logs_of_public_trainers_are_read(log, trained):
-    evaluations = Trainer(64, "train").evaluations(log.splitlines())
+    evaluations = ExternalTrainer(64, "train").evaluations(log.splitlines())
     assert [one["step"] for one in evaluations] == [100, 200]
     assert [one["loss_eval"] for one in evaluations] == [2.4801, 2.2313]
     assert tuple(one["loss_train"] for one in evaluations) == trained
@@ -66,7 +67,7 @@ def test_logs_of_public_trainers_are_read(log, trained):
 
 def test_a_pattern_reads_other_logs():
     pattern = r"update=(?P<step>\d+) held_out=(?P<loss_eval>\S+)"
-    trainer = Trainer(64, "train", pattern)
+    trainer = ExternalTrainer(64, "train", pattern)
     lines = ["update=10 held_out=3.5", "step 20: train loss 1.0, val loss 1.0"]
     (only,) = trainer.evaluations(lines)
     assert (only["step"], only["loss_eval"]) == (10, 3.5) and np.isnan(only["loss_train"])
@@ -86,7 +87,7 @@ def test_another_program_trains_a_sweep(tmp_path):
 
 
 def test_a_program_that_is_stopped_runs_again(tmp_path):
-    slow = PROGRAM.replace("for step", "import time\nfor step").replace("flush=True)", "flush=True); time.sleep(0.3)")
+    slow = PROGRAM.replace("for step", "import time\nfor step").replace("end=end)", "end=end); time.sleep(0.3)")
     out = tmp_path / "out"
     assert train(sweep(tmp_path, slow), out, device="cpu", progress=False, time_limit=0) is None
     assert [path.name for path in out.glob("checkpoints/*/trainer.log")] == ["trainer.log"]

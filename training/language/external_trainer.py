@@ -34,7 +34,7 @@ NAMES = (
 
 
 @dataclass(frozen=True)
-class Trainer:
+class ExternalTrainer:
     """Another program that trains the models of a sweep, on text that it has.
 
     Parameters
@@ -50,9 +50,9 @@ class Trainer:
 
     Examples
     --------
-    >>> from bayescaling.training.language.trainers import Trainer
+    >>> from bayescaling.training.language.external_trainer import ExternalTrainer
     >>> log = ["step 0: train loss 3.9, val loss 3.9", "step 50: train loss 2.25, val loss 2.5"]
-    >>> Trainer(64, "train").evaluations(log)
+    >>> ExternalTrainer(64, "train").evaluations(log)
     [{'step': 50, 'loss_eval': 2.5, 'loss_train': 2.25}]
     """
 
@@ -120,7 +120,8 @@ class Trainer:
         path, settings = folder / "trainer.log", _settings(run, folder)
         words = [NAME.sub(lambda match: str(settings[match[1]]), word) for word in shlex.split(self.command)]
         begun, shown, took = time.monotonic(), 0, 0.0
-        with path.open("ab") as log:
+        with path.open("ab", buffering=0) as log:
+            log.write(b"\n")  # a program that was stopped may have left a part of a line
             try:
                 program = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             except OSError as error:
@@ -128,7 +129,7 @@ class Trainer:
             try:
                 while not _ended(program, max(LOOK, TIMES * took)):
                     looked = time.monotonic()
-                    evaluations = self.evaluations(_lines(path))
+                    evaluations = self.evaluations(_lines(path)[:-1])
                     took = time.monotonic() - looked
                     if len(evaluations) > shown:
                         guard.progressed()
@@ -170,9 +171,8 @@ def _settings(run, folder):
 
 
 def _lines(path):
-    """Read the whole lines of a log, without colours' bytes that are not text."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return text[: text.rfind("\n") + 1].splitlines()
+    """Read the lines of a log, of which the last may be in writing; bytes that are not text are replaced."""
+    return path.read_text(encoding="utf-8", errors="replace").split("\n")
 
 
 def _ended(program, seconds):
