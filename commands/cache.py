@@ -1,4 +1,4 @@
-"""The command ``cache``: cached results of reports."""
+"""The command ``cache``: cached results of reports and fits."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from . import options, tables
 
 
 def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False, json: options.Json = False):
-    """Show the cached results of reports, from which an interrupted report resumes, or delete them."""
+    """Show the cached results of reports and fits, from which an interrupted report resumes, or delete them."""
     from ..datasets.wording import plural
     from ..reports.cache import store
 
@@ -18,4 +18,4 @@ def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False
         tables.print_json({"folder": str(store.folder()), "results": len(results), "bytes": size, "cleared": clear})
         return
     deleted = "deleted: " if clear else ""
-    print(f"{deleted}{plural(len(results), 'result')} of reports, {size / 1e6:.1f} MB, in {store.folder()}")
+    print(f"{deleted}{plural(len(results), 'result')} of reports and fits, {size / 1e6:.1f} MB, in {store.folder()}")

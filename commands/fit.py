@@ -1,5 +1,6 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
+import pickle
 from pathlib import Path
 from typing import Annotated
 
@@ -31,27 +32,21 @@ def fit(
     *,
     fitting,
 ):
-    """Fit a law, by default the coupled one, to a table of runs with NUTS."""
+    """Fit a law, by default the coupled one, to a table of runs with NUTS; what was fitted before is in the cache."""
     chosen, table = parsing.law_and_table(law, data, fitting, out)
     # These imports take long, so they follow the checks of the table.
-    from ..inference import fit as fit_law
-    from ..inference.checks.wider_laws import suggestion, worth_trying
-    from ..inference.progress_messages import say
+    from ..inference.record import origins
     from ..reports import results
-    from ..reports.entries import fit_entry
+    from ..reports.cache.stages import Stages
 
-    showing = tables.interactive(fitting.json)
     settings = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
-    with tables.verdict_later(unless=fitting.json):
-        fitted = fit_law(chosen, table, progress=showing, **settings)
-    say("checking the fit: leave-one-out, robust errors, tests of misfit", showing)
-    fitted.loo(progress=showing)
-    entry = fit_entry(fitted, seed=fitting.seed)
-    if worth_trying(fitted):
-        say("fitting what may fit better", showing)
-        others = fitted.wider_laws(most=2, seed=fitting.seed, progress=showing)
-        entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
+    showing = tables.interactive(fitting.json)
+    with Stages(["fit", "checks"], False, law=origins(chosen, table), **settings) as stage:
+        with tables.verdict_later(unless=fitting.json):
+            fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
+        computed, entry = stage("checks", lambda: _judged(fitted, fitting.seed, showing))
     if out:
+        fitted.computed |= pickle.loads(computed)
         fitted.save(out)
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
@@ -60,6 +55,29 @@ def fit(
     title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
     _print(title, entry, fitted.record["diagnostics"])
     tables.print_written(out)
+
+
+def _fitted(law, table, showing, settings):
+    from ..inference import fit as fit_law
+
+    return fit_law(law, table, progress=showing, **settings)
+
+
+def _judged(fitted, seed, showing):
+    """Check a fit and try laws that may fit better; returns what the fit computed, pickled, and its entry."""
+    from ..inference.checks.wider_laws import suggestion, worth_trying
+    from ..inference.progress_messages import say
+    from ..reports.entries import fit_entry
+
+    say("checking the fit: leave-one-out, robust errors, tests of misfit", showing)
+    fitted.loo(progress=showing)
+    entry = fit_entry(fitted, seed=seed)
+    if worth_trying(fitted):
+        say("fitting what may fit better", showing)
+        others = fitted.wider_laws(most=2, seed=seed, progress=showing)
+        entry |= {"alternatives": list(others), "suggestion": suggestion(fitted, others)}
+    # What the fit computed is an object of ArviZ, whose import takes a second: a file alone needs it.
+    return pickle.dumps(fitted.light), entry
 
 
 def _print(title, entry, diagnostics):

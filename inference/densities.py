@@ -87,8 +87,7 @@ def selection(fit):
 
 def selected(fit):
     """Return the draws that `selection` names, a `Draws`."""
-    some = selection(fit)
-    return fit.draws if some.step == 1 else fit.draws.from_real_line(fit.draws.real_line().isel(draw=some))
+    return fit.draws.thinned(selection(fit).step)
 
 
 def blocks(fit):

@@ -16,6 +16,11 @@ def table_entry(rows):
     return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
 
 
+def origins(law, table):
+    """Return all that a fit follows from but seed, sampler and settings, in plain values."""
+    return {"name": law.name, "options": law.options, "data": table_entry(law.rows(table))}
+
+
 def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics, log_likelihood):
     """Make the record of a fit, in plain values."""
     return {

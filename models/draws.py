@@ -202,6 +202,10 @@ class Draws:
         """Return draws at coordinates `z` as `real_line` gives them, of the same rows."""
         raise NotImplementedError
 
+    def thinned(self, stride):
+        """Return every `stride`-th draw of each chain."""
+        return self if stride == 1 else self.from_real_line(self.real_line().isel(draw=slice(None, None, stride)))
+
     def unit_log_likelihood(self, i):
         """Return the log density of unit `i`, (chain, draw)."""
         return self.log_likelihood().isel({self.law.unit: i}, drop=True)

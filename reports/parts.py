@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from . import results
 from .output import judge_chains
 from .pages import SHOWN
-from .pages.front import answers, claims, optimum_grid
+from .pages.front import answers, claims
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,6 @@ class Part:
         Records of its fits by name: of those in the folder, and of others that its numbers depend on.
     studies : tuple of str
         Names of the long studies that it shows.
-    optimum : dict or None
-        From `optimum_grid`.
     sections : list of dict
         As `Page.sections` returns them; empty where they are still to be drawn.
     """
@@ -34,7 +32,6 @@ class Part:
     saved: dict
     unsaved: dict
     studies: tuple
-    optimum: dict | None
     sections: list
 
     @classmethod
@@ -47,7 +44,6 @@ class Part:
             {name: fit.record for name, fit in findings.posteriors.items()},
             {name: fit.record for name, fit in findings.unsaved.items()},
             findings.studies,
-            optimum_grid(findings.document, findings.posteriors),
             sections,
         )
 
@@ -76,8 +72,7 @@ def document_of(parts, published, seconds):
     judge_chains(document, saved | unsaved)
     document["answers"] = answers(document)
     document["claims"] = claims(document, published)
-    document["optimum"] = next((part.optimum for part in parts if part.optimum), None)
-    return document
+    return {"optimum": None} | document
 
 
 def shown(parts, document):

@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import app, main
 from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.reports.cache import store
 from bayescaling.reports.pages import PAGES
 
 pytestmark = pytest.mark.filterwarnings(
@@ -166,6 +167,20 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
     assert (record["seed"], record["draws"], record["chains"], record["sampler"]) == (7, 200, 2, "nutpie")
     assert (document["data"], document["rows"], document["noise"]) == ("chinchilla_runs", 245, "student_t")
     assert fit.loo().elpd == pytest.approx(document["elpd_loo"], rel=1e-9)
+
+
+def test_the_same_fit_again_is_that_of_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "folder", lambda: tmp_path / "cache")
+    few = ("fit", "chinchilla", "--draws", "20", "--tune", "20", "--chains", "2")
+    results = [call(*few, *more, folder=tmp_path) for more in (("--json",), ("--json",), ("--json", "--seed", "2"))]
+    first, again, other = (json.loads(result.out) for result in results)
+    assert first == again and first["provenance"]["seed"] != other["provenance"]["seed"]
+    assert results[0].err == results[1].err and "did not converge" in results[0].err
+    assert len(store.listed()) == 4  # of each seed the fit and its checks
+    call(*few, "--out", "f.nc", folder=tmp_path)
+    fit = bs.open(tmp_path / "f.nc")
+    assert len(store.listed()) == 4
+    assert fit.computed["verdict"]["verdict"] == first["verdict"]["verdict"]
 
 
 def test_fit_in_words(fits):

@@ -30,6 +30,7 @@ MISFIT = 0.01  # our choice: below it a law does not fit
 DRAWS_USED = 400
 FEW_DRAWS = 100  # of tables with more than `LARGE` values under `DRAWS_USED` draws, whose posterior is narrow
 LARGE = 10_000_000  # 25,000 rows
+MOST_VALUES = 2_500_000  # of rows under draws whose LOO-PIT is computed: beyond, from some of the draws
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
 BY_COLUMN = "means by column "
@@ -233,4 +234,6 @@ def loo_pit(fit):
     result = importance_sampling(fit)
     if not is_held(fit):
         return fit.computed[STORED]["pit"].values
-    return fit.once("loo_pit", lambda: left_out_cdf(fit.draws, slice(None), result.log_weights))
+    stride = -(-result.log_weights.size // MOST_VALUES)
+    log_weights = result.log_weights.isel(draw=slice(None, None, stride))
+    return fit.once("loo_pit", lambda: left_out_cdf(fit.draws.thinned(stride), slice(None), log_weights))

@@ -24,7 +24,7 @@ LARGEST = 250_000_000  # bytes of all results; those that were used longest ago 
 SUFFIX = ".stage"
 TIMES = "times.json"
 PACKAGE, NAME = Path(__file__).parents[2], __name__.partition(".")[0]  # a checkout may be in a folder of any name
-FOLDERS = ("datasets", "inference", "models", "reports", "training")  # all files that a report is made of
+FOLDERS = ("commands", "datasets", "inference", "models", "reports", "training")  # all files that results are made of
 DRAWING = ("plotly", "jinja2")
 
 

@@ -91,19 +91,13 @@ def make_ahead(names, out, written, preview, shown, **choice):
             watch = executor.submit(_watch, folder, shown, preview, over)
             try:
                 shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
-                for posteriors, stage_keys in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
+                for posteriors, stage_keys in mapped(_make, shared, apart):
                     written.update(posteriors)
                     keys.update(stage_keys)
             finally:
                 over.set()
         watch.result()
     return keys
-
-
-def _length(names):
-    """Return the seconds that the stages of some pages took here, and how many they are, where that is not known."""
-    times, stages = store.times(), [stage for name in names for stage in PAGES[name].stages]
-    return sum(times.get(stage, 0.0) for stage in stages), len(stages)
 
 
 def _make(shared, names):

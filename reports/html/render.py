@@ -1,6 +1,7 @@
 """One self-contained HTML page from parts, each a question with sections of text, figures and tables."""
 
 import base64
+import functools
 import gzip
 import json
 import re
@@ -120,7 +121,6 @@ def render(title, parts, document, warned, front=None, coming=()):
         Titles of parts that are not ready; a browser loads the page again until there are none.
     """
     import plotly.io as pio
-    from plotly.offline import get_plotlyjs
 
     anchor = Anchors()
     for name in PLACES:
@@ -144,12 +144,7 @@ def render(title, parts, document, warned, front=None, coming=()):
     } if front else {"front": None}  # fmt: skip
     shown = [_part(part, name, anchor, block) for part, name in zip(parts, names, strict=True)]
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], today[:4])
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["linked"] = linked
-    return environment.get_template(TEMPLATE).render(
+    return _template().render(
         **screen,
         title=title,
         parts=shown,
@@ -168,8 +163,25 @@ def render(title, parts, document, warned, front=None, coming=()):
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         template=_script(pio.templates[LOOK].to_plotly_json()),
         optimum=_script(document["optimum"]) if document.get("optimum") else "",
-        plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode() if block.drawn else "",
+        plotly=_packed_plotly() if block.drawn else "",
     )
+
+
+@functools.cache
+def _template():
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters["linked"] = linked
+    return environment.get_template(TEMPLATE)
+
+
+@functools.cache
+def _packed_plotly():
+    from plotly.offline import get_plotlyjs
+
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
 
 
 def _source(answer, document, today):

@@ -108,7 +108,6 @@ PAGES = {
     page.name: page
     for page in (
         Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
-        Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
         Page(
             "embeddings",
             "Do embeddings explain Kaplan against Chinchilla?",
@@ -124,12 +123,6 @@ PAGES = {
             ("embeddings",),
         ),
         Page(
-            "arithmetic",
-            "Do Abacus embeddings generalise in length?",
-            "arithmetic",
-            ("arithmetic_runs", "arithmetic_offsets"),
-        ),
-        Page(
             "progress",
             "How fast do algorithms improve?",
             "progress",
@@ -143,7 +136,15 @@ PAGES = {
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
             lastly=("progress",),
         ),
+        Page(
+            "arithmetic",
+            "Do Abacus embeddings generalise in length?",
+            "arithmetic",
+            ("arithmetic_runs", "arithmetic_offsets"),
+        ),
+        Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
     )
 }
-# In which order they are shown; they are made in the order above, later ones from posteriors of earlier ones.
+# In which order they are shown; they are made in the order above: later ones from posteriors of earlier ones, and the
+# shortest last, so that two processes end at about the same time.
 SHOWN = ("progress", "since", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

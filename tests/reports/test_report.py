@@ -232,7 +232,7 @@ def test_the_recommended_optimum_is_one_row_and_its_grid_that_of_allocate(page, 
     assert optimum["law"] == "coupled"
     rows = page.table_with("N* at 1e24 FLOP")
     assert [name for name in rows if "recommended" in name] == ["coupled (recommended)"]
-    places = [40, 140]
+    places = [20, 70]
     at = posteriors["coupled"].allocate(10.0 ** np.array([optimum["log10_compute"][i] for i in places]))
     for name in ("parameters", "tokens", "tokens_per_parameter"):
         q = at[name].quantile([0.025, 0.5, 0.975], ("chain", "draw")).transpose("compute", "quantile").values

@@ -8,8 +8,8 @@ from ....inference.estimands.quoted_loss import loss_off_optimum
 from ....models.draws import DRAWS
 from ...drawing import optimum
 
-BUDGETS = np.logspace(17, 28, 221)
-BELOW, ABOVE, A_DECADE = 1.0, 6.0, 20  # decades below and above the runs of a custom table, and budgets in each
+BUDGETS = np.logspace(17, 28, 111)
+BELOW, ABOVE, A_DECADE = 1.0, 6.0, 10  # decades below and above the runs of a custom table, and budgets in each
 QUANTILES = (0.025, 0.5, 0.975)
 DECIMALS = 4
 RULE = 20.0  # tokens per parameter, the rule of thumb
@@ -29,11 +29,9 @@ def optimum_grid(document, fits):
 
     Returns
     -------
-    dict or None
-        As `budget_grid` returns; None where there is no optimum.
+    dict
+        As `budget_grid` returns.
     """
-    if "allocation" not in document:
-        return None
     names = [optimum.preferred(document), *optimum.rivals(document)]
     return budget_grid(fits, {name: f"the {optimum.NAMES[name]} law" for name in names}, BUDGETS)
 

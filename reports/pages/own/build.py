@@ -6,7 +6,7 @@ from pathlib import Path
 from ....datasets import KINDS
 from ....errors import InputError
 from ....inference import compare, fit, fitting
-from ....inference.record import table_entry
+from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
@@ -30,7 +30,7 @@ def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, 
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check_backdrop(chosen, backdrop)
     prepare(Path(out))
-    follows = {law.label: _followed(law, law.rows(table)) for law in chosen}
+    follows = {law.label: origins(law, table) for law in chosen}
     options = {"seed": seed, "sampler": sampler, **settings}
     choice = {"fresh": fresh, "module": fitting.__name__, "options": options}
     with Stages([f"fit {name}" for name in follows], progress, **choice) as stage:
@@ -40,11 +40,6 @@ def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, 
         }
     before = {"seconds": stage.seconds, "warned": stage.warned}
     return report_fits(out, fits, backdrop=backdrop, progress=progress, fresh=fresh, **before)
-
-
-def _followed(law, rows):
-    """Return all that a fit follows from but the options of the sampler."""
-    return {"name": law.name, "options": law.options, "priors": law.described_priors(), "data": table_entry(rows)}
 
 
 def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()):
