@@ -46,7 +46,7 @@ def _made(out, pages, key, progress, **choice):
         for page in chosen:
             findings = page.analyse(stage, published, posteriors, **options)
             posteriors |= findings.posteriors
-            parts.append(Part.of(page, findings, page.drawn(stage, findings, published, pages)))
+            parts.append(Part.of(page, findings, *page.drawn(stage, findings, published, pages)))
         stage.show("page")
         document = document_of(parts, published, stage.seconds)
         write(out, document, posteriors, TITLE, shown(parts, document), stage.warned, front(document), written=written)

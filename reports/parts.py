@@ -24,6 +24,8 @@ class Part:
         Names of the long studies that it shows.
     sections : list of dict
         As `Page.sections` returns them; empty where they are still to be drawn.
+    optimum : dict or None
+        From `optimum_grid`; None where the page has no optimum or is still to be drawn.
     """
 
     name: str
@@ -33,10 +35,11 @@ class Part:
     unsaved: dict
     studies: tuple
     sections: list
+    optimum: dict | None
 
     @classmethod
-    def of(cls, page, findings, sections):
-        """Return the part of a page, from its `Findings` and its sections."""
+    def of(cls, page, findings, sections=(), optimum=None):
+        """Return the part of a page, from its `Findings` and what `Page.drawn` returns."""
         return cls(
             page.name,
             page.title,
@@ -44,7 +47,8 @@ class Part:
             {name: fit.record for name, fit in findings.posteriors.items()},
             {name: fit.record for name, fit in findings.unsaved.items()},
             findings.studies,
-            sections,
+            list(sections),
+            optimum,
         )
 
 
@@ -72,7 +76,8 @@ def document_of(parts, published, seconds):
     judge_chains(document, saved | unsaved)
     document["answers"] = answers(document)
     document["claims"] = claims(document, published)
-    return {"optimum": None} | document
+    document["optimum"] = next((part.optimum for part in parts if part.optimum), None)
+    return document
 
 
 def shown(parts, document):

@@ -31,8 +31,9 @@ TOGETHER = {
     "lengths": ("lengths", "test_bridge.py", "inference/scores", "test_evaluations_and_counts_have_pages"),
 }
 # Files that take longest of the rest, and laws of the contract.
-LONG = ("test_cli", "test_faults", "test_since_page", "test_compiled", "test_workers", "test_pymc_model", ": lengths",
-        ": scores", ": horizons", ": grouped")  # fmt: skip
+LONG = ("test_cli", "scores/test_law", "test_plots", "test_own", "test_sweeps", "test_faults", "test_since_page",
+        "test_compiled", "test_workers", "test_pymc_model", ": lengths", ": scores", ": horizons",
+        ": grouped")  # fmt: skip
 # Tests of what PyMC, ArviZ or xarray do, whose versions differ by Python: both run them. The rest of `inference` and
 # the contract run on the newer Python, if there is one.
 BOTH = ("test_fit.py", "test_fitting.py", "test_storage.py", "test_importance.py", "samplers/")
@@ -126,7 +127,9 @@ def _group(nodeid):
     path, _, test = nodeid.partition("::")
     if path.endswith("test_contract.py"):
         return f"{path}: {test.partition('[')[2].partition('-plot_')[0].rstrip(']')}"
-    return next((group for group, names in TOGETHER.items() if any(name in nodeid for name in names)), path)
+    # Values of parameters do not count: the tests of a file that have one named after a group share what the others do.
+    named = ((group, name) for group, names in TOGETHER.items() for name in names)
+    return next((group for group, name in named if name in f"{path}::" or test.startswith(name)), path)
 
 
 def _place(nodeid):

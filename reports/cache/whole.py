@@ -112,9 +112,9 @@ def _make(shared, names):
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])
             whole = page.taken(every) <= set(names)
-            sections = page.drawn(stage, findings, published, every) if whole else []
+            drawn = page.drawn(stage, findings, published, every) if whole else ()
             with written_whole(folder / f"{page.name}{PART}") as partial:
-                partial.write_bytes(pickle.dumps(Part.of(page, findings, sections)))
+                partial.write_bytes(pickle.dumps(Part.of(page, findings, *drawn)))
             write_posteriors(out, findings.posteriors)
             posteriors |= findings.posteriors
     return list(posteriors), stage.keys

@@ -78,9 +78,13 @@ class Page:
         return pages.union(*(PAGES[name].taken(names) for name in pages))
 
     def drawn(self, stage, findings, published, names):
-        """Return `sections`, made now or read from the cache, in a report of the pages named."""
-        taken = sorted(self.taken(names))
-        return stage(self.drawing, lambda: self.sections(findings, published), taken=taken)
+        """Return `sections` and the optimum by budget, made now or from the cache, in a report of the pages named."""
+        from .front.budget import optimum_grid
+
+        def make():
+            return self.sections(findings, published), optimum_grid(findings.document, findings.posteriors)
+
+        return stage(self.drawing, make, taken=sorted(self.taken(names)))
 
     def sections(self, findings, published):
         """Return the sections of the page, in order.
@@ -145,6 +149,6 @@ PAGES = {
         Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
     )
 }
-# In which order they are shown; they are made in the order above: later ones from posteriors of earlier ones, and the
+# In which order they are shown. They are made in the order above: later ones from posteriors of earlier ones, the
 # shortest last, so that two processes end at about the same time.
 SHOWN = ("progress", "since", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

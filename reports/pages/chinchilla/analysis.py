@@ -14,7 +14,6 @@ from ...entries import fit_entry
 from ...findings import Findings
 from ...laws import CHINCHILLA as MAIN
 from ...laws import DEFAULT, LAWS, PLANNED
-from ..front.budget import optimum_grid
 from .estimators import point_estimates
 
 NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly optimal
@@ -102,7 +101,7 @@ def _document(findings, published):
         **{f"{name}_without_highest_5": p["constants"] for name, p in findings.trimmed.items()},
         **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.points.envelopes.items()},
     }
-    return document | {"optimum": optimum_grid(document, findings.fits)}
+    return document
 
 
 def published_entries(fit, published):

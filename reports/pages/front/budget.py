@@ -29,9 +29,11 @@ def optimum_grid(document, fits):
 
     Returns
     -------
-    dict
-        As `budget_grid` returns.
+    dict or None
+        As `budget_grid` returns; None where there is no optimum.
     """
+    if "allocation" not in document:
+        return None
     names = [optimum.preferred(document), *optimum.rivals(document)]
     return budget_grid(fits, {name: f"the {optimum.NAMES[name]} law" for name in names}, BUDGETS)
 

@@ -358,7 +358,7 @@ def test_what_an_option_adds_is_recovered(options, added, scores_design):
     truth = large.truth | spreads | added
     known_draws = law.known_draws(truth, law.reference(rows), rows, rng)
     table = rows.assign(score=known_draws.replicate(rng).values[0, 0])
-    posterior = bs.fit(law, table, seed=1, draws=1200, tune=800, chains=2)["posterior"]
+    posterior = bs.fit(law, table, seed=1, draws=500, tune=600, chains=2)["posterior"]
     for name in (*added, "capability_sd", "compute_slope", "yearly_gain"):
         z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
         assert abs(z) < 3.5, name
@@ -415,7 +415,7 @@ def test_noise_is_that_besides_the_questions():
     by_items = {}
     for columns in (["items"], []):
         read = bs.read(table[["model", "benchmark", "score", *columns]], kind="scores")
-        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=500, tune=700)
+        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=250, tune=500, chains=2)
         noise = fit["posterior"]["noise"].median(("chain", "draw")).to_series()
         by_items[bool(columns)] = noise[table[few]["benchmark"].unique()]
     assert by_items[True].between(0.015, 0.05).all() and (by_items[False] > 0.05).all()
