@@ -15,6 +15,7 @@ from bayescaling.inference.fitter import fitter_of
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import widths
+from bayescaling.reports.cache import store
 
 # Fixtures with these names compile and sample, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
@@ -45,6 +46,15 @@ def figures_closed():
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    """Cache results of stages in a folder for each module of tests, apart from those of the user."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "folder", lambda: folder)
+        yield folder
 
 
 @pytest.fixture(scope="session")

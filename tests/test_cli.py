@@ -173,13 +173,13 @@ def test_the_same_fit_again_is_that_of_the_cache(fits, monkeypatch, tmp_path):
     monkeypatch.setattr(store, "folder", lambda: tmp_path)
     fit = ("fit", "kaplan", *SHORT, "--data", "mine.csv")
     first = json.loads(succeeded(*fit, "--json", folder=fits))
-    made = store.listed()
-    assert len(made) == 2  # the fit and its checks
+    results = store.listed()
+    assert len(results) == 2  # the fit and its checks
     assert json.loads(succeeded(*fit, "--json", "--out", "again.nc", folder=fits)) == first
     again = bs.open(fits / "again.nc")
     (fits / "again.nc").unlink()
     assert again.computed["verdict"]["verdict"] == first["verdict"]["verdict"]
-    assert {path for path, _, _ in store.listed()} == {path for path, _, _ in made}
+    assert {path for path, _, _ in store.listed()} == {path for path, _, _ in results}
     other = json.loads(succeeded(*fit, "--json", "--seed", "2", folder=fits))
     assert other["elpd_loo"] != first["elpd_loo"] and len(store.listed()) == 4
 

@@ -20,15 +20,6 @@ from bayescaling.reports.pages.chinchilla import analysis
 SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    """Cache results of stages in a folder for each module of tests, since tests change the code of a page."""
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "folder", lambda: folder)
-        yield folder
-
-
 class Structure(HTMLParser):
     """Elements of a page in order: their tags, attributes and texts."""
 
