@@ -35,10 +35,10 @@ def simulated(rows, seed=1):
     )
 
 
-def measured(command):
-    """Seconds and peak resident bytes of a process."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sys.stderr, text=True)
+def measured(command, cache):
+    """Seconds and peak resident bytes of a process with a separate cache."""
+    start, environment = time.perf_counter(), os.environ | {"XDG_CACHE_HOME": cache}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sys.stderr, text=True, env=environment)
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status:
@@ -58,7 +58,9 @@ def main():
         for rows in options.rows:
             simulated(rows).to_csv(table, index=False)
             command = [sys.executable, "-m", "bayescaling.commands.cli", "fit", "chinchilla", "--data", str(table)]
-            seconds, peak, printed = measured([*command, "--draws", str(options.draws), "--out", str(out), "--json"])
+            seconds, peak, printed = measured(
+                [*command, "--draws", str(options.draws), "--out", str(out), "--json"], folder
+            )
             measures = seconds, peak, out.stat().st_size
             first = first or measures
             sampling = bs.open(out).record["seconds"]["sample"]

@@ -83,19 +83,19 @@ def medians(command, repeats, *, cold=True, status=0):
 
 
 def commands(options):
-    """Measure commands: seconds in the first process and in the second, and CPU seconds there."""
+    """Measure commands: seconds and CPU seconds with an empty cache, and with that which a first process left."""
     repeats, refusal = options.repeats, [*CLI, "fit", "chinchilla", "--data", "missing.csv"]
     single = {
         "`import bayescaling`": medians([sys.executable, "-c", "import bayescaling"], repeats),
         "`bayescaling --help`": medians([*CLI, "--help"], repeats),
         "a refusal (`fit` of a missing file)": medians(refusal, repeats, status=2),
     }
-    rows = [(name, seconds, None, cpu) for name, (seconds, cpu, _) in single.items()]
+    rows = [(name, seconds, cpu, None, None) for name, (seconds, cpu, _) in single.items()]
     for name, times in (("fit chinchilla", repeats), ("compare progress", 1)):
         command = [*CLI, *name.split()]
         cold, warm = (medians(command, times, cold=cold) for cold in (True, False))
-        rows.append((f"`{name}`", cold[0], warm[0], warm[1]))
-    return table(["seconds, medians", "first process", "second process", "CPU seconds of the latter"], rows)
+        rows.append((f"`{name}`", *cold[:2], *warm[:2]))
+    return table(["medians", "seconds, empty cache", "CPU seconds", "seconds, again", "CPU seconds"], rows)
 
 
 def reports(options):
