@@ -170,12 +170,14 @@ def follow(sample, theta, here, delta, target):
 def coarse_minimum(sample, theta, floor):
     """Minimise from an arbitrary start, at a delta of at least `floor` and wide enough to see no kinks.
 
-    The point, its `Expansion` and its delta are returned.
+    The point, its `Expansion` and its delta are returned. Above `floor` the delta is a power of two, so that starts
+    that lead to one minimum end at one point.
     """
     delta = max(floor, float(np.median(np.abs(sample.residuals(theta)))))
-    theta, here = minimise(sample, theta, delta, iterations=200)
-    narrower = max(floor, min(delta, float(np.abs(here.residuals).max())))
-    return theta, expand(sample, theta, narrower), narrower
+    theta, _ = minimise(sample, theta, delta, iterations=200)
+    narrower = max(floor, min(delta, float(np.abs(sample.residuals(theta)).max())))
+    narrower = max(floor, 2.0 ** np.floor(np.log2(narrower)))
+    return *minimise(sample, theta, narrower, iterations=200), narrower
 
 
 def profile_scale(residuals, threshold):

@@ -33,6 +33,7 @@ START_GRID = {
 NARROWEST = 1e-10  # Narrowest quadratic zone in log loss, well above the rounding of a residual.
 OPTIMAL = 1e-5  # Largest relative gradient of a minimum; a single run among 245 pulls 4e-3.
 FLAT = 1e-6  # Scaled eigenvalue of a flat direction over delta: curvature is that small where residuals vanish.
+ALIKE = 1e-6  # Largest difference of a logarithm or an exponent between two coarse minima that are one.
 SAME = 1e-6  # Relative difference of two objectives below which they are one optimum.
 ROUNDS = 200
 
@@ -125,8 +126,7 @@ def fit_huber(
     check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)
     sample, centre = _sample(runs, drop_highest)
     points = _starts(starts, sample, centre)
-    solve = _solve_free if scale == "free" else _solve_fixed
-    solutions = [solve(sample, theta, float(threshold)) for theta in points]
+    solutions = _solutions(sample, points, float(threshold), free=scale == "free")
     fit = _summary(solutions, sample, centre, threshold, runs)
     if not fit.converged or min(fit["alpha"], fit["beta"]) <= 0:
         warnings.warn(f"fit_huber: {fit.message}", DiagnosticWarning, stacklevel=2)
@@ -197,8 +197,21 @@ def _screened(number, sample, centre):
     return [point for _, _, point in ranked[:number]]
 
 
-def _solve_fixed(sample, theta, threshold):
-    theta, here, delta = huber.coarse_minimum(sample, theta, threshold)
+def _solutions(sample, points, threshold, *, free):
+    """Solve from each start; of those that lead to one coarse minimum, the first is followed for all."""
+    solve, floor = (_solve_free, NARROWEST) if free else (_solve_fixed, threshold)
+    solutions, followed = [], []
+    for point in points:
+        theta, here, delta = huber.coarse_minimum(sample, point, floor)
+        alike = (end for other, width, end in followed if width == delta and np.abs(theta - other).max() <= ALIKE)
+        solution = next(alike, None) or solve(sample, theta, here, delta, threshold)
+        solutions.append(solution)
+        if here.optimality <= OPTIMAL:
+            followed.append((theta, delta, solution))
+    return solutions
+
+
+def _solve_fixed(sample, theta, here, delta, threshold):
     if here.optimality <= OPTIMAL:
         theta, here = huber.follow(sample, theta, here, delta, threshold)
     else:
@@ -206,12 +219,11 @@ def _solve_fixed(sample, theta, threshold):
     return _Solution(theta, None, threshold * here.value, here.optimality, _least_eigenvalue(here.hessian), threshold)
 
 
-def _solve_free(sample, theta, threshold):
+def _solve_free(sample, theta, here, delta, threshold):
     """Alternate between the scale of greatest likelihood and the constants at that scale.
 
     Below `NARROWEST` the rounding of the residuals would decide the constants, so the scale is held there.
     """
-    theta, here, delta = huber.coarse_minimum(sample, theta, NARROWEST)
     if here.optimality <= OPTIMAL:
         for _ in range(ROUNDS):
             target = max(NARROWEST, threshold * huber.profile_scale(here.residuals, threshold))
