@@ -123,10 +123,10 @@ def remove_partial(folder, name=None):
     # Without locks it is unknown which of them are in use.
     for leftover in Path(folder).glob(f"{named}{SUFFIX}") if fcntl is not None else ():
         with contextlib.suppress(OSError):
-            lock = _lock(leftover, wait=False)
-            if lock is not None:
+            held = lock(leftover, wait=False)
+            if held is not None:
                 shutil.rmtree(leftover, ignore_errors=True)
-                os.close(lock)
+                os.close(held)
 
 
 def sha256_of_file(path):
@@ -138,22 +138,22 @@ def sha256_of_file(path):
 @contextlib.contextmanager
 def _locked_folder(path):
     """Yield a new, locked folder in the folder of `path`, which is removed at the end."""
-    folder, lock = None, None
+    folder, held = None, None
     try:
         # Another process may remove the folder before it is locked.
-        while lock is None:
+        while held is None:
             folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{PREFIX}{path.name}.", suffix=SUFFIX))
-            lock = _lock(folder)
+            held = lock(folder)
         yield folder
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+        if held is not None:
+            os.close(held)
 
 
-def _lock(folder, wait=True):
-    """Lock a temporary folder and return a descriptor, or None where it is gone or, without `wait`, locked already."""
+def lock(folder, wait=True):
+    """Lock a folder and return a descriptor, or None where it is gone or, without `wait`, locked already."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:

@@ -14,6 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ...datasets.files import lock
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.loop import DIVERGED, FINISHED, PAUSED, Outcome
@@ -120,10 +121,12 @@ class ExternalTrainer:
         path, settings = folder / "trainer.log", _settings(run, folder)
         words = [NAME.sub(lambda match: str(settings[match[1]]), word) for word in shlex.split(self.command)]
         begun, shown, took = time.monotonic(), 0, 0.0
-        with path.open("ab", buffering=0) as log:
+        with path.open("ab", buffering=0) as log, _held(folder) as held:
             log.write(b"\n")  # a program that was stopped may have left a part of a line
             try:
-                program = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+                program = subprocess.Popen(
+                    words, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=held
+                )
             except OSError as error:
                 raise InputError(f"corpus: command {quoted(words[0])} cannot be started ({error.strerror})") from error
             try:
@@ -157,6 +160,20 @@ class ExternalTrainer:
                 f"{printable(path)}: the last held-out loss is after {last or 'no'} updates, the run has {updates}; "
                 "validate at its end, for example every {evaluate_every} updates, or give a pattern"
             )
+
+
+@contextlib.contextmanager
+def _held(folder):
+    """Lock a folder; yields what the program is given too, so that it holds the lock where this process is killed."""
+    descriptor = lock(folder, wait=False)
+    if descriptor is None:
+        raise InputError(
+            f"{printable(folder)}: the program that a sweep started here still runs; end it, then start again"
+        )
+    try:
+        yield (descriptor,) if os.name == "posix" else ()
+    finally:
+        os.close(descriptor)
 
 
 def _settings(run, folder):

@@ -1,10 +1,15 @@
 import os
+import signal
+import subprocess
 import sys
 import textwrap
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.datasets.files import lock
 from bayescaling.errors import InputError
 from bayescaling.training import make_sweep, train
 from bayescaling.training.language.external_trainer import ExternalTrainer
@@ -55,6 +60,11 @@ def sweep(tmp_path, program=PROGRAM, **corpus):
     return make_sweep(tables)
 
 
+def begin(tmp_path):
+    program = (tmp_path / "program.py").read_text(encoding="utf-8")
+    return train(sweep(tmp_path, program), tmp_path / "out", device="cpu", progress=False)
+
+
 @pytest.mark.parametrize(
     ("log", "trained"), [(NANOGPT, (2.4612, 2.2101)), (LITGPT, (2.461, 2.21)), (TORCHTITAN, (2.4612, 2.2101))]
 )
@@ -92,6 +102,25 @@ def test_a_program_that_is_stopped_runs_again(tmp_path):
     assert train(sweep(tmp_path, slow), out, device="cpu", progress=False, time_limit=0) is None
     assert [path.name for path in out.glob("checkpoints/*/trainer.log")] == ["trainer.log"]
     assert train(sweep(tmp_path), out, device="cpu", progress=False).attrs["status"] == "finished"
+
+
+def test_the_program_of_a_killed_sweep_is_not_joined_by_another(tmp_path):
+    slow = f"import os, time; print('program', os.getpid(), flush=True); time.sleep(60)\n{PROGRAM}"
+    sweep(tmp_path, slow)
+    script = "import sys; from test_external_trainer import *; begin(Path(sys.argv[1]))"
+    here = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    begun = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], env=here)
+    while not (logs := [*tmp_path.glob("out/checkpoints/*/trainer.log")]) or "program" not in logs[0].read_text():
+        assert begun.poll() is None
+        time.sleep(0.1)
+    begun.kill()
+    begun.wait()
+    with pytest.raises(InputError, match="the program that a sweep started here still runs"):
+        begin(tmp_path)
+    os.kill(int(logs[0].read_text().split("program")[1].split()[0]), signal.SIGKILL)
+    os.close(lock(logs[0].parent))  # waits until the program has ended
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    assert begin(tmp_path).attrs["status"] == "finished"
 
 
 def test_a_program_whose_log_cannot_be_read_is_ended(tmp_path):
