@@ -12,7 +12,6 @@ References
 import functools
 
 import numpy as np
-import scipy.special
 
 from ...datasets.deferred import stats as st
 from ...datasets.deferred import xr
@@ -90,14 +89,6 @@ def _tails_of_all(simulations):
     return _tails(np.arange(simulations + 1)[:, None], simulations)
 
 
-def _steps(steps, left, share):
-    """Compute the binomial probability of `steps` of those `left`, each with probability `share`; arrays."""
-    taken = np.where((steps >= 0) & (steps <= left), steps, 0)
-    rest, log_factorial = left - taken, scipy.special.gammaln
-    logs = log_factorial(left + 1) - log_factorial(taken + 1) - log_factorial(rest + 1)
-    return np.where(taken == steps, np.exp(logs + taken * np.log(share) + rest * np.log1p(-share)), 0.0)
-
-
 @functools.lru_cache(maxsize=4096)
 def _p_of_tail(simulations, tail):
     """Compute the probability that the least tail of uniform ranks is at most `tail`; of `MOST_RANKS` at most."""
@@ -111,6 +102,6 @@ def _p_of_tail(simulations, tail):
             return 1.0
         steps = following - states[:, None]
         share = 1 / (RANKS - place)
-        probability = probability @ _steps(steps, simulations - states[:, None], share)
+        probability = probability @ st.binom.pmf(steps, simulations - states[:, None], share)
         states = following
     return float(np.clip(1 - probability.sum(), 0.0, 1.0))
