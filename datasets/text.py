@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import SHOWN
+from .closing import closing_lines, is_number, word_of_closing
 from .columns import recognise
 from .notation import MISSING
 from .units import split_header
@@ -17,15 +18,16 @@ from .wording import listed, plural, printable, quoted, shortened
 
 BOOLEANS = {"true": True, "false": False}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
+# A date such as Mar 05, 2024 without quotes around it: what stands before its comma.
+BEFORE_YEAR = re.compile(
+    r"\s*(?:[A-Za-z]{3,9}\.? [0-9]{1,2}(?:st|nd|rd|th)?|[0-9]{1,2}(?:st|nd|rd|th)? [A-Za-z]{3,9}\.?)\s*"
+)
 COMMENT = "#"
 DELIMITERS = ",;\t|"
 MOST_TITLES = 5  # lines above the header
 OTHER_FILES = {b"PK": "a zip or Excel file", b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PAR1": "Parquet"}
 UNITS_OF_COUNTS = {"", "#", "-", "count", "counts", "number", "tokens", "params", "parameters", "flop", "flops", "nats"}
-LEAST_SUMMED = 4  # lines above one that may sum them up
 LONGEST = 600  # characters of a message
-# First cells of lines that sum up the lines above.
-CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
 # Cells of the lines of a log, which no header of a table has: "loss: 4.2", "step 500", "310.1ms".
 OF_A_LOG = re.compile(r"[:=]\s*[-+]?\d|\b\d+\.\d+|^(step|iter|epoch|iteration)\s+\d", re.IGNORECASE)
 
@@ -159,18 +161,10 @@ def _heads(comment, line, delimiter):
     delimiters = [delimiter] if delimiter else [x for x in DELIMITERS if x in comment]
     for sign in delimiters:
         names, cells = comment.split(sign), line.split(sign)
-        numbers = any(map(_is_number, cells)) and not any(map(_is_number, names))
+        numbers = any(map(is_number, cells)) and not any(map(is_number, names))
         if len(names) == len(cells) > 1 and (numbers or re.match(r"#\w", comment)):
             return True
     return False
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _delimited(whole, delimiter, label, text):
@@ -200,6 +194,12 @@ def table_of(records, comments, label, text, *, decimal_commas=False, titles=())
     header[0] = re.sub(r"^#\s+", "", header[0])
     _refuse_numbers(header, records, f"{label}, line {top}")
     sentences = [f"{_lines(titles)} above the header left out"] if titles else []
+    width = len(header)
+    dated = {line: whole for line, cells in records.items() if (whole := _with_whole_dates(cells, width)) != cells}
+    sentences += [f"{_lines(list(dated))} with a comma in a date, which is read as part of it"] if dated else []
+    records |= dated
+    # A separator at the end of each line.
+    records = {x: cells[:width] if not "".join(cells[width:]).strip() else cells for x, cells in records.items()}
     copies = [line for line, cells in records.items() if [cell.strip() for cell in cells] == header]
     sentences += [f"{_lines(copies)} that repeat the header left out"] if copies else []
     records = {line: cells for line, cells in records.items() if line not in copies}
@@ -208,11 +208,11 @@ def table_of(records, comments, label, text, *, decimal_commas=False, titles=())
         records.pop(min(records))
         sentences.append(below)
     refuse_duplicates([name for name in header if name], label)
-    closing = _closing(records)
+    closing = closing_lines(records)
     sentences += [f"{_lines(comments)} that {'begins' if len(comments) == 1 else 'begin'} with # "
                  f"{'is' if len(comments) == 1 else 'are'} left out"] if comments else []  # fmt: skip
     if closing:
-        words = listed(dict.fromkeys(_word_of_closing(records.pop(line)) for line in closing))
+        words = listed(dict.fromkeys(word_of_closing(records.pop(line)) for line in closing))
         sentences.append(f"{_lines(closing)} at the end, which {'sums' if len(closing) == 1 else 'sum'} up the others "
                          f"({words}), {'is' if len(closing) == 1 else 'are'} left out")  # fmt: skip
     wrong = [
@@ -241,16 +241,25 @@ def _lines(numbers):
     return f"{plural(len(numbers), 'line')} ({shown})"
 
 
+def _with_whole_dates(cells, width):
+    """Return the cells of a line with too many fields, without the separators in dates such as Mar 05, 2024."""
+    for place in range(len(cells) - 1, 0, -1):
+        before, year = cells[place - 1 : place + 1]
+        if len(cells) > width and re.fullmatch(r"\s*[0-9]{4}\s*", year) and BEFORE_YEAR.fullmatch(before):
+            cells = [*cells[: place - 1], f"{before},{year}", *cells[place + 1 :]]
+    return cells
+
+
 def _refuse_numbers(header, records, place):
     """Refuse a header of numbers alone, and one of a name and numbers above lines that begin with names."""
-    numeric = [_is_number(name) for name in header]
+    numeric = [is_number(name) for name in header]
     if len(header) > 1 and all(numeric):
         raise InputError(
             f"{place}: found numbers alone ({listed(header[:3])}) where a header is needed; write a line with names "
             "above, such as params,tokens,loss"
         )
     firsts = [cells[0] for cells in records.values() if cells]
-    if len(header) > 2 and not numeric[0] and all(numeric[1:]) and firsts and not any(map(_is_number, firsts)):
+    if len(header) > 2 and not numeric[0] and all(numeric[1:]) and firsts and not any(map(is_number, firsts)):
         raise InputError(
             f"{place}: the columns of the table are lines ({listed([header[0], *firsts][:4])}); transpose it, such as "
             "with pandas.read_csv(FILE, header=None).T.to_csv(FILE, header=False, index=False)"
@@ -262,7 +271,7 @@ def _with_line_below(header, records):
     if len(records) < 3 or len(records[min(records)]) != len(header):
         return header, ""
     below, *others = ([cell.strip() for cell in cells] for cells in records.values())
-    if any(map(_is_number, below)) or not all(any(map(_is_number, cells)) for cells in others):
+    if any(map(is_number, below)) or not all(any(map(is_number, cells)) for cells in others):
         return header, ""
     recognised = sum(bool(recognise(name)) for name in header)
     if sum(bool(recognise(name)) for name in below) > recognised:
@@ -275,49 +284,6 @@ def _with_line_below(header, records):
         ]
         return named, f"{_lines([min(records)])} is read as the units of the columns"
     return header, ""
-
-
-def _closing(records):
-    """Return the last lines that sum up those before them: a word such as Mean, or sums or means of every column."""
-    lines = []
-    for line in reversed(records):
-        if _first_cell(records[line]).lower() not in CLOSING:
-            break
-        lines.append(line)
-    if not lines and len(records) > LEAST_SUMMED:
-        *rest, (last, cells) = records.items()
-        kinds = list(_summing(cells, [x for _, x in rest]))
-        word = any(cell.strip().lower() in CLOSING for cell in cells)
-        every = "other" not in kinds and len(kinds) == sum(map(_is_number, cells)) > 1
-        if kinds and (every or (word and {"sum", "mean"} & set(kinds))):
-            return [last]
-    if not lines:
-        return []
-    words = {_first_cell(records[line]).lower() for line in lines}
-    rest = [cells for line, cells in records.items() if line not in lines]
-    if not rest or any(cell.strip().lower() in words for cells in rest for cell in cells):
-        return []
-    return sorted(lines)
-
-
-def _summing(cells, rest):
-    """Return for each number of a line what it is of the column above: the sum, the mean or other."""
-    for number, cell in enumerate(cells):
-        column = [x[number] for x in rest if len(x) > number]
-        if _is_number(cell) and all(map(_is_number, column)):
-            total, last = sum(map(float, column)), float(cell)
-            near = {"sum": total, "mean": total / len(column)}
-            yield next((kind for kind, x in near.items() if x and abs(last / x - 1) < 1e-4), "other")
-
-
-def _word_of_closing(cells):
-    return next(
-        (cell.strip() for cell in cells if cell.strip().lower().rstrip(":") in CLOSING), "sums or means"
-    ).rstrip(":")
-
-
-def _first_cell(cells):
-    return next((cell.strip() for cell in cells if cell.strip()), "").rstrip(":")
 
 
 def _has_decimal_commas(cells):

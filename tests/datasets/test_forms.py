@@ -429,6 +429,7 @@ PLAIN = "\n".join(LINES)
         (PLAIN.replace("\n4e6", "\nN,D,loss\n4e6"), "that repeat the header left out"),
         (PLAIN + "\n6.3e7,9.84e9,3.583333", "at the end, which sums up the others"),
         (PLAIN.replace(",", "|"), ""),
+        (PLAIN.replace("\n", ",\n").replace("loss,", "loss"), ""),
         (PLAIN.replace(",", "\t").replace(".", ","), "read as decimal commas"),
         (
             PLAIN.replace(",4.1", ',"**4.1** ± 0.02"').replace("1e6", '"1M params"', 1),
@@ -451,6 +452,11 @@ def test_forms_of_a_table_in_text(text, note, written):
         ("N,1e6,2e6,4e6\nD,2e7,4e7,8e7\nloss,4.5,4.1,3.8\n", "transpose it"),
         (PLAIN.replace(",", "  "), "separated by spaces"),
         (PLAIN.replace("1e6", "1,000,000"), "put quotes around"),
+        (PLAIN + "\n1e9,2e9,3,4,5", "line 8: found 5 fields where the header has 3"),
+        (
+            PLAIN.replace("4.1", "4.1,1,2") + "\n1e9,2e9",
+            "line 3: found 5 fields where the header has 3, line 8: found 2",
+        ),
         ("\n".join(["N,D,loss", *["1,000,000,2e7,4.5"] * 40]), "lines cannot be used"),
     ],
 )

@@ -29,6 +29,14 @@ def test_ratings_are_read_with_their_limits(tmp_path):
     assert table["year"].iloc[0] == pytest.approx(2023 + 59 / 365)
 
 
+def test_a_comma_in_a_date_without_quotes_is_part_of_it(tmp_path):
+    text = "model,day,price\na,Mar 05, 2023,32.9\nb,14th November, 2024,7.5\n"
+    table = read(tmp_path, text)
+    assert table["date"].dt.strftime("%Y-%m-%d").tolist() == ["2023-03-05", "2024-11-14"]
+    with pytest.raises(bs.InputError, match="line 3: found 4 fields where the header has 3"):
+        read(tmp_path, text.replace("14th November", "late"))
+
+
 def test_ratings_of_an_arena_are_fitted_at_the_second_try():
     table = bs.read(Path(__file__).parent / "strangers" / "rating_by_date.csv", "values")
     assert table["value"].iloc[-1] == 1450 and table["halfwidth"].iloc[-1] == 4
