@@ -10,7 +10,7 @@ from ..notation import parsed
 from ..units import split_header
 from ..wording import quoted
 from .magnitudes import logarithm
-from .names import is_accuracy, is_part, is_rate, logarithm_of, sounds_like, words
+from .names import is_accuracy, is_error, is_part, is_rate, logarithm_of, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
 LEAST_ROWS = 3
@@ -99,13 +99,15 @@ class Facts:
         return len(values) > 1 and bool((values < 0).all())
 
     def falling(self):
-        """Return free columns that fall with compute, which may be losses, and those up to 100 that rise."""
+        """Return free columns that fall with compute, which may be losses, rates of errors, and scores that rise."""
         if len(self.table) < LEAST_ROWS:
             return {}
-        numeric = [header for header in self.free() if not is_rate(header) and self.values(header) is not None]
-        slopes = {header: self.rises(header) for header in numeric if not sounds_like("perplexity", header)}
-        rising = [x for x in slopes if slopes[x] >= 0 and self.values(x).max() <= 100 and is_accuracy(x)]
-        return {header: abs(slopes[header]) for header in slopes if slopes[header] < -CLEAR or header in rising}
+        scores = [x for x in self.free() if is_accuracy(x) or is_error(x)]
+        numeric = [x for x in self.free() if (x in scores or not is_rate(x)) and self.values(x) is not None]
+        slopes = {x: -self.rises(x) if is_accuracy(x) else self.rises(x) for x in numeric}
+        slopes = {x: slope for x, slope in slopes.items() if not sounds_like("perplexity", x)}
+        slopes = {x: slope for x, slope in slopes.items() if slope < -CLEAR or (x in scores and slope <= 0)}
+        return {x: abs(slope) for x, slope in slopes.items() if not is_accuracy(x) or self.values(x).max() <= 100}
 
     def compute(self):
         """Return the compute of each row as far as the sizes give it, or else the only size; None without either."""

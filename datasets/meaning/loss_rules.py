@@ -123,7 +123,7 @@ def accuracy_for_loss(facts, shown):
     header = facts.names.get("loss")
     if header is None or facts.stated("loss") or not is_accuracy(header):
         return None
-    if {"loss", "error", "err"} & set(words(header)) or (rise := facts.rises(header)) < 0:
+    if "loss" in words(header) or (rise := facts.rises(header)) < 0:
         return None
     rises = f" and rises with compute (rank correlation {rise:.2f}): an accuracy?" if rise else ": an accuracy?"
     return Problem(f"column {quoted(header)}, taken for the loss, is called a score{rises}",

@@ -34,13 +34,50 @@ TOKENS_OF_ONE = {
 }
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
 ACCURACIES = {
-    *{"acc", "accuracy", "accuracies", "score", "correct", "f1", "bleu", "rouge", "auc", "em", "reward", "top"},
-    *{"top1", "top5", "acc1", "acc5", "mmlu", "hellaswag", "arc", "piqa", "lambada", "winogrande"},
+    *{"acc", "accuracy", "accuracies", "score", "scores", "correct", "f1", "bleu", "chrf", "rouge", "auc", "auroc"},
+    *{"em", "exact", "match", "pass", "passed", "success", "successes", "solved", "solve", "win", "reward", "recall"},
+    *{
+        "precision",
+        "map",
+        "ap",
+        "iou",
+        "miou",
+        "ndcg",
+        "top",
+        "top1",
+        "top5",
+        "acc1",
+        "acc5",
+        "mmlu",
+        "hellaswag",
+        "arc",
+    },
+    *{"piqa", "lambada", "winogrande", "gsm8k", "humaneval"},
 }
+# Rates that fall as models improve: losses already.
+ERRORS = {
+    *{
+        "error",
+        "errors",
+        "err",
+        "wer",
+        "cer",
+        "eer",
+        "failure",
+        "failures",
+        "failed",
+        "fail",
+        "miss",
+        "misses",
+        "missed",
+    },
+    *{"incorrect", "wrong", "mistakes", "misclassified", "misclassification", "inaccuracy"},
+}
+COMPLEMENT = re.compile(r"\b(?:1|100|one)[\s_]*(?:[-\u2212]|minus)[\s_]*(.+)")  # 1-acc
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
 NOT_TRAINED_ON = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens
 OTHERS = {  # losses that are no cross entropies
-    *{"mse", "rmse", "mae", "wer", "cer", "error", "err", "errors", "brier"},
+    *{"mse", "rmse", "mae", "brier"},
     *{"reducible", "excess", "relative", "normalized", "normalised", "delta", "diff", "gap", "minus", "regret"},
 }
 FORWARD = {"forward", "fwd", "inference", "infer"}
@@ -176,13 +213,37 @@ def logarithm_of(name):
 
 
 def is_accuracy(name):
-    """Return whether a name is that of a score that rises as models improve."""
-    return bool(ACCURACIES & set(words(name)))
+    """Return whether a name is that of a score that rises as models improve.
+
+    Examples
+    --------
+    >>> is_accuracy("top1_acc"), is_accuracy("pass@1"), is_accuracy("top1_error"), is_accuracy("1-acc")
+    (True, True, False, False)
+    """
+    return bool(ACCURACIES & set(words(name))) and not is_error(name) and not _is_error_bar(name)
+
+
+def is_error(name):
+    """Return whether a name is that of a rate of errors, or of 1 minus an accuracy.
+
+    Examples
+    --------
+    >>> is_error("top5_err (%)"), is_error("miss_rate"), is_error("100 - accuracy"), is_error("1-shot acc")
+    (True, True, True, False)
+    """
+    whole = COMPLEMENT.match(str(name).lower())
+    of_errors = ERRORS & set(words(name)) and not _is_error_bar(name)
+    return bool(of_errors or (whole and ACCURACIES & set(words(whole[1])[:1])))
+
+
+def _is_error_bar(name):
+    """Return whether a name is that of the error of an accuracy, such as acc_err."""
+    return bool({"error", "err"} & set(words(name)) and {"acc", "accuracy", "score"} & set(words(name)))
 
 
 def is_other_loss(name):
     """Return whether a name is that of a loss that is no cross entropy, such as a mean squared error."""
-    return bool(OTHERS & set(words(name)))
+    return bool(OTHERS & set(words(name))) or is_error(name)
 
 
 def sounds_like(canonical, name):
@@ -198,6 +259,7 @@ def sounds_like(canonical, name):
     if (
         (is_rate(name) and canonical != "loss")
         or SETTINGS & set(parts)
+        or _is_error_bar(name)
         or logarithm_of(name)
         or (canonical == "parameters" and is_part(name))
         or (canonical == "training_flop" and TIMES & set(parts))

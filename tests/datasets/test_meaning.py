@@ -101,6 +101,35 @@ def test_a_column_that_is_chosen_is_checked_by_its_name_too(name, columns, words
     assert all(word in message for word in words), message
 
 
+ERROR_RATES = [
+    "top1_error",
+    "err%",
+    "word_error_rate",
+    "miss_rate",
+    "1-acc",
+    "100 - top1",
+    "Top-5 err. (%)",
+    "fail_rate",
+]
+ACCURACIES = ["top5", "exact_match", "pass@1", "success_rate", "Top-1 Acc. (%)", "f1", "1-shot acc", "score"]
+
+
+@pytest.mark.parametrize("name", [*ERROR_RATES, *ACCURACIES])
+@pytest.mark.parametrize("scale", [1, 100])
+@pytest.mark.parametrize("tokens", ["D", "images_seen"])
+def test_scores_are_turned_into_error_rates_which_are_losses_already(name, scale, tokens):
+    error = (2 + 1200 * SIZES**-0.28 + 3000 * TOKENS**-0.3) / 100
+    table = pd.DataFrame({"N": SIZES, tokens: TOKENS, name: scale * (1 - error if name in ACCURACIES else error)})
+    options_ = asked(proposed(refused(table)))
+    assert ("1-" in options_["columns"]["loss"].replace(name, "")) == (name in ACCURACIES)
+    np.testing.assert_allclose(bs.read(table, **options_)["loss"], error / np.median(error))
+
+
+def test_the_error_of_a_score_is_no_loss():
+    table = RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100)
+    assert "--column loss=1-acc --unit loss=other" in refused(table)
+
+
 def test_a_rate_or_a_part_is_never_proposed():
     table = RUNS[["N", "loss"]].assign(tokens_per_second=1e5, target_param_data_ratio=20.0, flops_per_step=1e15)
     assert "--column tokens=NAME" in refused(table)
