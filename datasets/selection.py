@@ -62,27 +62,30 @@ def without_missing(table, needed, changes, *, spared=False, unusable=None):
     return _left(table, rows, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
 
 
-def last_of(runs, columns, changes, *, more=None):
+def last_of(runs, columns, changes, *, more=None, needed=("tokens",)):
     """Return the last row of each value of columns: that of most tokens, or without tokens the last in the table.
 
-    `more` has further columns that may be named, by index as in `runs`.
+    `more` has further columns that may be named, by index as in `runs`. Where tokens are `needed`, rows without them
+    stay, for a check to refuse: they may be the last.
     """
-    order = runs.assign(**{"the order": range(len(runs))})
-    order = order.sort_values(["tokens", "the order"], na_position="first", kind="stable")
-    return _one_of_each(runs, columns, changes, more, "last_of", order, -1)
+    counted = "tokens" in runs and pd.api.types.is_numeric_dtype(runs["tokens"])
+    tokens = runs["tokens"] if counted else pd.Series(range(len(runs)), index=runs.index)
+    order = tokens.sort_values(na_position="first", kind="stable")
+    return _one_of_each(runs, columns, changes, more, "last_of", order, "tokens" in needed)
 
 
 def best_of(runs, columns, changes, *, more=None):
     """Return the row of least loss of each value of columns, the first of several; parameters as for `last_of`."""
-    return _one_of_each(runs, columns, changes, more, "best_of", runs.sort_values("loss", kind="stable"), 0)
+    order = runs["loss"][::-1].sort_values(ascending=False, na_position="first", kind="stable")
+    return _one_of_each(runs, columns, changes, more, "best_of", order, True)
 
 
-def _one_of_each(runs, columns, changes, more, option, order, which):
-    """Return the first row of each value of columns in an order of the rows, or the last."""
+def _one_of_each(runs, columns, changes, more, option, order, whole):
+    """Return the last row of each value of columns in an order of the rows, and, if `whole`, those without a place."""
     names, values = _columns(columns, runs, runs if more is None else more, option, changes.label)
     groups = order.groupby([hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
-    rows = (groups.tail(1) if which else groups.head(1)).index
-    return _left(runs, runs.index.isin(rows), changes, option, names, f"{option} {', '.join(map(str, names))}")
+    rows = runs.index.isin(groups.tail(1).index) | (whole & order.isna().loc[runs.index].to_numpy())
+    return _left(runs, rows, changes, option, names, f"{option} {', '.join(map(str, names))}")
 
 
 def hashable(cells):
@@ -91,7 +94,7 @@ def hashable(cells):
 
 
 def without_highest(runs, number, changes):
-    """Leave out a number of rows of highest loss."""
+    """Leave out a number of rows of highest loss, none of them without a loss."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise InputError(f"drop_highest must be a number of rows, 0 or more, not {shown(number)}")
     if number == 0:
@@ -100,7 +103,7 @@ def without_highest(runs, number, changes):
         raise InputError(
             f"{changes.label}: drop_highest={number} leaves none of the {len(runs)} rows; give a lower one"
         )
-    rows = runs.index.isin(runs.sort_values("loss", kind="stable").index[:-number])
+    rows = runs.index.isin(runs.sort_values("loss", kind="stable", na_position="first").index[:-number])
     return _left(runs, rows, changes, "drop_highest", number, f"drop_highest {number}")
 
 

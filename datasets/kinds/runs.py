@@ -75,25 +75,25 @@ def parse(
         unusable = rows.unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
         runs = selection.without_missing(runs, needed, changes, spared=runs.index.isin(unreadable), unusable=unusable)
-        faults = [fault for fault in faults if fault.row in runs.index]
+    runs = rows.without_copies(runs, opened, keep_copies, changes)
+    if last_of is not None:
+        runs = selection.last_of(runs, last_of, changes, more=both, needed=needed)
+    if best_of is not None:
+        runs = selection.best_of(runs, best_of, changes, more=both)
+    runs = selection.without_highest(runs, drop_highest, changes)
+    faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)
-    runs = rows.without_copies(runs, opened, keep_copies, changes)
     check_sizes(runs, names, label, sure=sure, derived=expressions)
     if sizes == SIZES:
         check_agreement(runs, names, label, fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
+    if sizes == SIZES:
+        rows.check_readings(runs, RUN in columns, effects, label)
     check_losses(runs, names, label, sure=sure)
     if sizes == SIZES:
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
-    if last_of is not None:
-        runs = selection.last_of(runs, last_of, changes, more=both)
-    if best_of is not None:
-        runs = selection.best_of(runs, best_of, changes, more=both)
-    if sizes == SIZES:
-        rows.check_readings(runs, RUN in columns, effects, label)
-    runs = selection.without_highest(runs, drop_highest, changes)
     if sizes == SIZES:
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)

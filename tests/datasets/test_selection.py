@@ -101,6 +101,28 @@ def test_rows_left_out_are_not_looked_at():
         assert len(bs.read(table, where="run != 'c'")) == 4
 
 
+def test_rows_are_chosen_before_their_cells_are_checked():
+    curve = pd.DataFrame({"run": list("aaabbb"), "N": [1e6] * 3 + [2e6] * 3, "D": [1e7, 2e7, 4e7] * 2})
+    curve["loss"] = pd.Series([31.0, "nan?", 3.9, -1.0, None, 3.5], dtype=object)
+    with pytest.warns(bs.errors.TableNote, match="last_of run: 4 of 6 rows left out"):
+        assert bs.read(curve, last_of="run")["loss"].tolist() == [3.9, 3.5]
+    # Rows of which it is unknown whether they are the last, the best or the highest are not left out.
+    unknown = curve.assign(D=[1e7, "?", 4e7, 1e7, 2e7, 4e7])
+    assert 'row 1 (counting from 0), column "D": found "?"' in refused(unknown, last_of="run")
+    assert 'row 1 (counting from 0), column "loss": found "nan?"' in refused(curve, best_of="run")
+    assert 'row 1 (counting from 0), column "loss": found "nan?"' in refused(curve, drop_highest=4)
+    high = RUNS.assign(loss=[4.0, 9999.0, 3.4, np.inf, 3.51])
+    with pytest.warns(bs.errors.TableNote):
+        assert bs.read(high, drop_highest=2)["loss"].tolist() == [4.0, 3.4, 3.51]
+        assert bs.read(high, best_of="N,D")["loss"].tolist() == [4.0, 3.4, 3.51]
+
+
+def test_the_last_row_of_a_table_without_tokens_is_the_last_in_the_table():
+    table = RUNS.drop(columns="D").assign(loss=[4.0, 3.5, 3.4, 3.52, 3.51])
+    with pytest.warns(bs.errors.TableNote):
+        assert bs.read(table, needed="parameters", last_of="run")["loss"].tolist() == [3.5, 3.52, 3.51]
+
+
 def test_best_of_keeps_the_least_loss_of_each():
     selection, notes, record = selected(best_of="parameters,tokens")
     assert selection == [4.0, 3.5, 3.4]

@@ -159,7 +159,7 @@ def test_a_blank_size_is_filled_in_from_the_two_others():
 
 
 def test_faults_of_a_file_are_reported_together_up_to_600_characters():
-    cells = ["7 b.", 0, "", "1,000", *[-1] * 9]
+    cells = ["7 b.", 0, "", "1,000", *range(-9, 0)]
     message = refused({"N": cells, "D": [1e10] * 13, "loss": [*[2.0] * 12, "x"]})
     assert message.startswith("the table: 14 cells cannot be used: (1) row 0")
     assert len(message) <= 600 and " more; " in message
