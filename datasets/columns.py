@@ -110,14 +110,16 @@ def resolve(table, chosen, label, needed=()):
     `SETTINGS` are recognised where they are `needed`. A key of `chosen` that is not canonical, or a column that is not
     there, is refused.
     """
-    _check_chosen(list(table.columns), chosen, (*ALIASES, *SETTINGS, RUN), label)
+    roles = {name: column for name, column in chosen.items() if name != RUN}  # runs may be those of one size
+    for part in (chosen.items() - roles.items(), roles):
+        _check_chosen(list(table.columns), dict(part), (*ALIASES, *SETTINGS, RUN), label)
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
         settings = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
         column = _only(settings, canonical, label)
         names |= {} if column is None else {canonical: column}
     for canonical in ALIASES:
-        others = [name for name in table if name not in chosen.values()]
+        others = [name for name in table if name not in roles.values()]
         free = [name for name in others if recognise(name) == canonical]
         if free and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
             free += [name for name in others if name not in free and recognise(_last_part(name)) == canonical]

@@ -14,6 +14,7 @@ from ..meaning import losses, rows
 from ..meaning.expressions import derived as with_derived
 from ..meaning.facts import Facts
 from ..meaning.magnitudes import check_losses, check_sizes
+from ..meaning.readings import check_readings, is_clock, may_name_runs
 from ..meaning.rules import agree, check_meaning, fix_of_compute
 from ..schemas import check
 from ..units import is_unit_of_flop, scaled, units_of
@@ -43,14 +44,15 @@ def parse(
     """Check a table of runs, add what follows from its columns, and return the rows that are wanted."""
     label, sure = changes.label, dict(unit) if isinstance(unit, Mapping) else {}
     multiple = _multiple(flop_per_parameter_token)
-    opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
+    ignore = [ignore] if isinstance(ignore, str) else ignore
+    opened = _without(opened, ignore, label)
     table, expressions = with_derived(opened, columns, sure, changes)
     needed = selection.names_in(needed)
     names, several = resolve(table, columns, label, needed)
     names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
-    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several)
+    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several, last_of is not None)
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:
@@ -66,11 +68,13 @@ def parse(
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:
         runs = runs.drop(columns=RUN, errors="ignore")
-        runs = runs.assign(**{RUN: table[run]}) if run in recognised else runs.rename(columns={run: RUN})
+        plays = run in (*recognised, *names.values())
+        runs = runs.assign(**{RUN: table[run]}) if plays else runs.rename(columns={run: RUN})
     both = selection.by_both_names(table, runs)
     runs = selection.where(runs, where, changes, columns=both)
     faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]
     rows.check_overflow(table.loc[runs.index], names, label)
+    started = is_clock(names.get("tokens")) or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
     if drop_missing:
         unusable = rows.unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
@@ -90,11 +94,16 @@ def parse(
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
     if sizes == SIZES:
-        rows.check_readings(runs, RUN in columns, effects, label)
+        headers = {name: header for name, header in names.items() if header not in expressions}
+        separate = any(map(may_name_runs, ignore)) or bool(
+            {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
+        )
+        check_readings(
+            runs, headers, label, declared=RUN in columns, expected=effects, started=started, separate=separate
+        )
     check_losses(runs, names, label, sure=sure)
     if sizes == SIZES:
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
-    if sizes == SIZES:
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)
     losses.warn_of_rising(runs, sizes[-1], label)

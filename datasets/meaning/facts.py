@@ -24,7 +24,8 @@ class Facts:
     """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
     `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that
-    is needed, if there is one. `several` has the columns that could each play a part.
+    is needed, if there is one. `several` has the columns that could each play a part, and `chooses` states whether the
+    user chooses rows of runs.
     """
 
     table: object
@@ -36,6 +37,7 @@ class Facts:
     multiple: float = 6.0
     size: str | None = None
     several: dict = field(default_factory=dict)
+    chooses: bool = False
     _values: dict = field(default_factory=dict)
 
     def values(self, header):

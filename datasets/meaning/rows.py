@@ -1,4 +1,4 @@
-"""Rules of the rows of a table of runs: copies, readings of one run, sizes that are steps, and outliers."""
+"""Rules of the rows of a table of runs: copies, sizes that are steps, experts, and cells that are no number."""
 
 import re
 import shlex
@@ -10,19 +10,11 @@ import pandas as pd
 from ...errors import InputError, TableNote, TableWarning
 from ..cells import numbers
 from ..checks import LEFT_OUT, place, warn
-from ..columns import RUN, SIZES, choice, setting_aside
+from ..columns import SIZES, setting_aside
 from ..selection import hashable
 from ..wording import quoted
 from .fixes import Fix
-from .names import is_whole_count, words
-
-# Words of a column that names runs, and of one that may name them.
-OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}
-NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}
-
-# Share of the rows that belong to runs with several readings, and readings of such a run.
-MOST_OF_ROWS = 0.8
-READINGS = 3
+from .names import is_whole_count
 
 # Whole numbers below this are integers that overflowed, and one alone below the second.
 WRAPPED, SURELY_WRAPPED = -1e6, -1e9
@@ -51,77 +43,6 @@ def without_copies(runs, table, keep, changes):
     sentence = f"{count} of {len(runs)} rows are exact copies of others and left out; keep_copies=True reads them too"
     changes.add("keep_copies", sentence, value=False, rows_before=len(runs), rows_left_out=count)
     return runs[~copies]
-
-
-# Readings of one run --------------------------------------------------------------------------------------------------
-
-
-def check_readings(runs, declared, expected, label):
-    """Refuse rows that are readings of one run; warn where the column is `declared`, not where `expected`."""
-    header = None if expected and RUN in runs else runs_of(runs)
-    if header is None:
-        return
-    groups = runs.groupby(hashable(runs[header]), sort=False).size()
-    count = f"{groups[groups > 1].median():.0f} rows each" if (groups > 1).any() else ""
-    text = (
-        f"column {quoted(header)} names {len(groups)} runs with {count} of one size and rising tokens: readings of one "
-        "run are not independent"
-    )
-    last = f'last_of="{header}" (--last-of {header})'
-    if declared or header == RUN:
-        warn(
-            f"{label}: {text}; take the last of each with {last}, or a law with run_effects=True (--option "
-            "run_effects=true)",
-            TableWarning,
-        )
-        return
-    raise InputError(
-        f"{label}: {text}; take the last of each with {last}, or let them share an effect with "
-        f"{choice(RUN, header)} and the law's run_effects=True (--option run_effects=true); if each row is a run, "
-        f"{setting_aside(header)}"
-    )
-
-
-def runs_of(runs):
-    """Return the column whose values are runs with several readings, or None.
-
-    Examples
-    --------
-    >>> readings = pd.DataFrame({"run_id": list("aaabbb"), "parameters": [1e6] * 3 + [2e6] * 3})
-    >>> runs_of(readings.assign(tokens=[1e7, 2e7, 3e7] * 2))
-    'run_id'
-    """
-    for header in sorted(runs.columns, key=lambda name: name != RUN):
-        parts = set(words(header))
-        named = parts & OF_RUNS or (parts & NAMES and _is_text(runs[header]))
-        if named and _has_readings(runs, header, sure=bool(parts & OF_RUNS)):
-            return header
-    return None
-
-
-def _is_text(cells):
-    return not pd.api.types.is_numeric_dtype(cells)
-
-
-def _has_readings(runs, header, sure):
-    """Return whether most rows are readings of the runs that a column names.
-
-    A column that may also name a size does so unless readings are evenly spaced or several names have one size.
-    """
-    rows = runs[runs[header].notna()]
-    groups = rows.groupby(hashable(rows[header]), sort=False)
-    several = groups["tokens"].transform("size") >= READINGS
-    one_size = groups["parameters"].transform("max") <= groups["parameters"].transform("min") * (1 + 1e-6)
-    rising = ~rows.assign(name=hashable(rows[header])).duplicated(["name", "tokens"], keep=False)
-    if not len(rows) or (several & one_size & rising).sum() < MOST_OF_ROWS * len(runs):
-        return False
-    return sure or groups.ngroups > 1.5 * rows["parameters"].nunique() or groups["tokens"].apply(_even).mean() > 0.5
-
-
-def _even(tokens):
-    """Return whether tokens are evenly spaced, as readings are; runs of a study are spaced by a ratio."""
-    gaps = np.diff(np.sort(tokens.to_numpy()))
-    return len(gaps) > 1 and gaps.max() < 1.05 * gaps.min()
 
 
 # Sizes ----------------------------------------------------------------------------------------------------------------

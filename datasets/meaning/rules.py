@@ -5,6 +5,7 @@ All problems of a table are raised in one message. A new rule is a new function 
 """
 
 from dataclasses import replace
+from math import prod
 
 from ...errors import InputError
 from ..columns import RUN, SIZES, choice, setting_aside
@@ -28,6 +29,7 @@ from .names import (
     tokens_of_one,
     words,
 )
+from .readings import keys_of_runs, text_of
 
 LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
@@ -35,6 +37,7 @@ MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pas
 AGREES = 0.01  # share of 6ND
 A_STEP = 5e5  # tokens, as an example
 A_BATCH = 2**14  # a larger one is of tokens
+ENOUGH = 12  # runs of which the last readings suffice for a law of sizes
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
 
 
@@ -285,6 +288,27 @@ def count_of_compute(facts, shown):
     return Problem(text_of_counts(facts, counts, shown), fix_of_counts(facts, counts))
 
 
+def readings_of_runs(facts, shown):
+    """Check that rows are no readings of one run, by the tokens that are there or that another rule proposes."""
+    n, d = facts.role("parameters"), facts.role("tokens")
+    if d is None and (proposal := _proposal(facts, "tokens")):
+        factors = [x for x in facts.table if named(x) in proposal[0].columns.get("tokens", "").split("*")]
+        d = prod(facts.values(x) for x in factors) if factors else None
+    if n is None or d is None or RUN in facts.chosen or facts.chooses:
+        return None
+    others = facts.table[[x for x in facts.free() if x not in (*SIZES, "loss")]]
+    runs = others.assign(parameters=n, tokens=d)[n.notna() & d.notna()]
+    if not (keys := keys_of_runs(runs, started=bool(d.isna().any()))):
+        return None
+    last = ",".join(map(str, keys))
+    column = facts.names["parameters"] if keys == ["parameters"] else keys[0]
+    if len(keys) > 1 or keys == [RUN] or runs.groupby(keys[0]).ngroups >= ENOUGH:
+        return Problem(text_of(runs, keys), Fix(others={"last_of": last}))
+    effects = "then fit a law with run_effects (--option run_effects=true)"
+    instead = f"or give --last-of {last} in place of run={column}"
+    return Problem(text_of(runs, keys), Fix(columns={RUN: str(column)}), f"{effects}, {instead}")
+
+
 def fix_of_compute(facts):
     """Return which count of parameters or other multiple the FLOP belong to and how to take it, or ""."""
     if not set(SIZES) <= set(facts.names):
@@ -334,4 +358,4 @@ RULES = (
     forward_flop,
     logarithm_for_size,
 )
-WITH_OTHERS = (count_of_compute,)  # alone these are left to checks of the rows that are wanted
+WITH_OTHERS = (count_of_compute, readings_of_runs)  # alone these are left to checks of the rows that are wanted

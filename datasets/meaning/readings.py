@@ -1,0 +1,165 @@
+"""Readings of one run, which are no independent rows: of a column of runs, or of one size without such a column."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError, TableWarning
+from ..checks import warn
+from ..columns import RUN, SIZES, choice, setting_aside
+from ..selection import hashable
+from ..wording import listed, quoted
+from .names import words
+
+# Words of a column that names runs, and of one that may name them.
+OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}
+NAMES = {"name", "model", "exp", "experiment", "id", "config", "label", "file", "filename"}
+# Words of a column that rises during a run, next to tokens, and of one that is of the whole run.
+CLOCKS = {"step", "iter", "iteration", "checkpoint", "ckpt", "time", "timestamp", "elapsed", "wall"}
+OF_ALL = {"train", "training", "total", "gpu", "max", "num", "per"}
+
+MOST_OF_ROWS = 0.8  # share of the rows that belong to runs with several readings
+READINGS = 3  # of such a run
+# Readings of one size without a column of runs: a planned grid has fewer token counts, or spaces them by a ratio.
+EVEN, EVEN_WITH_A_CLOCK = 7, 4  # evenly spaced in a row
+MANY, WIDE = 8, 1e4  # of one size, nearer to even than to a ratio, or the most tokens so many times the fewest
+ROUGHLY, EXACTLY = 0.5, 0.03  # variation of gaps
+
+
+def check_readings(runs, names, label, *, declared=False, expected=False, started=False, separate=False):
+    """Refuse rows that are readings of one run; warn where the column is `declared`, not where `expected`.
+
+    `names` has the columns of the file by canonical name. `started` states that tokens count from the start of a run,
+    and `separate` that the user takes rows of one size for separate runs.
+    """
+    keys = [] if expected and RUN in runs else keys_of_runs(runs, started, separate)
+    if not keys:
+        return
+    text = f"{text_of(runs, keys)}; take the last of each with {_last_of(keys)}"
+    effects = "a law with run_effects=True (--option run_effects=true)"
+    if declared or keys == [RUN]:
+        warn(f"{label}: {text}, or {effects}", TableWarning)
+        return
+    column = names.get(keys[0], keys[0] if keys[0] in runs and keys[0] not in SIZES else None)
+    share = (
+        f", or let them share an effect with {choice(RUN, column)} and {effects}" if column and len(keys) == 1 else ""
+    )
+    aside = _last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
+    raise InputError(f"{label}: {text}{share}; if each row is a run, {aside}")
+
+
+def keys_of_runs(runs, started=False, separate=False):
+    """Return the columns whose values are runs with several readings: one that names runs, or sizes and settings."""
+    if (header := runs_of(runs)) is not None:
+        return [header]
+    return [] if separate else _sizes_of_runs(runs, started)
+
+
+def text_of(runs, keys):
+    """Return how many readings of how many runs there are, by columns whose values are runs."""
+    groups = runs.groupby([hashable(runs[key]) for key in keys], sort=False).size()
+    count = f"{groups[groups > 1].median():.0f} rows each" if (groups > 1).any() else ""
+    named = f"{'column' if len(keys) == 1 else 'columns'} {listed(keys)} {'names' if len(keys) == 1 else 'name'}"
+    text = f"{named} {len(groups)} runs with {count} of one size and rising tokens: readings of one run "
+    return f"{text}are not independent"
+
+
+def _last_of(keys):
+    columns = ",".join(map(str, keys))
+    return f"last_of={quoted(columns)} (--last-of {shlex.quote(columns)})"
+
+
+def runs_of(runs):
+    """Return the column whose values are runs with several readings, or None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> readings = pd.DataFrame({"run_id": list("aaabbb"), "parameters": [1e6] * 3 + [2e6] * 3})
+    >>> runs_of(readings.assign(tokens=[1e7, 2e7, 3e7] * 2))
+    'run_id'
+    """
+    for header in sorted(runs.columns, key=lambda name: name != RUN):
+        sure = bool(OF_RUNS & set(words(header)))
+        text = not pd.api.types.is_numeric_dtype(runs[header])
+        if (sure or (text and may_name_runs(header))) and _has_readings(runs, header, sure):
+            return header
+    return None
+
+
+def may_name_runs(name):
+    """Return whether a column of this name may have the names of runs."""
+    return bool((OF_RUNS | NAMES) & set(words(name)))
+
+
+def is_clock(name):
+    """Return whether a column's name is that of steps or of time during a run, not of all its steps."""
+    return bool(CLOCKS & set(words(name))) and not OF_ALL & set(words(name))
+
+
+def _has_readings(runs, header, sure):
+    """Return whether most rows are readings of the runs that a column names.
+
+    A column that may also name a size does so unless readings are evenly spaced or several names have one size.
+    """
+    if (groups := _rising(runs, [header])) is None:
+        return False
+    several = groups.ngroups > 1.5 * runs["parameters"].nunique()
+    return sure or several or groups["tokens"].apply(lambda x: _even(x) == len(x)).mean() > 0.5
+
+
+def _rising(runs, keys):
+    """Return the rows by group, if most are of groups of one size with several rows of different tokens, or None."""
+    rows = runs[runs[keys].notna().all(axis=1)]
+    groups = rows.groupby([hashable(rows[key]) for key in keys], sort=False)
+    several = groups["tokens"].transform("size") >= READINGS
+    one_size = groups["parameters"].transform("max") <= groups["parameters"].transform("min") * (1 + 1e-6)
+    rising = ~rows.assign(group=groups.ngroup()).duplicated(["group", "tokens"], keep=False)
+    return groups if len(rows) and (several & one_size & rising).sum() >= MOST_OF_ROWS * len(runs) else None
+
+
+def _sizes_of_runs(runs, started):
+    """Return the columns, of sizes and perhaps settings, whose values are runs with several readings, or []."""
+    settings = [
+        header
+        for header in runs.columns.difference([*SIZES, "loss"], sort=False)
+        if 1 < hashable(runs[header]).nunique() <= len(runs) / READINGS
+    ]
+    for keys in (["parameters"], *(["parameters", header] for header in settings), ["parameters", *settings]):
+        if (groups := _rising(runs, keys)) is not None:
+            clock = started or any(_runs_along(groups, x) for x in runs if is_clock(x))
+            seem = groups["tokens"].apply(lambda x, clock=clock: _seem_readings(np.sort(x.to_numpy()), clock))
+            return keys if seem.mean() > 0.5 else []
+    return []
+
+
+def _runs_along(groups, header):
+    """Return whether a column rises with tokens in every group."""
+    if not pd.api.types.is_numeric_dtype(groups.obj[header]):
+        return False
+    order = groups.obj.sort_values("tokens", kind="stable").index
+    steps = groups.obj[header].astype(float).loc[order].groupby(groups.ngroup().loc[order]).diff()
+    return bool((steps.dropna() > 0).all())
+
+
+def _seem_readings(tokens, clock):
+    """Return whether sorted tokens of one size are spaced as readings of a run are."""
+    if len(tokens) < READINGS:
+        return False
+    gaps, ratios = np.diff(tokens), np.diff(np.log(tokens))
+    variation = gaps.std() / gaps.mean()
+    roughly_even = variation < min(ROUGHLY, ratios.std() / ratios.mean())
+    if len(tokens) >= MANY and (tokens[-1] > WIDE * tokens[0] or roughly_even):
+        return True
+    return _even(tokens) >= (EVEN_WITH_A_CLOCK if clock else EVEN)
+
+
+def _even(tokens):
+    """Return how many tokens in a row are evenly spaced, as readings are; runs of a study are spaced by a ratio."""
+    gaps = np.diff(np.sort(tokens))
+    longest = length = min(len(gaps), 1)
+    for gap, before in zip(gaps[1:], gaps, strict=False):
+        length = length + 1 if abs(gap - before) <= EXACTLY * before else 1
+        longest = max(longest, length)
+    return longest + 1
