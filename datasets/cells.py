@@ -21,10 +21,15 @@ PERIODS = tuple(map(re.compile, (
     r"Q(?P<quarter>[1-4])[ /-]?(?P<year>[0-9]{4})",
     r"(?P<year>[0-9]{4})[-/](?P<month>0[1-9]|1[0-2])",
     r"(?P<month>0?[1-9]|1[0-2])/(?P<year>[0-9]{4})",
-    r"(?P<name>[A-Za-z]{3,9})\.?,? (?P<year>[0-9]{4})",
-    r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})",
-    r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<name>[A-Za-z]{3,9})\.?,? (?P<year>[0-9]{4})",
+    r"(?P<name>[A-Za-z]{3,9})(?:\.?,? |[-/])(?P<year>[0-9]{4})",
+    r"(?P<name>[A-Za-z]{3,9})(?:\.? |[-/])(?P<day>[0-9]{1,2})(?:(?:st|nd|rd|th)?,? ?|[-/])(?P<year>[0-9]{4})",
+    r"(?P<day>[0-9]{1,2})(?:(?:st|nd|rd|th)?\.? |[-/])(?P<name>[A-Za-z]{3,9})(?:\.?,? |[-/])(?P<year>[0-9]{4})",
+    r"(?P<year>[0-9]{4})([/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})",
 )))  # fmt: skip
+MONTHS_OF_A_YEAR = 12
+ISO = re.compile(r"[0-9]{4}-?[0-9]{2}|[0-9]{4}$")  # the beginning of a date that needs no note
+WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? ", re.IGNORECASE)  # before a date
+IN_FIGURES = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")  # 03/05/2024, of which the day may be 3 or 5
 HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
@@ -116,32 +121,62 @@ def blank_cells(cells):
     return [Fault(row, cells.name, "found nothing (a blank)", fix) for row in cells.index[cells.map(blank)]]
 
 
-def as_days(cells, *, optional=False):
+def as_days(cells, changes=None, header=None, *, optional=False):
     """Return days, their half-widths in days and the faults of cells; a year, a quarter or a month takes its middle.
 
-    A blank is no fault where it is `optional`.
+    A blank is no fault where it is `optional`. A form of days other than 2019-02-14, in the column `header` of the
+    file, is recorded in `changes`. In 03/05/2024 the day is where cells such as 25/05/2024 have it, or it is a fault.
 
     Examples
     --------
-    >>> days, halfwidths, faults = as_days(pd.Series(["2016", "Oct 2018", "2019-01-09"]))
+    >>> days, halfwidths, faults = as_days(pd.Series(["2016", "Oct 2018", "2019-01-09", "Mar 05, 2024"]))
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
-    (['2016-07-02', '2018-10-16', '2019-01-09'], [183.0, 15.5, 0.0], [])
+    (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    dates = cells.map(_date, na_action="ignore" if optional else None)
+    day_first = _day_first(cells)
+    dates = cells.map(lambda cell: _date(cell, day_first), na_action="ignore" if optional else None)
     faults = [
-        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", "write it as 2019-02-14")
+        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _fix_of_date(str(cells[row])))
         for row, problem in dates.items()
         if isinstance(problem, str)
     ]
     pairs = [date if isinstance(date, tuple) else (pd.NaT, 0.0) for date in dates]
     days = pd.Series([day for day, _ in pairs], index=cells.index).astype("datetime64[ns]")
     halfwidths = pd.Series([halfwidth for _, halfwidth in pairs], index=cells.index, dtype="float64")
+    written = [str(cell).strip() for cell in cells]
+    others = [i for i, text in enumerate(written) if pairs[i] != (pd.NaT, 0.0) and not re.match(ISO, text)]
+    if changes is not None and (row := next((i for i in others if not pairs[i][1]), None)) is not None:
+        sentence = f"{quoted(header)} is written as {written[row]}, read as {pairs[row][0].date()}"
+        changes.add("date", sentence, column=str(header), what=sentence)
     return days, halfwidths.where(days.notna()), faults
 
 
-def _date(cell):
+def _day_first(cells):
+    """Return whether the day is before the month in dates such as 25/05/2024, None where no cell or both show it."""
+    matches = [match for cell in cells if (match := IN_FIGURES.fullmatch(str(cell).strip()))]
+    firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
+    return None if firsts == seconds else firsts
+
+
+def _fix_of_date(text):
+    match = IN_FIGURES.fullmatch(text.strip())
+    if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
+        return "write it as 2019-02-14"
+    first, second = match[1].zfill(2), match[3].zfill(2)
+    return f"write it as {match[4]}-{second}-{first} if the day is first, or {match[4]}-{first}-{second}"
+
+
+def _date(cell, day_first):
     """Return the day of a cell with its half-width in days, or what is wrong with it."""
-    text = str(cell).strip()
+    text = WEEKDAY.sub("", str(cell).strip())
+    if match := IN_FIGURES.fullmatch(text):
+        first, second = int(match[1]), int(match[3])
+        if max(first, second) > MONTHS_OF_A_YEAR:
+            day_first = first > MONTHS_OF_A_YEAR
+        if day_first is None:
+            return "in which the day may be first or second"
+        day, month = (first, second) if day_first else (second, first)
+        text = f"{match[4]}-{month:02}-{day:02}"
     if (period := _period(text)) is not None:
         date, halfwidth = period
     else:

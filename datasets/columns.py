@@ -67,6 +67,7 @@ SETTINGS = {
         "batchtokens tokensperbatch tokensperupdate tokensperstep batchsizetokens batchsizeintokens globalbatchtokens"
     ),
 }
+SHORT = 4  # letters of a word that names many things
 RUN = "run"  # a column of names: recognised by this name alone, or chosen by the user
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in aliases.split()}
@@ -182,11 +183,25 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     missing = [column for column in needed if column not in table]
     if missing:
         lacking = f"{listed(missing)} {'is' if len(missing) == 1 else 'are'}"
+        near = {}
+        for name in missing:
+            column = _resembling(name, [x for x in table if x not in (*names, *near.values())], aliases)
+            near |= {name: column} if column is not None else {}
         raise InputError(
             f"{label}: {lacking} needed and not there; the columns are {listed(table.columns)}; "
-            f"name one with {choice(missing[0], 'NAME')}{hint}"
+            f"name {'them' if len(near) > 1 else 'one'} with {choices(near or {missing[0]: 'NAME'})}{hint}"
         )
     return table, names
+
+
+def _resembling(canonical, headers, aliases):
+    """Return the first column whose name has a word of a common name in it, such as "price per month", or None."""
+    common = _words(canonical, aliases)
+    for header in headers:
+        parts = re.findall("[a-z]+", str(header).lower())
+        if any(part in common or (len(part) > SHORT and part in " ".join(common)) for part in parts):
+            return header
+    return None
 
 
 def _check_chosen(headers, chosen, canonicals, label):
@@ -220,7 +235,14 @@ def _only(candidates, canonical, label):
 
 def choice(canonical, name):
     """Return the option that names the column for `canonical`, in a script and on the command line."""
-    return f'columns={{"{canonical}": {quoted(name)}}} (--column {shlex.quote(printable(f"{canonical}={name}"))})'
+    return choices({canonical: name})
+
+
+def choices(names):
+    """Return the options that name the columns for several canonical names."""
+    script = ", ".join(f'"{canonical}": {quoted(name)}' for canonical, name in names.items())
+    words = (f"--column {shlex.quote(printable(f'{canonical}={name}'))}" for canonical, name in names.items())
+    return f"columns={{{script}}} ({' '.join(words)})"
 
 
 def setting_aside(name):

@@ -11,7 +11,10 @@ from .wording import plural, quoted, shortened
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
-PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score")  # columns in which 3.2M has no meaning
+PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score", "accuracy")  # columns in which 3.2M has no meaning
+OF_PERCENT = ("loss", "score", "accuracy")  # columns in which 45% has one
+OF_MONEY = ("value", "low", "high", "halfwidth")
+STATES_PERCENT = re.compile("%|percent(?!ile)|pct")  # in the name of a column
 SPACES = " \u00a0\u2009\u202f"
 SEPARATORS = {",": "commas", "'": "apostrophes", ".": "points"} | dict.fromkeys(SPACES, "spaces")
 WORDS = "|".join(sorted(FACTORS, key=len, reverse=True))
@@ -23,6 +26,7 @@ NUMBER = re.compile(
     rf"|\s*(?P<suffix>(?i:{WORDS})))?"
 )
 LONGEST = 60  # characters of a number
+FEW = 3  # cells in a message
 # What may stand around a number, with its name in a note; a unit that changes it, such as bits, is none of it.
 AROUND = {
     "errors": re.compile(r"\s*(?:±|\+/-|\+-)\s*[0-9.]+$|\s*\([0-9.]+\)$"),
@@ -31,9 +35,16 @@ AROUND = {
     ),
     "marks of footnotes or bold": re.compile(r"^\*{1,2}(?=[^*])|(?<=[^*])[*†‡§]{1,2}$"),
 }
+CURRENCY = r"(?:US ?\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY)"
+MONEY = re.compile(rf"(?P<sign>[+-]?)(?P<before>{CURRENCY})?\s*(?P<amount>[^\s$€£¥₹].*?)\s*(?P<after>{CURRENCY})?")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 LEAST_COMMAS = 3  # cells that show that commas are decimal
+# A number with a decimal comma or none, where points are between thousands, and one that can be nothing else.
+EUROPEAN = re.compile(rf"[+-]?(?:[0-9]{{1,3}}(?:[.{SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]+)?")
+SURELY_EUROPEAN = re.compile(
+    rf"[+-]?(?:[0-9]{{1,3}}(?:[.{SPACES}][0-9]{{3}})+,[0-9]+|[0-9]+,(?:[0-9]{{1,2}}|[0-9]{{4,}}))"
+)
 
 
 def parsed(text):
@@ -41,12 +52,16 @@ def parsed(text):
 
     Examples
     --------
-    >>> parsed("70M"), parsed("3 x 10^9"), parsed("seven")
-    ((70000000.0, {'suffix': 'M'}), (3000000000.0, {'power': '9'}), (None, {}))
+    >>> parsed("70M"), parsed("3 x 10^9"), parsed("seven"), parsed("45%")
+    ((70000000.0, {'suffix': 'M'}), (3000000000.0, {'power': '9'}), (None, {}), (0.45, {'percent': '%'}))
     """
     text, around = text.strip(), {}
     if len(text) > LONGEST:
         return None, {}
+    if text.endswith("%"):
+        number, marks = parsed(text[:-1]) if not text.endswith("%%") else (None, {})
+        wrong = number is None or {"percent", "suffix"} & set(marks)
+        return (None, {}) if wrong else (number / 100, marks | {"percent": "%"})
     for name, form in AROUND.items():
         if (inner := form.sub("", text)) != text:
             text, around[name] = inner, name
@@ -114,17 +129,25 @@ def _is_word(cell):
 def _numbers(cells, column, canonical, unit, label):
     """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
     texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
-    if _are_decimal(list(texts.values()), canonical):
-        read = cells.map(lambda cell: float(cell.replace(",", ".")) if isinstance(cell, str) and "," in cell else cell)
-        return _inferred(read.where(read.map(lambda cell: not isinstance(cell, str)), None)), (
-            f"commas in {quoted(column)} are read as decimal commas"
-        )
-    results = {row: parsed(cell) for row, cell in texts.items()}
+    amounts, currency = _amounts(texts, column, label) if canonical in OF_MONEY else (texts, "")
+    european = _are_decimal(list(amounts.values()), canonical, currency)
+    if european:
+        amounts = {row: re.sub(rf"[.{SPACES}]", "", text).replace(",", ".") for row, text in amounts.items()}
+    results = {row: parsed(text) for row, text in amounts.items()}
+    for row, (number, marks) in results.items():
+        changed = {"currency": currency} if currency and amounts[row] != texts[row] else {}
+        changed |= {"decimal": ","} if european and "," in texts[row] else {}
+        results[row] = number, (marks | changed if number is not None else {})
     results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
     if canonical in PLAIN_ONLY:
         results = {row: result for row, result in results.items() if "suffix" not in result[1]}
+    if canonical not in OF_PERCENT:
+        results = {row: result for row, result in results.items() if "percent" not in result[1]}
+    elif canonical == "score" and (unit == "percent" or STATES_PERCENT.search(str(column).lower())):
+        results = {row: (x * 100 if "percent" in marks else x, marks) for row, (x, marks) in results.items()}
     # 12,345 has a separator of thousands if another cell is 1,234,567, and a decimal comma if one is 12,34.
     many = any(marks.get("groups") == "many" and marks["separator"] == "," for _, marks in results.values())
+    many |= bool(currency) and currency not in ("€", "EUR", "CHF")
     decimal = any(
         re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text.strip()) for row, text in texts.items() if row not in results
     )
@@ -150,14 +173,34 @@ def _numbers(cells, column, canonical, unit, label):
     return _inferred(pd.Series(read, index=cells.index, dtype=object)), _sentence(column, suffixes, results)
 
 
-def _are_decimal(texts, canonical):
-    """Return whether every text has one decimal comma; 3,965 has one in a column of losses."""
-    present = [text.strip() for text in texts if text.strip().lower() not in MISSING]
-    groups = [text.rpartition(",")[2] for text in present]
+def _amounts(texts, column, label):
+    """Return cells without a currency, and the currency; refuse several."""
+    amounts, currencies = dict(texts), {}
+    for row, text in texts.items():
+        match = MONEY.fullmatch(text.strip())
+        if match and (sign := match["before"] or match["after"]) and not (match["before"] and match["after"]):
+            amounts[row] = match["sign"] + match["amount"]
+            currencies.setdefault(sign.replace(" ", ""), text)
+    if len(currencies) > 1:
+        raise InputError(
+            f"{label}: column {quoted(column)} has amounts in several currencies, such as "
+            f"{_joined(list(currencies.values())[:FEW])}; convert them into one"
+        )
+    return amounts, next(iter(currencies), "")
+
+
+def _are_decimal(texts, canonical, currency=""):
+    """Return whether every text has a decimal comma or none; 3,965 has one in a column of losses."""
+    present = [text.strip().removesuffix("%").strip() for text in texts if text.strip().lower() not in MISSING]
+    if not all(map(EUROPEAN.fullmatch, present)):
+        return len(present) >= LEAST_COMMAS and all(map(COMMA.fullmatch, present))
+    sure = [text for text in present if SURELY_EUROPEAN.fullmatch(text)]
+    if any(re.search(rf"[.{SPACES}]", text) for text in sure) or (
+        sure and (currency or any("%" in text for text in texts))
+    ):
+        return True
     plain = canonical in PLAIN_ONLY and all(len(text.partition(",")[0]) < 3 for text in present)
-    return len(present) >= LEAST_COMMAS and all(map(COMMA.fullmatch, present)) and (
-        plain or any(len(group) != 3 for group in groups)
-    )  # fmt: skip
+    return len(present) >= LEAST_COMMAS and all("," in text for text in present) and bool(plain or sure)
 
 
 def _inferred(cells):
@@ -180,6 +223,12 @@ def _sentence(column, suffixes, results):
     separators = {SEPARATORS[x["separator"]] for x in marks if "separator" in x}
     if separators:
         parts.append(f"with {_joined(sorted(separators))} between thousands")
+    if any("decimal" in x for x in marks):
+        parts.append("with decimal commas")
+    if currency := next((x["currency"] for x in marks if "currency" in x), ""):
+        parts.append(f"in {currency}")
+    if any("percent" in x for x in marks):
+        parts.append("in percent")
     if any("power" in x for x in marks):
         parts.append("with powers of ten")
     if about := sum("about" in x for x in marks):

@@ -152,6 +152,7 @@ COUNTS = Kind(
         "train_digits": "maxtrainlen maxtrainlength maxtraindigits trainlen trainlength traindigits trainingdigits",
         "correct": "ncorrect numcorrect right",
         "total": "ntotal problems questions nproblems",
+        **JOINT,
     },
     group="run",
     of_rows=("offset", "length_a", "length_b", "correct", "total", "split"),

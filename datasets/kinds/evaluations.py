@@ -28,7 +28,7 @@ def parse(table, changes, columns, where, drop_missing):
     table, headers = EVALUATIONS.select(table, changes, columns, where, drop_missing)
     names = EVALUATIONS.present(table, (*EVALUATIONS.needed, *EVALUATIONS.optional))
     numbers, faults = as_numbers(table, [name for name in names if name not in NOT_NUMBERS])
-    dates, halfwidths, undated = as_days(table["publication_date"])
+    dates, halfwidths, undated = as_days(table["publication_date"], changes, headers["publication_date"])
     benchmarks = _benchmarks(table["benchmark"])
     faults += undated + blank_cells(benchmarks)
     _note_others(benchmarks, changes)

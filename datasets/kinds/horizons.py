@@ -26,7 +26,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
     names, nameless = as_names(table, HORIZONS.present(table, HORIZONS.text), (*OF_A_MODEL, "time_source"))
     cells, faults = numbers | names, faults + nameless
     if "date" in table:
-        cells["date"], halfwidths, undated = as_days(table["date"], optional=True)
+        cells["date"], halfwidths, undated = as_days(table["date"], changes, headers.get("date", "date"), optional=True)
         faults += undated
     for name in HORIZONS.present(table, TIMES):
         cells[name] = cells[name] * factors.get(name, UNITS[_stated(headers.get(name, name))])

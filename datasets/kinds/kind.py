@@ -82,7 +82,8 @@ class Kind:
         >>> KINDS["runs"].numbers(["Params", "run", "tokens_B"], {})
         {'Params': 'parameters', 'tokens_B': 'tokens'}
         """
-        names = [name for name in (*self.needed, *self.optional) if name not in (*self.text, *self.days)]
+        names = dict.fromkeys((*self.needed, *self.optional, *self.aliases))
+        names = [name for name in names if name not in (*self.text, *self.days)]
         columns = {}
         for header in headers:
             recognisers = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
@@ -91,7 +92,7 @@ class Kind:
                 called = (name for name in names if header in Called((name,), {}, self.aliases))
                 canonical = next(called, None)
             for name, column in chosen.items():
-                if column == header or str(header) in re.findall(r"[^\s*/+()-]+", str(column)):
+                if column == header or str(header) in re.findall(r"(?<=`)[^`]+(?=`)|[^\s*/+()`-]+", str(column)):
                     canonical = name if name in (*names, *ALIASES, *SETTINGS) else None
             if canonical is not None:
                 columns[header] = canonical

@@ -1,11 +1,10 @@
 """Tables of scores of models on benchmarks."""
 
-import re
-
 from ...errors import InputError
 from ..cells import as_days, as_names, as_numbers, fractional_years, others_than, with_halfwidths
 from ..checks import Fault, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
+from ..notation import STATES_PERCENT
 from ..schemas import CONFIDENCES, check
 from ..wording import quoted, unknown
 from .kind import Kind
@@ -13,14 +12,13 @@ from .kind import Kind
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
 ITEMS = "items"  # number of questions of a benchmark
 UNITS = {"share": 1.0, "percent": 0.01}
-PERCENT = re.compile("%|percent(?!ile)|pct")
 
 
 def parse(table, changes, columns, where, drop_missing, unit):
     """Check a table of scores, make shares of percent, and add the year of each model that has a date."""
     label, factor = changes.label, factor_of(unit or {})
     table, headers = SCORES.select(table, changes, columns, where, drop_missing, _hint(table, columns))
-    in_header = not unit and PERCENT.search(str(headers["score"]).lower())
+    in_header = not unit and STATES_PERCENT.search(str(headers["score"]).lower())
     factor = UNITS["percent"] if in_header else factor
     cells, faults = as_numbers(table, SCORES.present(table, ("score", "training_compute_flop", ITEMS)))
     names, nameless = as_names(table, SCORES.present(table, SCORES.text), OF_A_MODEL)
@@ -34,7 +32,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         )
         faults += others_than(CONFIDENCES, cells["compute_confidence"], optional=True)
     if "date" in table:
-        cells["date"], halfwidths, undated = as_days(table["date"], optional=True)
+        cells["date"], halfwidths, undated = as_days(table["date"], changes, headers.get("date", "date"), optional=True)
         faults += undated
     if in_header and cells["score"].max() <= 1:
         raise InputError(

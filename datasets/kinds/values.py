@@ -21,7 +21,7 @@ def parse(table, changes, columns, where, drop_missing):
         table = table.assign(halfwidth=table["halfwidth"].map(_halfwidth, na_action="ignore"))
     cells, faults = as_numbers(table, VALUES.present(table, NUMBERS))
     names, nameless = as_names(table, VALUES.present(table, VALUES.text))
-    cells["date"], halfwidths, undated = as_days(table["date"])
+    cells["date"], halfwidths, undated = as_days(table["date"], changes, headers.get("date", "date"))
     faults = in_file([*faults, *nameless, *undated], headers)
     table = check(table.assign(**cells, **names), "values", label=label, names=headers, faults=faults)
     refuse(_outside(table), table, label)

@@ -341,6 +341,46 @@ def test_years_quarters_and_months_take_their_middle():
     assert "1 date is a year" in notes[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        *[("05-Mar-2024", "2024-03-05"), ("5/March/2024", "2024-03-05"), ("Mar. 5th, 2024", "2024-03-05")],
+        *[("Tue, Mar 5, 2024", "2024-03-05"), ("2024/3/5", "2024-03-05"), ("25.12.2024", "2024-12-25")],
+        *[("12/25/2024", "2024-12-25"), ("Mar-2024", "2024-03-16")],
+    ],
+)
+def test_days_as_people_write_them(text, day):
+    table, notes = read(pd.DataFrame({"when": [text], "value": 1.0}), "values", columns={"date": "when"})
+    assert str(table["date"][0].date()) == day and any('"when"' in note for note in notes)
+
+
+def test_the_place_of_the_day_is_that_of_other_cells():
+    days, _, faults = as_days(pd.Series(["03/05/2024", "25/05/2024"]))
+    assert days.dt.strftime("%Y-%m-%d").tolist() == ["2024-05-03", "2024-05-25"] and not faults
+    table = pd.DataFrame({"date": ["03/05/2024", "4 May 2024"], "value": 1.0})
+    message = refused(table, "values")
+    assert "write it as 2024-05-03 if the day is first, or 2024-03-05" in message and "row 1" not in message
+    assert "no date" in refused(table.assign(date=["13/13/2024", "2024"]), "values")
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"), [("score", ["45.2%", "0.5"]), ("Accuracy (%)", ["45.2%", "50"]), ("score", ["45,2 %", "50 %"])]
+)
+def test_scores_in_percent_by_their_cells(header, cells):
+    table, notes = read(pd.DataFrame({"model": ["a", "b"], "benchmark": "q", header: cells}), "scores")
+    assert table["score"].tolist() == [0.452, 0.5] and "in percent" in notes[0]
+
+
+def test_losses_and_shares_in_percent_by_their_cells():
+    runs = pd.DataFrame({"N": [1e6, 1e7], "D": [2e7, 2e8], "an acc": ["45%", "60%"], "error rate": ["55%", "40%"]})
+    for columns in ({"loss": "1-`an acc`"}, {"loss": "error rate"}):
+        table, _ = read(runs, columns=columns, unit={"loss": "other"})
+        np.testing.assert_allclose(table["loss"], np.array([0.55, 0.4]) / 0.475)
+    assert 'found "45%"' in refused(runs.assign(N="45%"), columns={"loss": "error rate"}, unit={"loss": "other"})
+    counts = pd.DataFrame({"run": "a", "train_digits": 5, "length": [3, 4], "accuracy": ["45%", "80.5%"]})
+    assert read(counts, "counts", trials=200)[0]["correct"].tolist() == [90, 161]
+
+
 # Text -----------------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.errors import TableNote
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 
@@ -35,6 +36,46 @@ def test_a_comma_in_a_date_without_quotes_is_part_of_it(tmp_path):
     assert table["date"].dt.strftime("%Y-%m-%d").tolist() == ["2023-03-05", "2024-11-14"]
     with pytest.raises(bs.InputError, match="line 3: found 4 fields where the header has 3"):
         read(tmp_path, text.replace("14th November", "late"))
+
+
+@pytest.mark.parametrize(
+    ("prices", "values", "note"),
+    [
+        (["$12.30", "$1,234.50"], [12.3, 1234.5], "in \\$"),
+        (["$1,200", "3"], [1200, 3], "with commas between thousands, in \\$"),
+        (["12,30 €"], [12.3], "with decimal commas, in €"),
+        (["€1.234,50", "€12.345"], [1234.5, 12345], "with decimal commas, in €"),
+        (["USD 12", "0.5 USD"], [12, 0.5], "in USD"),
+        (["1 234,50"], [1234.5], "with decimal commas"),
+    ],
+)
+def test_amounts_of_money_are_read_with_a_note(prices, values, note):
+    table = pd.DataFrame({"date": pd.date_range("2024-01-01", periods=len(prices)), "price": prices})
+    with pytest.warns(TableNote, match=f'"price" is written .*{note}'):
+        assert bs.read(table, "values")["value"].tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("prices", "message"),
+    [
+        (["$5", "€4"], "amounts in several currencies, such as \\$5 and €4; convert them into one"),
+        (["€1,234"], 'found "€1,234", which is not a number'),
+        (["$5 €"], "not a number"),
+        (["free"], "not a number"),
+        (["12,30"], "with a decimal point as 12.30"),
+    ],
+)
+def test_amounts_that_could_be_two_are_refused(prices, message):
+    table = pd.DataFrame({"date": pd.date_range("2024-01-01", periods=len(prices)), "price": prices})
+    with pytest.raises(bs.InputError, match=message):
+        bs.read(table, "values")
+
+
+def test_columns_that_resemble_those_that_are_needed_are_proposed(tmp_path):
+    text = "model,release,price_per_1M\na,2024-03-05,$3\n"
+    with pytest.raises(bs.InputError, match="--column date=release --column value=price_per_1M"):
+        read(tmp_path, text)
+    assert read(tmp_path, text, columns={"date": "release", "value": "price_per_1M"})["value"].tolist() == [3]
 
 
 def test_ratings_of_an_arena_are_fitted_at_the_second_try():
