@@ -129,15 +129,18 @@ def _wide(frame, name):
     sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
     if other is None or {"parameters", "loss"} & set(roles) or len(sizes) < LEAST_SIZES:
         return None, ""
-    _refuse_size(len(frame), len(sizes), name)
-    parts = [
-        frame.drop(columns=list(sizes)).assign(parameters=size, loss=frame[column]) for column, size in sizes.items()
-    ]
-    places = [f"{place(frame, row)}, column {quoted(column)}" for column in sizes for row in frame.index]
-    table = pd.concat(parts).set_axis(pd.Index(places, name="place", dtype=object))
-    table = table[table["loss"].notna()]
+    columns = one_row_each(frame, list(sizes), name, lambda x: {"parameters": sizes[x], "loss": frame[x]})
+    table = columns[columns["loss"].notna()]
     sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
     return table, f"{sentence} with parameters and loss"
+
+
+def one_row_each(frame, columns, name, cells):
+    """Return a table with one row for each cell of some columns: the other columns, and what `cells` returns of one."""
+    _refuse_size(len(frame), len(columns), name)
+    parts = [frame.drop(columns=columns).assign(**cells(column)) for column in columns]
+    places = [f"{place(frame, row)}, column {quoted(column)}" for column in columns for row in frame.index]
+    return pd.concat(parts).set_axis(pd.Index(places, name="place", dtype=object))
 
 
 def _refuse_size(rows, columns, name):

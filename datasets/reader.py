@@ -12,7 +12,6 @@ from .formats import open_table
 from .kinds import KINDS
 from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
-from .panels import melted
 from .storing import note_names
 from .wording import unknown
 
@@ -252,7 +251,8 @@ def read(
         if options[option] is not None:
             check_pattern(options[option], option)
     text = Called(parts.text, columns, parts.aliases)
-    table, label, name = open_table(source, text=text, form=melted if kind == "runs" else None)
+    form = parts.form and (lambda frame, label: parts.form(frame, label, columns))
+    table, label, name = open_table(source, text=text, form=form)
     changes = Changes(label, table)
     if from_file is not None:
         table, sentence = of_each_file(table, from_file, name, label)

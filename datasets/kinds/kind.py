@@ -36,6 +36,8 @@ class Kind:
         Those of them that are 0 or 1, which may be written no and yes.
     forms : tuple of str
         Options of `read` that shape a table before it is checked.
+    form : callable, optional
+        Returns an opened frame in the form of the kind: ``form(frame, label, columns)``, with the chosen columns.
     aliases : dict of str to str
         Other names of columns, in lower case and without anything but letters and digits.
     check_unit : callable, optional
@@ -63,6 +65,7 @@ class Kind:
     days: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
+    form: Callable | None = None
     aliases: dict[str, str] = field(default_factory=dict)
     check_unit: Callable | None = None
     group: str | None = None

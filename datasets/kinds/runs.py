@@ -16,6 +16,7 @@ from ..meaning.facts import Facts
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.readings import check_readings, is_clock, may_name_runs
 from ..meaning.rules import agree, check_meaning, fix_of_compute
+from ..panels import melted
 from ..schemas import check
 from ..units import is_unit_of_flop, scaled, units_of
 from ..wording import listed, quoted, shown, suggestion
@@ -232,4 +233,11 @@ def _completed(table, changes):
     return table
 
 
-RUNS = Kind(name="runs", built_in="chinchilla_runs", dimension="run", parse=parse, forms=("from_name", "from_file"))
+RUNS = Kind(
+    name="runs",
+    built_in="chinchilla_runs",
+    dimension="run",
+    parse=parse,
+    forms=("from_name", "from_file"),
+    form=lambda frame, label, columns: melted(frame, label),
+)

@@ -4,6 +4,7 @@ from ...errors import InputError
 from ..cells import as_days, as_names, as_numbers, fractional_years, others_than, with_halfwidths
 from ..checks import Fault, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
+from ..leaderboards import one_row_a_score
 from ..notation import STATES_PERCENT
 from ..schemas import CONFIDENCES, check
 from ..wording import quoted, unknown
@@ -11,18 +12,21 @@ from .kind import Kind
 
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
 ITEMS = "items"  # number of questions of a benchmark
+TEN = 10  # marks up to ten are no percent
 UNITS = {"share": 1.0, "percent": 0.01}
 
 
 def parse(table, changes, columns, where, drop_missing, unit):
     """Check a table of scores, make shares of percent, and add the year of each model that has a date."""
     label, factor = changes.label, factor_of(unit or {})
-    table, headers = SCORES.select(table, changes, columns, where, drop_missing, _hint(table, columns))
+    table, headers = SCORES.select(table, changes, columns, where, drop_missing)
     in_header = not unit and STATES_PERCENT.search(str(headers["score"]).lower())
     factor = UNITS["percent"] if in_header else factor
     cells, faults = as_numbers(table, SCORES.present(table, ("score", "training_compute_flop", ITEMS)))
     names, nameless = as_names(table, SCORES.present(table, SCORES.text), OF_A_MODEL)
     cells, faults = cells | names, faults + nameless
+    if not unit and _are_percent(cells["score"], cells["benchmark"]):
+        factor = UNITS["percent"]
     if "compute_confidence" in table:
         confidences = {name.lower(): name for name in CONFIDENCES}
         cells["compute_confidence"] = (
@@ -56,14 +60,15 @@ def parse(table, changes, columns, where, drop_missing, unit):
     return table.assign(year=fractional_years(table["date"])) if "date" in table else table
 
 
-def _hint(table, columns):
-    """Return what to do with a table whose columns are benchmarks."""
-    called = Called(("benchmark", "score"), columns, SCORES.aliases)
-    if any(name in called for name in table) or len(table.select_dtypes("number").columns) < 2:
-        return ""
-    model = next((name for name in table if name in Called(("model",), columns, SCORES.aliases)), "model")
-    melted = f'table.melt({quoted(model)}, var_name="benchmark", value_name="score").dropna()'
-    return f"; or, where the columns are benchmarks, make a row of each score, in pandas {melted}"
+def _one_row_a_score(frame, label, columns):
+    roles = {name: Called((name,), columns, SCORES.aliases) for name in SCORES.needed}
+    return one_row_a_score(frame, label, roles, Called(SCORES.optional, columns, SCORES.aliases))
+
+
+def _are_percent(scores, benchmarks):
+    """Return whether scores without a unit are from 0 to 100, those of every benchmark."""
+    largest = scores.groupby(benchmarks).max()
+    return TEN < scores.max() <= 100 and bool((largest > 1).all())
 
 
 def factor_of(unit):
@@ -96,6 +101,7 @@ SCORES = Kind(
     needed=("model", "benchmark", "score"),
     optional=(*OF_A_MODEL, ITEMS),
     check_unit=factor_of,
+    form=_one_row_a_score,
     text=("model", "benchmark", "compute_confidence", "family"),
     days=("date",),
     aliases={

@@ -95,15 +95,6 @@ def test_a_column_of_the_very_name_goes_before_others():
         read(WHOLE.rename(columns={"benchmark": "Task"}).assign(eval="x"), "scores")
 
 
-def test_of_a_table_whose_columns_are_benchmarks_rows_are_asked_for():
-    wide = WHOLE.pivot_table(index="model", columns="benchmark", values="score").reset_index()
-    wide = wide.rename(columns={"model": "Model Name"})
-    with pytest.raises(InputError, match=r"where the columns are benchmarks.*melt") as refused:
-        read(wide, "scores")
-    melted = eval(str(refused.value).partition("in pandas ")[2], {"table": wide})
-    assert len(read(melted, "scores")) == len(WHOLE)
-
-
 def test_names_are_text_as_they_are_written(tmp_path):
     (tmp_path / "mine.csv").write_text("who,benchmark,score\n007,quiz,0.5\n7,quiz,0.25\n")
     assert read(tmp_path / "mine.csv", "scores", columns={"model": "who"})["model"].tolist() == ["007", "7"]
