@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise, recognise_with_unit
+from .meaning.names import is_accuracy
 from .text import decoded, refuse_empty, refuse_lines
 from .wording import listed, plural, quoted
 
@@ -16,6 +17,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 30  # objects in objects
 MOST_BLANKS = 10**7  # cells of a table whose rows have many different names
 SHOWN = 5  # names in a sentence
+OF_HARNESS = {"versions", "config", "configs", "n-samples", "n-shot", "higher_is_better", "model_name", "git_hash"}
 LINE = 'write one JSON object a line, such as {"N": 1e6, "D": 2e7, "loss": 4.5}'
 ARRAY = 'write an array of objects, such as [{"N": 1e6, "D": 2e7, "loss": 4.5}]'
 
@@ -93,7 +95,7 @@ def _table(document, label):
         raise InputError(f"{label}: found {_called(document)} where a table should be; {ARRAY}")
     if isinstance(document.get("log_history"), list):
         return _of_trainer(document["log_history"], label)
-    if _are_objects(document.get("results")) and ("versions" in document or "config" in document):
+    if _are_objects(document.get("results")) and _is_of_harness(document):
         return _of_harness(document, label)
     columns, data = document.get("columns"), document.get("data")
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(x, list) for x in data):
@@ -212,23 +214,45 @@ def _of_trainer(history, label):
     return _of_objects(rows, {}, sentences, label)
 
 
+def _is_of_harness(document):
+    """Return whether results by task are those that the evaluation harness writes, whichever keys are next to them."""
+    metrics = [name for x in document["results"].values() for name in x]
+    return bool(OF_HARNESS & set(document)) or any("_stderr" in name or name.endswith(",none") for name in metrics)
+
+
 def _of_harness(document, label):
-    """Return the results of an evaluation harness, one row a task."""
+    """Return the results of an evaluation harness, one row a task, with its accuracy or another share as its score."""
     config = document.get("config") if isinstance(document.get("config"), dict) else {}
     arguments = str(config.get("model_args") or "")
     pretrained = re.search(r"pretrained['\"]?\s*[=:]\s*['\"]?([^,'\"}]+)", arguments)
     model = document.get("model_name") or (pretrained[1] if pretrained else config.get("model"))
-    constants = {"model": str(model)} if model else {}
+    sentences = [f'"results" are read as the table, {plural(len(document["results"]), "task")}']
+    if not model:
+        model = label.partition(".json")[0]
+        sentences.append(f"no key states the model, which is named by the file, {quoted(model)}")
+    constants = {"model": str(model)}
     if isinstance(config.get("model_num_parameters"), int):
         constants["parameters"] = config["model_num_parameters"]
-    rows, samples = [], document.get("n-samples")
+    rows, others, samples = [], {}, document.get("n-samples")
     samples = samples if isinstance(samples, dict) else {}
     for task, metrics in document["results"].items():
         names = {name.removesuffix(",none"): x for name, x in metrics.items() if name != "alias"}
-        counts = samples.get(task)
-        items = {"items": counts["effective"]} if isinstance(counts, dict) and "effective" in counts else {}
-        rows.append(constants | {"task": task} | items | names)
-    return _of_objects(rows, {}, [f'"results" are read as the table, {plural(len(rows), "task")}'], label)
+        items = samples.get(task, names.pop("sample_len", None))
+        items = items.get("effective", items.get("original")) if isinstance(items, dict) else items
+        shares = [name for name, x in names.items() if _is_share(x) and is_accuracy(name) and "stderr" not in name]
+        if "acc" not in names and shares:
+            others[task] = shares[0]
+        score = {"score": names[others.get(task, "acc")]} if task in others or "acc" in names else {}
+        rows.append(constants | {"task": task} | ({} if items is None else {"items": items}) | score | names)
+    if others:
+        shown = ", ".join(f"{quoted(name)} of {quoted(task)}" for task, name in list(others.items())[:SHOWN])
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        sentences.append(f'"score" is "acc", and without one {shown}{more}')
+    return _of_objects(rows, {}, sentences, label)
+
+
+def _is_share(value):
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------

@@ -183,6 +183,21 @@ def test_results_of_an_evaluation_harness_are_scores(written):
     assert table["items"].tolist() == [1172, 100]
 
 
+def test_results_of_an_evaluation_harness_need_no_other_key(written):
+    results = {"arc": {"acc,none": 0.3, "acc_stderr,none": 0.01}, "wikitext": {"bits_per_byte,none": 0.7}}
+    results["gsm8k"] = {"exact_match,strict-match": 0.6, "exact_match_stderr,strict-match": 0.02}
+    samples = {"arc": {"original": 1172, "effective": 1000}, "gsm8k": 1319}
+    for more, model in (({}, "results_1"), ({"model_name": "lab/a"}, "lab/a")):
+        path = written({"results": results, "n-samples": samples} | more, "results_1.json")
+        table, notes = read(path, "scores", drop_missing=True)
+        assert table[["benchmark", "score", "items"]].to_numpy().tolist() == [["arc", 0.3, 1000], ["gsm8k", 0.6, 1319]]
+        assert set(table["model"]) == {model} and ("named by the file" in notes[1]) == (not more)
+    assert 'without one "exact_match,strict-match" of "gsm8k"' in " ".join(notes)
+    assert read(written({"results": {"arc": results["arc"]}}), "scores")[0]["score"].tolist() == [0.3]
+    # Results of runs by name are none of a harness.
+    assert "are needed and none found" in refused(written({"results": {"a": RUN}}))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
