@@ -129,7 +129,7 @@ def _print_one(entry):
     ]
     title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
     tables.print_table(title, tables.SUMMARY_HEADER, rows, least=("mean", "sd"))
-    if None not in (entry["parameters"][q] for q in tables.QUANTILES):
+    if None not in (entry.get("parameters", {}).get(q) for q in tables.QUANTILES):
         print(sentence(entry))
     for line in (*_bill(entry), *remarks(entry)):
         print(line)
@@ -172,6 +172,6 @@ def _row(entry, name):
 
 
 def _quantile(entry, name, q):
-    """Return the text of a quantile, which is infinite where no size reaches the target."""
+    """Return the text of a quantile, which is infinite where no size reaches the target; a dash where it has none."""
     value = entry.get(name, {}).get(q)
     return "never" if value is None and entry.get("p_reached", 1.0) < 1 else tables.number(value)

@@ -51,8 +51,7 @@ def fit(
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
         return
-    named = chosen.label if fitting.group else law
-    title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
+    title = f"{fitted.law.label} on {entry['data']}, {entry['rows']} rows, {fitted.law.noise} noise on {chosen.scale}"
     _print(title, entry, fitted.record["diagnostics"])
     tables.print_written(out)
 

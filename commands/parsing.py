@@ -152,10 +152,14 @@ def law_and_table(name, data, fitting, out=None):
 def table_for(law, data, fitting):
     """Read the table that a law is fitted to, a built-in one or a file; without `data` the law's usual one."""
     from ..datasets import KINDS
+    from ..datasets.columns import recognise
+    from ..datasets.units import split_header
 
     kind, asked = KINDS[law.kind], _reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
+    if "floor" in law.options and not recognise(split_header(asked["columns"].get("loss", "loss"))[0]):
+        asked["unit"] = {"loss": "other"} | asked["unit"]  # a power law is of any positive quantity
     runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
     return _read(kind, law.usual_table() if data is None else data, asked, (*law.needed, *runs))
 

@@ -45,7 +45,7 @@ def rollout(
         tables.print_json({"law": law, "by": by, **_document(scores, rows)})
         return
     scale = f"scores on the scale {rows.attrs['scale']}"
-    _print(f"{chosen.label}: fitted below {by}, predicted at and above; {scale}", scores)
+    _print(f"{chosen.label}: fitted below {by}, predicted at and above; {scale}", scores, chosen.label)
     tables.print_written(figure)
 
 
@@ -64,11 +64,11 @@ def _entry(row):
     from ..inference import intervals
 
     whole = ("fitted", "predicted", "divergences")
-    numbers = {name: int(x) if name in whole else intervals.finite(x) for name, x in row.drop("ok").items()}
-    return numbers | {"ok": bool(row["ok"])}
+    numbers = {name: int(x) if name in whole else intervals.finite(x) for name, x in row.drop(["ok", "law"]).items()}
+    return numbers | {"ok": bool(row["ok"]), "law": row["law"]}
 
 
-def _print(title, scores):
+def _print(title, scores, law):
     lines = [_line(cutoff, _entry(row)) for cutoff, row in scores.iterrows()]
     tables.print_table(title, HEADER, lines, least=("divergences", "log score", "r_hat", "fitted"))
     if "coverage_90_law_alone" in scores:
@@ -78,6 +78,8 @@ def _print(title, scores):
             print(f"below {cutoff:g}: {shares}, CRPS {row['crps_law_alone']:.3g}")
     print("coverage with the 95% interval of a share of so many independent rows; those of a cutoff share one fit")
     for cutoff, row in scores.iterrows():
+        if row["law"] != law:
+            print(f"below {cutoff:g}: the rows need {row['law']}")
         if not row["crps_se"] < UNSETTLED * row["crps"]:
             print(f"below {cutoff:g}: the CRPS is not settled, as a few draws predict anything; read the log score")
         if not row["ok"]:

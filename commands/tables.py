@@ -1,5 +1,6 @@
 """Output of the command line: JSON, tables and numbers, warnings, and paths of results."""
 
+import math
 import sys
 import warnings
 from collections import Counter
@@ -105,8 +106,8 @@ def names_of(files, json):
 
 
 def number(x, form=".4g"):
-    """Return a number as text, a missing one as a dash, and text unchanged."""
-    return x if isinstance(x, str) else "-" if x is None or x != x else format(x, form)
+    """Return a number as text, one that is missing or not finite as a dash, and text unchanged."""
+    return x if isinstance(x, str) else "-" if x is None or not math.isfinite(x) else format(x, form)
 
 
 def summary_row(name, q):

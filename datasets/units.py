@@ -147,6 +147,19 @@ def unit_of_loss(rows):
     return MEDIANS if OTHER in units else NATS
 
 
+def read_as(rows, column):
+    """Return the name of a column in the file, and the factor by which its values were multiplied, as far as recorded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_as(pd.DataFrame({"loss": [2.5]}), "loss")
+    ('loss', 1.0)
+    """
+    entries = [entry for entry in rows.attrs.get("reading", []) if entry.get("of") == column and "factor" in entry]
+    return (entries[-1]["column"], entries[-1]["factor"]) if entries else (column, 1.0)
+
+
 def in_unit_of_loss(text, rows):
     """Return text about losses in nats with the unit that the losses of a table are in."""
     if (unit := unit_of_loss(rows)) == NATS:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..datasets.checks import warn
+from ..errors import InputError, TableNote
 from ..models.laws import as_law
 from .fitter import Fitter
 from .samplers.choose import choose
@@ -85,6 +86,10 @@ def fit(
     -----
     DiagnosticWarning
         If the chains did not converge.
+    TableNote
+        If the rows decide what the law's options leave to them: normal noise with one scatter where rows are few, and
+        effects of model sizes where rows of a size share a deviation; see `Chinchilla`. Also if the loss does not fall
+        with a size.
     SizeNote
         If the log likelihood is left out for its size.
 
@@ -100,7 +105,10 @@ def fit(
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)
-    return Fitter(law, table, sampler=sampler).fit(
+    fitter = Fitter(law.tests.suited(table), table, sampler=sampler)
+    for sentence in law.tests.notes(fitter.law, fitter.rows):
+        warn(f"{table.attrs.get('source', 'the table')}: {sentence}", TableNote)
+    return fitter.fit(
         seed=seed,
         prior_predictive=prior_predictive,
         posterior_predictive=posterior_predictive,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..datasets.units import in_unit_of_loss
+from ..datasets.units import in_unit_of_loss, read_as
 from ..errors import InputError
 from ..models.draws import DRAWS
 from ..models.loss.budget import training_flop
@@ -26,7 +26,7 @@ from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
 from .progress.trends import by_form, changes, doubling_days, yearly_gain
 from .scores.compute import summary as progress_summary
-from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, sizes, yearly
+from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, ratios, sizes, yearly
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -42,6 +42,7 @@ NAMES = {
     "E": "E, nats per token",
     "alpha": "alpha",
     "beta": "beta",
+    "exponent": "exponent",
     EXPONENT: "exponent of the optimal parameters",
 }
 
@@ -160,8 +161,20 @@ def _answers_of_runs(fit):
     with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
         budget = AHEAD * float(compute.max())
         best = fit.allocate(budget)
-        yield f"optimal parameters at {flop(budget)}", sizes(intervals.summary(best["parameters"]))
-        yield f"tokens there, {AHEAD} times the largest run", sizes(intervals.summary(best["tokens"]))
+        if "parameters" in best:
+            yield f"optimal parameters at {flop(budget)}", sizes(intervals.summary(best["parameters"]))
+            yield f"tokens there, {AHEAD} times the largest run", sizes(intervals.summary(best["tokens"]))
+        else:
+            yield _ahead(fit, best["loss"], budget)
+
+
+def _ahead(fit, predicted, budget):
+    """Return what a law of compute alone predicts at a budget, a loss or another quantity in the unit of its column."""
+    where = f"at {flop(budget)}, {AHEAD} times the largest run"
+    if "floor" not in fit.law.options or fit.law.floor is not False:
+        return in_unit_of_loss(f"loss {where}, nats per token", fit.rows), plain(intervals.summary(predicted))
+    header, factor = read_as(fit.rows, "loss")
+    return f"{header} {where}", ratios(intervals.summary(predicted / factor))
 
 
 def _answers_of_evaluations(fit):
@@ -220,8 +233,12 @@ def _of_one_variable(fit, of):
     law, exponents = fit.law, quotable(fit, {name: fit["posterior"][name] for name in fit.law.exponents})
     if len(law.columns) != 1 or any(draws.dims != DRAWS for draws in exponents.values()):
         return
-    for draws in exponents.values():
+    for name, draws in exponents.items():
         size = law.columns[0].replace("_flop", " compute")
+        if name == "exponent":
+            what = read_as(fit.rows, "loss")[0]
+            yield f"{what} moves as {size} to the power {plain(intervals.summary(draws))} ({of}, 95% interval)."
+            continue
         yield f"The loss above E falls as {size} to the power {plain(intervals.summary(-draws))} ({of}, 95% interval)."
     if sentence := trade_off_sentence(fit):
         yield f"{sentence[:1].upper()}{sentence[1:]}."

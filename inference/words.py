@@ -153,10 +153,12 @@ def dates(q):
 
 
 def _interval(q, form):
-    if all(q[name] is None for name in (LOW, MIDDLE, HIGH)):
+    """Write three quantiles; one that is None or infinite is missing to `form`, and one that is no number a dash."""
+    values = [None if q[name] is None or math.isinf(q[name]) else q[name] for name in (LOW, MIDDLE, HIGH)]
+    if all(x is None for x in values):
         missing = form(None)
         return f"{missing} (probability above 0.975)" if missing[0].isalpha() else missing
-    low, middle, high = (form(q[name]) for name in (LOW, MIDDLE, HIGH))
+    low, middle, high = ("–" if x is not None and math.isnan(x) else form(x) for x in values)
     return f"{middle} [{low}, {high}]"
 
 

@@ -53,6 +53,14 @@ class Tests(Part):
     def repeated_size(self, rows):
         """Return the column of model sizes of which at least two have several rows, None by default."""
 
+    def suited(self, table):
+        """Return the law with what its default options leave to the rows of a table, here the law itself."""
+        return self.law
+
+    def notes(self, suited, rows):
+        """Return sentences on why a law is `suited` to the rows, and on what these do not inform; none by default."""
+        return []
+
     def exact_constants(self, rows, reference):
         """Return the constants at which the law has the observations of rows without an error, None by default."""
 

@@ -28,6 +28,7 @@ EXPONENT = "exponent_parameters"
 ESTIMATORS = {"exponent by iso-FLOP": exponents_by_isoflop, "exponent by the frontier": exponents_by_frontier}
 REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
 LEAST_REPLICATES = 50
+ROUNDING = 1e-9  # of an exponent, as a share: replicates that differ by less have no spread
 MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
 FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
@@ -128,12 +129,17 @@ def _replicated(fit, rows):
 
 
 def _beside(observed, replicated):
-    """Test an estimate against replicates, by their ranks and by a normal of their quartiles, whichever is milder."""
+    """Test an estimate against replicates, by their ranks and by a normal of their quartiles, whichever is milder.
+
+    Returns None where replicates are too few or do not spread: designed tables have one frontier whatever their losses.
+    """
     values = replicated[np.isfinite(replicated)]
     if len(values) < LEAST_REPLICATES:
         return None
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     sd = (high - low) / (2 * st.norm.ppf(0.75))
+    if not sd > ROUNDING * abs(middle):
+        return None
     z = (observed - middle) / sd
     further = (np.abs(values - middle) >= abs(observed - middle)).sum()
     p = max((1 + further) / (1 + len(values)), 2 * st.norm.sf(abs(z)))

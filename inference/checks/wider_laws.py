@@ -89,7 +89,7 @@ def wider_laws(
     settings = {"draws": 500, "tune": 500} | settings
     rows, entries = fit.rows, []
     elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
-    laws = fit.law.tests.wider_laws(rows)[:most]
+    laws = [law.tests.suited(rows) for law in fit.law.tests.wider_laws(rows)[:most]]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
         apart = other.loo(**BRIEF).elpd_i.values - elpd

@@ -90,7 +90,7 @@ def rollout(
         ``coverage_90_law_alone`` and ``crps_law_alone`` are those without it. ``mae`` and ``bias`` are the mean
         absolute and the mean difference of predicted medians from what was observed. ``log_score`` is the mean log
         predictive density (NaN where the law has none by row). ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
-        ``divergences`` are of the chains. ``attrs["scale"]`` names the scale of the scores.
+        ``divergences`` are of the chains, and ``law`` is the label of the law that suits the rows below. ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
         By ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive
         draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the drift there are also
@@ -119,7 +119,7 @@ def rollout(
     law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
-    seed, rows = seed_of(seed), law.rows(table)
+    seed, rows = seed_of(seed), law.tests.suited(table).rows(table)
     values = law.grouping.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}
@@ -143,7 +143,8 @@ def _rolled(shared, item):
     """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
-    return {name: fit.diagnostics[name] for name in DIAGNOSTICS}, predicted(fit.draws, ahead, options["seed"], beyond)
+    diagnosed = {name: fit.diagnostics[name] for name in DIAGNOSTICS} | {"law": fit.law.label}
+    return diagnosed, predicted(fit.draws, ahead, options["seed"], beyond)
 
 
 def _number(cutoff):
@@ -176,7 +177,7 @@ def _cut(law, rows, values, by, cutoff):
     past = rows[below].reset_index(drop=True)
     past.attrs = dict(rows.attrs)
     try:
-        past = law.rows(past)
+        past = law.tests.suited(past).rows(past)
     except InputError as error:
         raise InputError(f"below {by} {cutoff:g}: {error}") from None
     if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):

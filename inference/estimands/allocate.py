@@ -152,7 +152,10 @@ def allocate(
     result["outside"] = result["extrapolation"] != 0
     if robust or error is not None:
         sizes = partial(nonembedding_sizes, draws, planned)
-        result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes)
+        runs = law.planner.rows(fit.rows, **planned)
+        columns = [name for name in (*SIZES, "tokens") if name in result and name in law.columns and len(runs)]
+        largest = {name: float(runs[name].max()) for name in columns}
+        result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes, largest=largest)
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
     if "training_compute" in result:

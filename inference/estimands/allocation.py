@@ -60,16 +60,15 @@ class Allocation(Printed, xr.Dataset):
         if (
             not {*ASKED} & {*self.dims}
             or "law" not in self.attrs
-            or not {"chain", "draw", "parameters", "tokens"} <= {*self.dims, *self.data_vars}
+            or not {"chain", "draw", "loss"} <= {*self.dims, *self.data_vars}
         ):
             return None
         entries = self.entries()
         rows = {asked_for(entry): _row(entry) for entry in entries}
         notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
         named = f"{self.attrs['law']}, {self.attrs['table']}"
-        return Text(
-            f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, how(self.attrs))
-        )
+        what = "Compute-optimal sizes" if "parameters" in self else "What the best run has at each budget"
+        return Text(f"{what} ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, how(self.attrs)))
 
 
 def how(attrs):

@@ -2,7 +2,7 @@
 
 A law's residuals do not show its misfit beyond its runs. Inside, laws miss by 0.1 to 0.4% of the loss. At ten times
 the largest run's compute they miss by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades
-of compute above the largest fitted run. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs predicted, z
+above the largest fitted run, in compute, size or tokens. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs predicted, z
 standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
 ``evidence/beyond.py`` from rollouts of ten public tables of six sources. ``evidence/beyond.json`` holds them with the
 coverage on each source when the other five teach.
@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from ...datasets.files import evidence
 from ...datasets.wording import unknown
 from ...errors import InputError
-from ...models.loss.budget import training_flop
+from ...models.loss.budget import SIZES, training_flop
 
 BEYOND = ("drift", "none")
 SUM = "chinchilla"  # The law whose drift other laws take: most are sums of a term in N and one in D.
@@ -143,7 +143,10 @@ def check_beyond(beyond):
 
 
 def decades_beyond(law, fitted, runs):
-    """Compute by how many decades of compute runs lie beyond the largest fitted one.
+    """Compute by how many decades runs lie beyond the largest fitted ones: in compute, in size or in tokens.
+
+    The largest of the three counts: a run of more parameters than any that was fitted is an extrapolation, whatever its
+    compute. Rollouts, from which the drift is learned, cut along compute.
 
     Parameters
     ----------
@@ -157,18 +160,21 @@ def decades_beyond(law, fitted, runs):
         0 inside the fitted runs, where compute is not known, and for laws of other tables than runs. Where groups of
         rows have quantities of their own, the largest run is that of the run's group.
     """
-    spent = training_flop(runs) if law.kind == "runs" else None
-    before = training_flop(fitted) if spent is not None else None
-    if before is None:
+    if law.kind != "runs" or training_flop(runs) is None or training_flop(fitted) is None:
         return np.zeros(len(runs))
-    largest = np.full(len(runs), np.nanmax(before))
-    if law.grouping.by in runs and law.grouping.by in fitted:
-        groups, new_groups = (
-            fitted[law.grouping.by].astype(str).to_numpy(),
-            runs[law.grouping.by].astype(str).to_numpy(),
-        )
-        for group in np.intersect1d(groups, new_groups):
-            largest[new_groups == group] = np.nanmax(before[groups == group])
-    with np.errstate(invalid="ignore"):
-        decades = np.log10(spent / largest)
+    by, decades = law.grouping.by, np.zeros(len(runs))
+    for before, after in zip(_measures(law, fitted), _measures(law, runs), strict=True):
+        largest = np.full(len(runs), np.nanmax(before))
+        if by in runs and by in fitted:
+            groups, new_groups = (rows[by].astype(str).to_numpy() for rows in (fitted, runs))
+            for group in np.intersect1d(groups, new_groups):
+                largest[new_groups == group] = np.nanmax(before[groups == group])
+        with np.errstate(invalid="ignore"):
+            decades = np.fmax(decades, np.log10(after / largest))
     return np.where(decades > ROUNDING, decades, 0.0)
+
+
+def _measures(law, rows):
+    """Return what rows may be larger in: their compute, and the columns of sizes and tokens of the law."""
+    columns = [name for name in (*SIZES, "tokens") if name in law.columns and name in rows]
+    return [training_flop(rows), *(rows[name].to_numpy(float) for name in columns)]

@@ -65,7 +65,7 @@ def to_drifting_target(solved, asked, error, greatest):
     return solved(asked[:, None] * np.exp(-slope * decades))
 
 
-def quoted(fit, result, error, demands, *, robust, nonembedding):
+def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
 
     Parameters
@@ -78,6 +78,8 @@ def quoted(fit, result, error, demands, *, robust, nonembedding):
     robust : bool
     nonembedding : callable
         Gives N_x of N_T.
+    largest : dict of str to float
+        The largest size and the most tokens of the fitted runs, beyond which the drift counts too.
 
     Returns
     -------
@@ -90,6 +92,8 @@ def quoted(fit, result, error, demands, *, robust, nonembedding):
         names = ("parameters", by, *fit.law.settings)
         result.update(quotable_places(fit, {name: law[name] for name in names if name in law}))
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
+    for name, size in largest.items():
+        decades = np.maximum(decades, np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0))
     of_loss, of_size = (0.0, 0.0) if error is None else error
     if by == "loss":
         result["loss"] = result["loss"] * np.exp(of_loss * decades)

@@ -16,6 +16,7 @@ from ..coordinates import Coordinates
 from ..density import POTENTIAL, Density
 from ..law import Effort, Law
 from .budget import SIZES
+from .direction import check_falls
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, Noise
 from .parts import SIZE_GROUP, LossGrouping, LossPlanner, LossTests
@@ -24,7 +25,7 @@ from .simulation import Simulates
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
-FEWEST_ROWS = 4  # of a law of one variable
+FEWEST_ROWS = {"chinchilla": 6, "power-compute": 4}  # that laws carry, with normal noise of one scatter
 OF_OTHERS = {  # what a column is of, and laws that do without it
     "parameters": "sizes; or fit power-tokens",
     "tokens": "sizes; or fit power-parameters",
@@ -74,7 +75,7 @@ class LossLaw(Simulates, Law):
     skew: bool = False
     measurement_error: bool = False
     run_effects: bool = False
-    size_effects: bool = False
+    size_effects: bool | None = None
     priors: Mapping = field(default_factory=dict)
 
     kind: ClassVar[str] = "runs"
@@ -125,8 +126,9 @@ class LossLaw(Simulates, Law):
 
     def _check_effects(self):
         for option in (f"{what}_effects" for what in EFFECT_SDS):
-            if not isinstance(getattr(self, option), bool):
-                raise InputError(not_a_switch(option, getattr(self, option)))
+            value = getattr(self, option)
+            if not isinstance(value, bool) and (option, value) != ("size_effects", None):
+                raise InputError(not_a_switch(option, value))
         if self.run_effects and self.size_effects:
             raise InputError("run_effects and size_effects cannot be used together; set one of them to False")
         if self.size_effects and self.size_column is None:
@@ -257,7 +259,7 @@ class LossLaw(Simulates, Law):
             names = [q.name for q in self.free_parameters]
             raise InputError(
                 f"{place}: {len(table)} rows are fewer than the {len(names)} sampled quantities of the {self.name} law "
-                f"({', '.join(names)}); add runs{self._of_few_rows(table)}"
+                f"({', '.join(names)}); add runs{self._of_few_rows(table, place)}"
             )
         for column in self.columns:
             if column not in self.constant_columns and table[column].nunique() == 1:
@@ -265,13 +267,16 @@ class LossLaw(Simulates, Law):
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
                     f"runs of several {OF_OTHERS.get(column, 'sizes')}"
                 )
+        check_falls(self, table, place)
         return self._sharing(table, place) if self.effects_of else table
 
-    def _of_few_rows(self, table):
-        """Return which law suits few rows, for a message."""
-        if len(table) < FEWEST_ROWS or len(self.columns) < 2:
+    def _of_few_rows(self, table, place):
+        """Return the widest law that so few rows carry, as a command, for a message."""
+        carried = {name: rows for name, rows in FEWEST_ROWS.items() if rows <= len(table) and name != self.name}
+        if not carried or len(self.columns) < 2:
             return ""
-        return ", or fit a law of one variable, such as power-parameters, which needs 4 rows"
+        name = max(carried, key=carried.get)
+        return f', or fit {name}, which {carried[name]} rows carry: bayescaling fit {name} --data "{place}"'
 
     def _sharing(self, table, place):
         """Return a table with the column of the law's effects, refusing one in which no two rows share an effect."""

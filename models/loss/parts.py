@@ -8,15 +8,15 @@ import pandas as pd
 from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..parts import Grouping, Planner, Tests
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
+from .direction import directions, flat
+from .least_squares import Nearest
 from .noise import WITH_EFFECTS
 from .plan import FamilyPlan
 from .sizes import family_constant
 
-EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
-NEARLY = 1e-3  # losses that a search to six digits leaves further off the law than this are measured
-FAR = 1e3
-MOST_STEPS = 200
-ENOUGH_ROWS = 1000  # by which the constants of a law are searched for; all rows are then compared with them
+LEAST_FREE = 8  # rows beyond the quantities of the mean, from which on these inform a scatter by size
+LEAST_SIZES = 4  # of which deviations can be told from the law
+DEVIATES = 0.01  # p of the F test, our choice; see `Nearest.p_of_groups`
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 
 
@@ -58,7 +58,7 @@ class LossTests(Tests):
         law = narrow if narrow.wider is None else narrow.wider[0]
         law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
         laws = [law] if law != narrow else []
-        if narrow.effects_of or narrow.noise not in WITH_EFFECTS or narrow.skew or narrow.measurement_error:
+        if not self._may_have_effects(narrow):
             return laws
         if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
             laws.append(replace(law, run_effects=True))
@@ -86,30 +86,51 @@ class LossTests(Tests):
         dict of str to float
             None where the losses are off the law.
         """
-        from scipy.optimize import least_squares
-
-        law, names = self.law, [q.name for q in self.law.mean_parameters]
+        law = self.law
         if law.upstream or law.effects_of or rows[law.observed].nunique() == 1:
             return None
-        priors, some = [law.prior_of[name] for name in names], rows.iloc[:: -(-len(rows) // ENOUGH_ROWS)]
+        return Nearest(law, rows, reference).exact(rows)
 
-        def constants(z):
-            values = {name: prior.from_unconstrained(x)[0] for name, prior, x in zip(names, priors, z, strict=True)}
-            return values | law.constants(values, reference)
+    def suited(self, table):
+        """Return the law with what its default options leave to the rows.
 
-        def residual(z, rows=some):
-            with np.errstate(all="ignore"):
-                difference = np.log(law.mean(constants(z), law.sizes(rows)) / rows[law.observed].to_numpy(float))
-            return np.where(np.isfinite(difference), difference, FAR)
+        Rows that leave fewer than `LEAST_FREE` beyond the quantities of the mean have normal noise with one scatter.
+        Where rows of a model size share a deviation that no smooth law explains (an F test with p below `DEVIATES`),
+        sizes have effects.
+        """
+        law = self.law
+        if any(column not in table for column in law.needed):
+            return law
+        if len(table) < len(law.mean_parameters) + LEAST_FREE and law.noise in WITH_EFFECTS:
+            law = replace(law, noise="normal", scatter="one")
+        if law.size_effects is not None or "tokens" not in law.columns or not self._may_have_effects(law):
+            return law
+        wide = replace(law, size_effects=True)
+        size = self.repeated_size(table)
+        if size is None or table[size].nunique() < LEAST_SIZES or len(table) < len(wide.free_parameters):
+            return law
+        rows = law.rows(table)
+        nearest = Nearest(law, rows, law.reference(rows))
+        deviates = nearest.exact(rows) is None and nearest.p_of_groups(wide.effect_labels(rows)) < DEVIATES
+        return wide if deviates else law
 
-        start = [float(prior.to_unconstrained(prior.frozen.median())) for prior in priors]
-        best = least_squares(residual, start, x_scale="jac", max_nfev=MOST_STEPS, xtol=1e-6, ftol=1e-6, gtol=1e-15)
-        if np.abs(best.fun).max() > NEARLY:
-            return None
-        best = least_squares(residual, best.x, x_scale="jac", max_nfev=MOST_STEPS, xtol=1e-15, ftol=1e-15, gtol=1e-15)
-        if np.abs(best.fun).max() > EXACT or np.abs(residual(best.x, rows)).max() > EXACT:
-            return None
-        return {name: float(x) for name, x in constants(best.x).items() if name in law.constant_names}
+    def directions(self, rows):
+        """Return the rank correlations of the columns in which the law falls; see `direction.directions`."""
+        return directions(self.law, rows)
+
+    def notes(self, suited, rows):
+        """Return sentences on why a law is `suited` to the rows, and on sizes that these tell little of."""
+        changed = f"the law fitted is {suited.label}, because {' and '.join(self._reasons(suited, rows))}"
+        return [changed] * (suited != self.law) + flat(suited, rows)
+
+    def _reasons(self, suited, rows):
+        few = f"{len(rows)} rows tell little of a scatter by size beside {len(self.law.mean_parameters)} constants"
+        sizes = "runs of one model size share a deviation that no smooth law explains"
+        return [few] * (suited.noise != self.law.noise) + [sizes] * (suited.effects_of == "size")
+
+    def _may_have_effects(self, law):
+        fixed = law.upstream or law.effects_of or law.skew or law.measurement_error
+        return not fixed and law.noise in WITH_EFFECTS
 
 
 class LossGrouping(Grouping):

@@ -1,20 +1,31 @@
-"""A power law with a floor in one variable: parameters, tokens or compute."""
+"""A power law in one variable: that of a loss falls to a floor, that of another quantity may rise and has none."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ...datasets.wording import unknown
+import numpy as np
+
+from ...datasets.units import NATS, unit_of_loss
+from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from ..arrays import exp, log
 from ..parts import Planner
+from ..priors import FreeParameter
 from .chinchilla import EXPONENT_RATIONALE
 from .frontier import FrontierPlanner
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
+from .parts import LossTests
 
 # Column of each variable.
 VARIABLES = {"parameters": "parameters", "tokens": "tokens", "compute": "training_flop"}
 OF_COMPUTE = "LogNormal(-2, 0.7)"
 COMPUTE_RATIONALE = "Exponent in compute, about half of one in parameters or tokens: 0.03 to 0.53; avoids 0."
+# Of any positive quantity, in units of its median.
+WITHOUT_FLOOR = (
+    FreeParameter("loss_centre", "LogNormal(0, 1)", (0, np.inf), "", "Near the median, in whose units it is."),
+    FreeParameter("exponent", "Normal(0, 0.5)", (-np.inf, np.inf), "", "It rises or falls, in proportion at most."),
+)
+SCATTER = "LogNormal(-2.3, 1.2)"  # of a tuned quantity: 1% to 100%
 
 
 def loss(size, *, E, A, alpha):
@@ -34,6 +45,32 @@ def loss(size, *, E, A, alpha):
     return E + A * exp(-alpha * log(size))
 
 
+def without_floor(size, *, A, exponent):
+    """Return the mean ``A x**exponent`` of any positive quantity at sizes x; parameters as for `loss`."""
+    return A * exp(exponent * log(size))
+
+
+def coefficient(loss_centre, exponent, reference_size):
+    """Return A of a power law without a floor."""
+    return {"A": loss_centre * exp(-exponent * log(reference_size))}
+
+
+class PowerTests(LossTests):
+    """How rows test a power law."""
+
+    def suited(self, table):
+        """Return the law, without a floor where what is observed is no loss in nats and the option is not set."""
+        other = self.law.floor is None and unit_of_loss(table) != NATS
+        return replace(self.law, floor=False) if other else super().suited(table)
+
+    def directions(self, rows):
+        """Return the rank correlations of the columns in which the law falls, none where it may rise."""
+        return {} if self.law.floor is False else super().directions(rows)
+
+    def _reasons(self, suited, rows):
+        return ["what it is of is no cross entropy, which alone is known to fall to a floor"]
+
+
 class OneVariablePlanner(FrontierPlanner):
     """How runs are planned under this law: at a budget, where the variable is compute."""
 
@@ -44,9 +81,11 @@ class OneVariablePlanner(FrontierPlanner):
 
 @dataclass(frozen=True)
 class PowerLaw(LossLaw):
-    """A power law with a floor in one variable, ``loss = E + A/x**alpha``, for tables of few rows.
+    """A power law in one variable, for tables of few rows: ``loss = E + A/x**alpha``, or ``y = A x**exponent``.
 
-    The variable x is parameters, tokens or training compute. It is the form of equations 1.1 to 1.3 of Kaplan et al.
+    The first has a floor and is of a loss. The second is of any other positive quantity y, such as the best learning
+    rate or batch size, memory or a price. It rises or falls, and y stands in the column ``loss``, in units of its
+    median. The variable x is parameters, tokens or training compute. It is the form of equations 1.1 to 1.3 of Kaplan et al.
     (2020) with an irreducible loss, as in Henighan et al. (2020). A table needs the column of x and the loss alone,
     and 4 rows. Sampled are, with x0 the geometric mean of x:
 
@@ -59,6 +98,9 @@ class PowerLaw(LossLaw):
     sigma             LogNormal(-4.6, 1.5)     0.05% to 19% of the loss
     ================= ======================== ==================================================================
 
+    Without a floor ``loss_centre`` is y at x0 with prior LogNormal(0, 1), ``exponent`` has Normal(0, 0.5), and sigma
+    LogNormal(-2.3, 1.2): quantities that are tuned scatter by tens of percent.
+
     Derived are E and A. In few rows a higher E goes with a higher alpha; where rows barely distinguish the two, a fit
     prints so. By default noise is normal and its scatter one for all sizes, which few rows can inform.
 
@@ -66,6 +108,8 @@ class PowerLaw(LossLaw):
     ----------
     variable : {"parameters", "tokens", "compute"}
         What x is. The names ``"power-parameters"``, ``"power-tokens"`` and ``"power-compute"`` state it too.
+    floor : bool, optional
+        By default a loss in nats per token has a floor, and any other quantity has none.
     noise, scatter, priors, ...
         Other options are those of `Chinchilla`.
 
@@ -80,13 +124,17 @@ class PowerLaw(LossLaw):
     'power-compute'
     >>> [q.name for q in PowerLaw().free_parameters]
     ['loss_centre', 'reducible_share', 'alpha', 'sigma']
+    >>> [q.name for q in PowerLaw(floor=False).free_parameters]
+    ['loss_centre', 'exponent', 'sigma']
     """
 
     variable: str = "parameters"
+    floor: bool | None = None
     noise: str = "normal"
     scatter: str = "one"
 
     planner = OneVariablePlanner()
+    tests = PowerTests()
     exponents: ClassVar[tuple] = ("alpha",)
     loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
     reducible_share = Sampled("Beta(2, 2)", "Share of that loss above E; neither side preferred.", support=(0, 1))
@@ -96,13 +144,25 @@ class PowerLaw(LossLaw):
     def __post_init__(self):
         if self.variable not in VARIABLES:
             raise InputError(unknown("variable", self.variable, VARIABLES))
-        column = VARIABLES[self.variable]
-        object.__setattr__(self, "columns", (column,))
-        if self.variable == "compute":
+        if self.floor not in (None, True, False):
+            raise InputError(not_a_switch("floor", self.floor))
+        own = {"columns": (VARIABLES[self.variable],)}
+        if self.floor is False:
+            own |= {"mean_parameters": WITHOUT_FLOOR, "exponents": ("exponent",), "constant_names": ("A", "exponent")}
+            own |= {"loss": without_floor, "derive": coefficient}
+        elif self.variable == "compute":
             of_compute = {"alpha": {"prior": OF_COMPUTE, "rationale": COMPUTE_RATIONALE}}
-            changed = tuple(replace(q, **of_compute.get(q.name, {})) for q in type(self).mean_parameters)
-            object.__setattr__(self, "mean_parameters", changed)
+            own["mean_parameters"] = tuple(replace(q, **of_compute.get(q.name, {})) for q in self.mean_parameters)
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
         super().__post_init__()
+
+    @property
+    def free_parameters(self):
+        """Return everything that is sampled; without a floor the scatter has a prior of its own."""
+        parameters = super().free_parameters
+        wide = {"sigma": SCATTER} if self.floor is False else {}
+        return tuple(replace(q, prior=wide.get(q.name, q.prior)) for q in parameters)
 
     @property
     def name(self):
