@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...datasets.deferred import special
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..trends import span_of
@@ -10,6 +11,9 @@ from .outcomes import FEW, log_choose
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
 SEVERAL = 2  # thresholds of a task, from which minutes are settled better than logits
+SLOPE, MODEL_SD, TASK_SD, PRECISION = 0.74, 3.0, 1.5, 7.4  # of estimates: medians of the priors, and logits
+SWEEPS, RELATIVE = 30, (0.2, 5.0)  # of estimates, and of the slope of a task over that of the typical one
+STEEP = 0.25  # of the information about a log slope: rows that a task separates allow any steeper slope
 WHERE, SIDES, SIZES = ("first", "next"), ("right", "wrong"), ("few", "many")
 
 
@@ -90,17 +94,14 @@ def arrays(law, rows, reference):
     if law.trend == "break":
         ends = zip(("low", "high"), reference["break_span"], strict=True)
         data |= {f"model_break_{end}": np.full(len(reference["models"]), date) for end, date in ends}
-    for axis in ("model", "task"):
-        members = np.ones(len(reference[f"{axis}s"]))
-        data |= {f"{axis}_whole": 0 * members.astype(int), f"{axis}_in_logits": reference["in_logits"] * members}
-    data |= {"model_middle": np.full(len(reference["models"]), reference["middle"])}
-    data |= {"task_one": np.ones(len(reference["tasks"])), "task_longer": np.array(reference["task_longer"])}
-    data["whole_tasks"] = np.array([float(len(reference["tasks"]))])
+    data |= {f"{axis}_whole": np.zeros(len(reference[f"{axis}s"]), int) for axis in ("model", "task")}
+    data["task_one"], data["whole_tasks"] = np.ones(len(reference["tasks"])), np.array([float(len(reference["tasks"]))])
     if law.family_effects:
         family = np.array(reference["family_of"])
         data |= {"task_family": family, "family_tasks": np.bincount(family).astype(float)}
     if law.estimates:
         data["task_estimated"] = np.array(reference["estimated"], float)
+        data["task_share_estimated"] = np.mean(reference["estimated"]) * data["task_one"]
         data["anchor_log_ratio"] = np.array(reference["anchors"], float)
     of_rows = rowwise(rows, reference)
     total, later = of_rows["right"] + of_rows["wrong"], of_rows["nested"] > 0
@@ -131,6 +132,66 @@ def rowwise(rows, reference):
         "wrong": wrong,
         "log_choose": log_choose(right, wrong),
     }
+
+
+def estimates(rows, reference):
+    """Return estimates of models and tasks and their information, which place what is sampled: constants of the data.
+
+    The logit of reaching a threshold of t minutes is ``a - e - slope (log t - middle)``. Newton's method finds the mode
+    of a by model, e by task and one slope, with a normal prior of each. Where an estimate is more than the prior the
+    information about the logit tells: that of the rows at the mode, with runs of a cell as those of a beta-binomial.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``..._logit``, ``..._minutes`` and ``..._information`` by model and task: horizons and effects less the mean
+        effect are ``logit / slope + minutes``. ``task_log_slope`` is relative where coordinates are in logits.
+    """
+    of_rows, middle = rowwise(rows, reference), reference["middle"] + np.mean(reference["task_longer"])
+    model, task, right, later = (of_rows[name] for name in ("model", "task", "right", "nested"))
+    total, x = right + of_rows["wrong"], of_rows["log_minutes"] - middle
+    a, e, slope = np.zeros(len(reference["models"])), np.zeros(len(reference["tasks"])), SLOPE
+
+    def informed():
+        eta = a[model] - e[task] - slope * x
+        before = np.where(later > 0, special.expit(eta + slope * of_rows["gap"]), 1.0)
+        share, scale = special.expit(eta) / before, (PRECISION + 1) / (PRECISION + total)
+        return eta, scale * before * (right - total * share), scale * before**2 * total * share * (1 - share)
+
+    def summed(codes, values, like):
+        return np.bincount(codes, values, len(like))
+
+    for _ in range(SWEEPS):
+        _, score, weight = informed()
+        a = a + _step(summed(model, score, a), summed(model, weight, a), a - a.mean(), MODEL_SD)
+        _, score, weight = informed()
+        e = e + _step(-summed(task, score, e), summed(task, weight, e), e, TASK_SD)
+        _, score, weight = informed()
+        slope = max(slope + _step(-(score * x).sum(), (weight * x**2).sum(), slope - SLOPE, SLOPE), SLOPE / 10)
+    eta, score, weight = informed()
+    of_models, of_tasks = summed(model, weight, a), summed(task, weight, e)
+    a = a + summed(model, score, a) / np.where(of_models > 0, of_models, 1.0) - e.mean()
+    line = eta - (summed(task, weight * eta, e) / np.where(of_tasks > 0, of_tasks, 1.0))[task]
+    e = e - summed(task, score, e) / np.where(of_tasks > 0, of_tasks, 1.0)
+    steep = summed(task, weight * line**2, e)
+    relative = np.clip(1 + summed(task, score * line, e) / np.where(steep > 0, steep, 1.0), *RELATIVE)
+    constants = {
+        "model_information": of_models,
+        "task_information": of_tasks,
+        "task_in_logits": reference["in_logits"] + 0.0 * e,
+        "task_slope_information": STEEP * steep,
+    }
+    longer = np.array(reference["task_longer"]) + reference["middle"] - middle
+    if reference["in_logits"]:
+        constants |= {"model_logit": a, "model_minutes": middle + 0.0 * a, "task_logit": e + slope * longer}
+        return constants | {"task_minutes": -longer, "task_log_slope": np.log(relative)}
+    constants |= {"model_logit": 0.0 * a, "model_minutes": middle + a / slope, "task_logit": 0.0 * e}
+    return constants | {"task_minutes": e / slope, "task_log_slope": np.log(relative * slope)}
+
+
+def _step(score, information, away, sd):
+    """Return a step of Newton's method, at most 1, of quantities so far away from the mean of their prior."""
+    return np.clip((score - away / sd**2) / (information + 1 / sd**2), -1, 1)
 
 
 def places(rows, column, names):

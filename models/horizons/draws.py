@@ -29,8 +29,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
     values : dict of str to ndarray, shape (chain, draw)
         Free parameters.
     units : list of ndarray
-        Coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part); ``named_units`` has
-        them by name.
+        Coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part).
     horizon : ndarray, shape (chain, draw, model)
         Log minutes.
     tasks : pair of ndarray, shape (chain, draw, task)
@@ -39,8 +38,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
 
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows, z)
-        self.named_units = dict(zip(law.blocks(reference), self.units, strict=True))
-        self.horizon, *self.tasks = law.quantities(self.values | self.named_units, self.design)
+        self.horizon, *self.tasks = law.quantities(self.values, *self.units)
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
@@ -62,7 +60,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
         data = law.design_arrays(rows, reference)
         mean = law.expected(values, data)
         horizon = mean + values["horizon_sd"][..., None] * rng.standard_normal(mean.shape)
-        return cls.of(law, reference, rows, values, law.coordinates(values, horizon, *tasks, data))
+        return cls.of(law, reference, rows, values, law.coordinates(horizon, *tasks))
 
     def of_unseen(self, rows, rng):
         """Return draws of unfitted models on the same tasks: horizons by date."""
@@ -144,7 +142,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
 
     def terms(self):
         """Return the log densities of models, tasks, families, estimates and rows, by name."""
-        return self.law.parts(self.values | self.named_units, self.design)
+        return self.law.parts(self.values, (self.horizon, *self.tasks), (0.0, 0.0), self.design)
 
     def coordinate_names(self):
         """List the coordinates: free parameters, models, tasks."""

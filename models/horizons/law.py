@@ -177,6 +177,10 @@ class Horizons(Law):
         """Return the arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
 
+    def _sampled_arrays(self, rows, reference):
+        """Return the same with the estimates that place what is sampled on these rows."""
+        return self.design_arrays(rows, reference) | design.estimates(rows, reference)
+
     # The density -----------------------------------------------------------------------------------------------------
 
     @property
@@ -190,43 +194,42 @@ class Horizons(Law):
 
     def blocks(self, reference):
         """Return the blocks of coordinates of models and of tasks, by name: (dims, start, axis)."""
-        models, longer = len(reference["models"]), np.array(reference["task_longer"])
-        start = np.stack([longer, *[0.0 * longer] * (len(self.task_parts) - 1)], axis=-1)
+        models, tasks = len(reference["models"]), len(reference["tasks"])
         return {
             HORIZON: (("model",), np.zeros((models, 1)), "model"),
-            TASK: (("task", "part"), start, "task"),
+            TASK: (("task", "part"), np.zeros((tasks, len(self.task_parts))), "task"),
         }
 
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self.design_arrays(rows, reference)
+        arrays = self._sampled_arrays(rows, reference)
         units = (Units(name, *block) for name, block in self.blocks(reference).items())
         axes = {name: name.split("_")[0] for name in arrays}
         return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
     def _rest(self, values, data):
-        """Return the log density of models, tasks, families, estimates and rows."""
-        return self.parts(values, data)
+        """Return the log density of models, tasks, families, estimates and rows at the coordinates sampled."""
+        return self.parts(values, *self.placed(values, data), data)
 
-    def parts(self, values, data):
+    def parts(self, values, quantities, log_scales, data):
         """Return log densities, with names, of models, tasks, families, estimates and rows.
 
         Parameters
         ----------
         values : mapping of str to array_like
-            Free parameters (...), and coordinates of models (..., model, 1) and tasks (..., task, part).
+            Free parameters (...).
+        quantities, log_scales : tuple of array_like
+            From `placed`.
         data : mapping of str to array_like
         """
-        (horizon, effect, slope), log_slope = self.quantities(values, data), values["log_slope"][..., None]
-        density = self.density_of_models(values, horizon, data)
-        densities = {HORIZON: density - log_slope * data["model_in_logits"]}
+        (horizon, effect, slope), (of_models, of_tasks) = quantities, log_scales
+        densities = {HORIZON: self.density_of_models(values, horizon, data) + of_models}
         mean, variance = self.expected_effects(values, data)
-        density = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance)
-        densities[TASK] = density - log_slope * data["task_in_logits"]
+        densities[TASK] = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance) + of_tasks
         if self.task_slopes:
-            log_sd, in_minutes = log(values["log_slope_sd"][..., None]), 1.0 - data["task_in_logits"]
-            away = (values[TASK][..., 1] - in_minutes * log_slope) * exp(-in_minutes * log_sd)
-            densities[TASK] = densities[TASK] + _standard(away) - in_minutes * log_sd
+            sd = values["log_slope_sd"][..., None]
+            away = (log(slope) - values["log_slope"][..., None]) / sd
+            densities[TASK] = densities[TASK] + _standard(away) - log(sd)
         if self.family_effects:
             densities["family"] = self._shared_by_families(values, effect - mean, variance, data)
         if self.estimates:
@@ -261,35 +264,49 @@ class Horizons(Law):
         """Return the precision of the beta-binomial, (..., 1), or None for a binomial."""
         return exp(values["log_precision"][..., None]) if self.noise == "beta_binomial" else None
 
-    def quantities(self, values, data):
-        """Return horizons, (..., model), effects of tasks in log minutes and slopes, (..., task), from coordinates.
+    def quantities(self, values, horizon, tasks):
+        """Return horizons, effects in log minutes and slopes from coordinates of draws: these and logs of slopes."""
+        effect = tasks[..., 0]
+        log_slope = tasks[..., 1] if self.task_slopes else values["log_slope"][..., None] + 0.0 * effect
+        return horizon[..., 0], effect, np.exp(log_slope)
 
-        Runs of a task at one threshold settle logits, from which log minutes follow by the slope: coordinates are
-        logits. Thresholds of one task settle its log minutes and slope: coordinates are these. Those of models are
-        relative to the mean effect of tasks: if all tasks are harder than thought, all horizons are longer.
+    def coordinates(self, horizon, effect, slope):
+        """Return coordinates of draws, (..., model, 1) and (..., task, part): the inverse of `quantities`."""
+        return [horizon[..., None], np.stack([effect, np.log(slope)][: len(self.task_parts)], -1)]
+
+    def placed(self, values, data):
+        """Return the same from what is sampled, and the logs of derivatives of horizons and of those of tasks.
+
+        What is sampled is standardised by what rows and priors tell of each quantity. Where rows tell little, it is the
+        distance from the prior's mean in the prior's standard deviations; where they tell much, that from their
+        estimate in standard errors. Either is nearly a standard normal, however small the spread of tasks or models.
         """
-        log_slope, tasks, in_logits = values["log_slope"][..., None], values[TASK], data["task_in_logits"]
-        effect = tasks[..., 0] * exp(-log_slope * in_logits) - data["task_longer"]
-        slopes = log_slope * data["task_one"]
+        slope, of_slopes = values["log_slope"][..., None] * data["task_one"], 0.0
         if self.task_slopes:
-            unit = exp(in_logits * log(values["log_slope_sd"][..., None]))
-            slopes = in_logits * log_slope + unit * tasks[..., 1]
-        horizon = values[HORIZON][..., 0] * exp(-log_slope * data["model_in_logits"]) + self._zero(effect, data)
-        return horizon, effect, exp(slopes)
+            mean, of_slopes = self._place_of_slopes(values, data)
+            slope = mean + exp(of_slopes) * values[TASK][..., 1]
+        mean, of_tasks = self._place_of_tasks(values, data)
+        effect = mean + exp(of_tasks) * values[TASK][..., 0]
+        mean, of_models = self._place_of_models(values, effect, data)
+        return (mean + exp(of_models) * values[HORIZON][..., 0], effect, exp(slope)), (of_models, of_tasks + of_slopes)
 
-    def coordinates(self, values, horizon, effect, slope, data):
-        """Return coordinates of models, (..., model, 1), and tasks, (..., task, part): the inverse of `quantities`."""
-        log_slope, in_logits = values["log_slope"][..., None], data["task_in_logits"]
-        parts = [np.exp(log_slope * in_logits) * (effect + data["task_longer"])]
-        if self.task_slopes:
-            unit = values["log_slope_sd"][..., None] ** in_logits
-            parts.append((np.log(slope) - in_logits * log_slope) / unit)
-        models = np.exp(log_slope * data["model_in_logits"]) * (horizon - self._zero(effect, data))
-        return [models[..., None], np.stack(parts, -1)]
+    def _place_of_slopes(self, values, data):
+        log_slope, variance = values["log_slope"][..., None], values["log_slope_sd"][..., None] ** 2
+        estimate = data["task_log_slope"] + data["task_in_logits"] * log_slope
+        return _place(log_slope, variance, estimate, data["task_slope_information"])
 
-    def _zero(self, effect, data):
-        mean = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
-        return pick(mean, data["model_whole"]) + data["model_middle"]
+    def _place_of_tasks(self, values, data):
+        slope = exp(values["log_slope"][..., None])
+        estimate = data["task_logit"] / slope + data["task_minutes"]
+        if self.estimates:
+            estimate = estimate - values["estimate_bias"][..., None] * data["task_share_estimated"]
+        return _place(*self.expected_effects(values, data), estimate, data["task_information"] * slope**2)
+
+    def _place_of_models(self, values, effect, data):
+        slope, variance = exp(values["log_slope"][..., None]), values["horizon_sd"][..., None] ** 2
+        level = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
+        estimate = data["model_logit"] / slope + data["model_minutes"] + pick(level, data["model_whole"])
+        return _place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
 
     def density_of_models(self, values, horizon, data):
         """Return the log density of models' horizons about the trend, (..., model)."""
@@ -332,13 +349,14 @@ class Horizons(Law):
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
-        """Return the `HorizonsDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
+        """Return the `HorizonsDraws` of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
         if "z" in sampled:
             return HorizonsDraws(self, reference, rows, sampled["z"].values)
-        values = {name: sampled[name].values for name in self.prior_of}
-        return HorizonsDraws.of(
-            self, reference, rows, values, [sampled[name].values for name in self.blocks(reference)]
-        )
+        values, data = {name: sampled[name].values for name in self.prior_of}, self._sampled_arrays(rows, reference)
+        lead, blocks = next(iter(values.values())).shape, self.blocks(reference).items()
+        units = {name: sampled[name].values.reshape(*lead, *start.shape) for name, (_, start, _) in blocks}
+        quantities, _ = self.placed(values | units, data)
+        return HorizonsDraws.of(self, reference, rows, values, self.coordinates(*quantities))
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
@@ -346,14 +364,26 @@ class Horizons(Law):
         return HorizonsDraws.at_random(self, reference, rows, values, rng)
 
     def draw_units(self, values, rows, reference, rng):
-        """Draw coordinates of models, tasks and families given free parameters, a list."""
-        return HorizonsDraws.at_random(self, reference, rows, values, rng).units
+        """Draw what is sampled of models and tasks given free parameters, a list: the inverse of `placed`."""
+        draws = HorizonsDraws.at_random(self, reference, rows, values, rng)
+        (effect, slope), data = draws.tasks, self._sampled_arrays(rows, reference)
+        places = [(effect, *self._place_of_tasks(values, data))]
+        places += [(np.log(slope), *self._place_of_slopes(values, data))] if self.task_slopes else []
+        models = (draws.horizon, *self._place_of_models(values, effect, data))
+        tasks, models = ([(x - mean) * np.exp(-log_scale) for x, mean, log_scale in of] for of in (places, [models]))
+        return [np.stack(models, -1), np.stack(tasks, -1)]
 
     def known_draws(self, values, reference, rows, rng=None):
         """Return one draw of known free parameters, by name; `rng` draws models, tasks and families."""
         self._check_all_known(values)
         variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
         return HorizonsDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
+
+
+def _place(mean, variance, estimate, information):
+    """Return the mean and the log sd of a normal quantity given an estimate of it, from this one's precision."""
+    precision = information + 1.0 / variance
+    return mean + information / precision * (estimate - mean), -0.5 * log(precision)
 
 
 def _standard(x):

@@ -4,6 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from bayescaling.inference.engine import compile_density, flat
 from bayescaling.models.draws import DRAWS
 from bayescaling.models.horizons.outcomes import FEW, log_choose, log_density, log_shares, rising, rising_of_few
@@ -107,21 +108,48 @@ def test_the_yearly_gain_is_the_derivative_of_the_trend(trend):
     ],
     ids=lambda law: law.label,
 )
-def test_the_compiled_density_is_that_of_the_rows_and_the_priors(law):
+def test_the_compiled_density_is_that_of_the_rows_and_the_priors(law, sampled_density):
     truth = TRUTH | {"yearly_gain_change": 0.4, "break_place": 0.3, "midpoint": 2025.0, "width": 2.0}
     rows, draws = simulated(law, truth)
-    z = draws.real_line().values[0, 0]
-    density = law.density(rows, law.reference(rows))
-    assert len(z) == flat(density.start).size
+    density, rng = law.density(rows, law.reference(rows)), np.random.default_rng(1)
+    z = flat(density.start) + 0.5 * rng.standard_normal(flat(density.start).size)
     value, _ = compile_density(density)(z, density)
-    other = draws.from_real_line(draws.real_line() + 0.1)
-    shifted, _ = compile_density(density)(z + 0.1, density)
-    difference = float((other.log_density() - draws.log_density()).values[0, 0])
-    assert shifted - value == pytest.approx(difference, rel=1e-9)
+    expected, _ = sampled_density(law, rows, z)
+    assert value == pytest.approx(expected, rel=1e-6)
     rowwise = draws.log_likelihood().values.sum()
-    parts = law.parts(draws.values | draws.named_units, draws.design)
-    together = sum(x.sum() for name, x in parts.items() if not name.endswith("units"))
+    together = sum(x.sum() for name, x in draws.terms().items() if not name.endswith("units"))
     assert rowwise == pytest.approx(together)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_the_density_of_what_is_sampled_is_that_of_binomials_and_normals(seed, small_tables, sampled_density):
+    """Of tables with one threshold and several, few runs and none of some cells, written out in SciPy."""
+    law = bs.laws.Horizons(noise="beta_binomial" if seed else "binomial")
+    rows = law.rows(small_tables.horizons(seed)[0])
+    density, rng = law.density(rows, law.reference(rows)), np.random.default_rng(seed)
+    z = flat(density.start) + 0.3 * rng.standard_normal(flat(density.start).size)
+    together, there = sampled_density(law, rows, z)
+    v, horizon = {name: x[0, 0] for name, x in there.values.items()}, there.horizon[0, 0]
+    effect, slope = (x[0, 0] for x in there.tasks)
+    models, tasks = there.reference["models"], there.reference["tasks"]
+    model, task = pd.Index(models).get_indexer(rows["model"]), pd.Index(tasks).get_indexer(rows["task"])
+    share = special.expit(slope[task] * (horizon[model] - np.log(rows["minutes"]) - effect[task]))
+    before = special.expit(slope[task] * (horizon[model] - np.log(rows["minutes_before"].fillna(1)) - effect[task]))
+    share = share / np.where(rows["minutes_before"].notna(), before, 1.0)
+    counts = rows["successes"], rows["at_risk"]
+    phi = np.exp(v["log_precision"]) if seed else None
+    likelihood = (
+        stats.betabinom.logpmf(*counts, phi * share, phi * (1 - share)) if seed else stats.binom.logpmf(*counts, share)
+    )
+    year = rows.drop_duplicates("model").set_index("model").loc[models, "year"].to_numpy()
+    expected = likelihood.sum() + stats.norm(0, v["task_sd"]).logpdf(effect).sum()
+    expected += stats.norm(v["log_slope"], v["log_slope_sd"]).logpdf(np.log(slope)).sum()
+    trend = v["horizon_centre"] + v["yearly_gain"] * (year - 2024.5)
+    expected += stats.norm(trend, v["horizon_sd"]).logpdf(horizon).sum()
+    expected += sum(prior.frozen.logpdf(v[name]) for name, prior in law.prior_of.items())
+    expected += sum(prior.from_unconstrained(z[i])[1] for i, prior in enumerate(law.prior_of.values()))
+    assert float(there.log_density()[0, 0]) == pytest.approx(expected, rel=1e-9)
+    assert compile_density(density)(z, density)[0] == pytest.approx(together, rel=1e-6)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -147,16 +175,17 @@ def test_a_model_left_out_has_its_horizon_integrated_out():
     rows, draws = simulated(law, models=4, tasks=6)
     near = draws.real_line().isel(draw=np.zeros(300, int)).assign_coords(draw=np.arange(300))
     rng = np.random.default_rng(1)
-    near = near + 0.2 * rng.standard_normal(near.shape)
+    # Horizons as far apart as those of a posterior, about which the nodes lie.
+    spread = np.where(near["coordinate"].str.startswith("horizon["), 0.6, 0.2)
+    near = near + spread * rng.standard_normal(near.shape)
     posterior = draws.from_real_line(near)
     density = posterior.by_group("model").sel(group="m2").values[0, 0]
     one = rows[rows["model"] == "m2"]
     mean = law.expected(posterior.values, posterior.design)[0, 0, 2]
     sd = posterior.values["horizon_sd"][0, 0]
     horizons = np.linspace(mean - 12 * sd - 12, mean + 12 * sd + 12, 4001)
-    shift = posterior.reference["middle"] + posterior.tasks[0][0, 0].mean()
     z = np.repeat(near.values[0, :1], len(horizons), 0)
-    z[:, list(near["coordinate"].values).index("horizon[m2]")] = horizons - shift
+    z[:, list(near["coordinate"].values).index("horizon[m2]")] = horizons
     at = draws.from_real_line(near.isel(draw=np.zeros(len(horizons), int)).copy(data=z[None]))
     logs = at.log_likelihood(one).sum("row").values[0] + stats.norm(mean, sd).logpdf(horizons)
     brute = special.logsumexp(logs) + np.log(horizons[1] - horizons[0])
@@ -189,23 +218,22 @@ def test_tasks_of_a_family_are_normal_with_an_effect_in_common():
     same = np.equal.outer(draws.design["task_family"], draws.design["task_family"])
     covariance = TRUTH["task_sd"] ** 2 * np.eye(9) + 0.8**2 * same
     effect, terms = draws.tasks[0][0, 0], draws.terms()
-    # Of coordinates, not of log minutes.
-    slope = 9 * TRUTH["log_slope"] * draws.reference["in_logits"]
     density = terms["task_units"].sum() + terms["family"].sum()
-    np.testing.assert_allclose(density, stats.multivariate_normal(cov=covariance).logpdf(effect) - slope)
+    np.testing.assert_allclose(density, stats.multivariate_normal(cov=covariance).logpdf(effect))
 
 
 @pytest.mark.parametrize("thresholds", [1, 3])
-def test_coordinates_are_logits_of_single_thresholds_and_log_minutes_of_several(thresholds):
+def test_what_is_drawn_of_a_law_is_what_its_sampled_coordinates_give(thresholds):
     law = bs.laws.Horizons()
     rows = law.rows(table(thresholds=thresholds))
     reference = law.reference(rows)
     draws = law.known_draws(TRUTH, reference, rows, np.random.default_rng(0))
-    slope = np.exp(TRUTH["log_slope"]) if thresholds == 1 else 1.0
-    zero = reference["middle"] + draws.tasks[0].mean(-1, keepdims=True)
-    np.testing.assert_allclose(draws.units[0][..., 0], slope * (draws.horizon - zero))
-    longer = [np.log(rows.loc[rows["task"] == task, "minutes"].unique()).mean() for task in reference["tasks"]]
-    np.testing.assert_allclose(draws.units[1][..., 0], slope * (draws.tasks[0] + longer - reference["middle"]))
+    models, tasks = law.draw_units(draws.values, rows, reference, np.random.default_rng(0))
+    named = {"horizon_units": (("chain", "draw", "model"), models[..., 0])}
+    named["task_units"] = (("chain", "draw", "task", "part"), tasks)
+    sampled = xr.Dataset(named | {name: (("chain", "draw"), x) for name, x in draws.values.items()})
+    again = law.draws(sampled, rows, reference)
+    np.testing.assert_allclose(again.z, draws.z, atol=1e-9)
 
 
 @pytest.mark.parametrize(
