@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import shlex
 import zipfile
 import zlib
 from pathlib import Path
@@ -17,6 +18,7 @@ from .binary import netcdf, parquet
 from .checks import place
 from .json_tables import json_document, json_lines
 from .markdown import markdown
+from .metric_files import joined
 from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
 from .wording import listed, printable, quoted, suggestion
 
@@ -65,9 +67,13 @@ def _of_pattern(pattern, label, text, form):
     # Files of the same name, in several folders, are named by their paths.
     short = [path.name for path in paths]
     names = short if len(set(short)) == len(short) else [str(path) for path in paths]
+    opened = [_formed(path, name, text, form) for path, name in zip(paths, map(printable, names), strict=True)]
+    table, sentence = joined(opened, paths, label)
+    if table is not None:
+        table.attrs["sentences"] = [sentence]
+        return table
     frames, sentences = [], {}
-    for path, name in zip(paths, map(printable, names), strict=True):
-        frame = _formed(path, name, text, form)
+    for frame, name in zip(opened, map(printable, names), strict=True):
         for sentence in frame.attrs.get("sentences", []):
             sentences.setdefault(sentence, []).append(name)
         frame.attrs = {}
@@ -104,7 +110,11 @@ def _opened(path, label, text):
         folder = printable(path.parent)
         raise InputError(f"{label}: there is no such file in the folder {folder}; check the path{near}") from error
     except IsADirectoryError as error:
-        raise InputError(f"{label}: this is a folder; give the path of a file in it") from error
+        fix = "give the path of a file in it"
+        depths = (pattern for depth in ("*", "*/*") for suffix in READERS if (pattern := f"{depth}{suffix}") != depth)
+        if pattern := next((pattern for pattern in depths if any(path.glob(pattern))), ""):
+            fix += f", or a pattern that all its files match, such as {shlex.quote(printable(path / pattern))}"
+        raise InputError(f"{label}: this is a folder; {fix}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({reason(error)}); check its path") from error
     refuse_empty(data, label)

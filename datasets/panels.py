@@ -39,7 +39,8 @@ def melted(frame, name):
     return frame
 
 
-def _spelled(name):
+def spelled(name):
+    """Return the letters of a name in lower case."""
     return re.sub(r"[^a-z]", "", str(name).lower())
 
 
@@ -48,7 +49,7 @@ def _panel(frame, name):
     of_runs = [column for column in texts if " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
     shared = [column for column in frame.columns if column not in of_runs]
-    steps = [column for column in shared if _spelled(column) in STEPS]
+    steps = [column for column in shared if spelled(column) in STEPS]
     if not of_runs or not (limits or (steps and len(steps) == len(shared))):
         return None, ""
     columns = {}
@@ -85,9 +86,9 @@ def _panel(frame, name):
 def _curve(frame, name):
     """Return the curve of one metric that TensorBoard wrote, with run and metric from the name of the file."""
     match = TENSORBOARD.fullmatch(str(name).rpartition("/")[2])
-    if match is None or {_spelled(column) for column in frame} != {"walltime", "step", "value"}:
+    if match is None or {spelled(column) for column in frame} != {"walltime", "step", "value"}:
         return None, ""
-    value = next(column for column in frame if _spelled(column) == "value")
+    value = next(column for column in frame if spelled(column) == "value")
     table = frame.rename(columns={value: match["metric"]})
     table.insert(0, "run", match["run"])
     return table, f"the column {quoted(value)} is read as {quoted(match['metric'])}, as the name of the file states"
@@ -95,12 +96,12 @@ def _curve(frame, name):
 
 def _keys(frame, name):
     """Return metrics by key and value as one column a metric."""
-    spelled = {_spelled(column): column for column in frame}
-    keys = [spelled[word] for word in KEYS if word in spelled]
-    if len(keys) != 1 or not {"value", "step"} <= set(spelled) or not frame[keys[0]].map(type).eq(str).all():
+    names = {spelled(column): column for column in frame}
+    keys = [names[word] for word in KEYS if word in names]
+    if len(keys) != 1 or not {"value", "step"} <= set(names) or not frame[keys[0]].map(type).eq(str).all():
         return None, ""
-    key, value, step = keys[0], spelled["value"], spelled["step"]
-    groups = [column for column in frame if _spelled(column) in RUNS]
+    key, value, step = keys[0], names["value"], names["step"]
+    groups = [column for column in frame if spelled(column) in RUNS]
     metrics = list(frame[key].unique())
     _refuse_size(len(frame), len(metrics), name)
     taken = [metric for metric in metrics if metric in (*groups, step)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
@@ -17,7 +18,6 @@ from .wording import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from os import PathLike
 
     import pandas as pd
 
@@ -251,9 +251,10 @@ def read(
         if options[option] is not None:
             check_pattern(options[option], option)
     text = Called(parts.text, columns, parts.aliases)
-    form = parts.form and (lambda frame, label: parts.form(frame, label, columns))
+    shape = parts.form
+    form = None if shape is None else (lambda frame, label: shape(frame, label, columns))
     table, label, name = open_table(source, text=text, form=form)
-    changes = Changes(label, table)
+    changes = Changes(label, table, of_file=isinstance(source, str | PathLike))
     if from_file is not None:
         table, sentence = of_each_file(table, from_file, name, label)
         changes.add("from_file", sentence, value=from_file)

@@ -86,6 +86,13 @@ def parse(
     if best_of is not None:
         runs = selection.best_of(runs, best_of, changes, more=both)
     runs = selection.without_highest(runs, drop_highest, changes)
+    if sizes == SIZES:
+        headers = {name: header for name, header in names.items() if header not in expressions}
+        separate = any(map(may_name_runs, ignore)) or bool(
+            {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
+        )
+        declared = RUN in columns or (RUN in table and not changes.of_file)  # in a frame the user named the column
+        check_readings(runs, headers, label, declared=declared, expected=effects, started=started, separate=separate)
     faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)
@@ -94,14 +101,6 @@ def parse(
         check_agreement(runs, names, label, fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
-    if sizes == SIZES:
-        headers = {name: header for name, header in names.items() if header not in expressions}
-        separate = any(map(may_name_runs, ignore)) or bool(
-            {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
-        )
-        check_readings(
-            runs, headers, label, declared=RUN in columns, expected=effects, started=started, separate=separate
-        )
     check_losses(runs, names, label, sure=sure)
     if sizes == SIZES:
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)

@@ -4,6 +4,7 @@ import shlex
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_hashable
 
 from ...errors import InputError, TableWarning
 from ..checks import warn
@@ -33,12 +34,14 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     `names` has the columns of the file by canonical name. `started` states that tokens count from the start of a run,
     and `separate` that the user takes rows of one size for separate runs.
     """
-    keys = [] if expected and RUN in runs else keys_of_runs(runs, started, separate)
-    if not keys:
+    if (expected and RUN in runs) or any(runs[name].dtype != "float64" for name in SIZES if name in runs):
+        return
+    runs = runs[np.isfinite(runs[list(SIZES)]).all(axis=1) & (runs["tokens"] > 0)]
+    if not (keys := keys_of_runs(runs, started, separate)):
         return
     text = f"{text_of(runs, keys)}; take the last of each with {_last_of(keys)}"
     effects = "a law with run_effects=True (--option run_effects=true)"
-    if declared or keys == [RUN]:
+    if declared:
         warn(f"{label}: {text}, or {effects}", TableWarning)
         return
     column = names.get(keys[0], keys[0] if keys[0] in runs and keys[0] not in SIZES else None)
@@ -53,6 +56,9 @@ def keys_of_runs(runs, started=False, separate=False):
     """Return the columns whose values are runs with several readings: one that names runs, or sizes and settings."""
     if (header := runs_of(runs)) is not None:
         return [header]
+    separate = separate or any(
+        runs[x].is_unique for x in runs if OF_RUNS & set(words(x)) and runs[x].map(is_hashable).all()
+    )
     return [] if separate else _sizes_of_runs(runs, started)
 
 

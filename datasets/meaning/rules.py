@@ -302,7 +302,7 @@ def readings_of_runs(facts, shown):
         return None
     last = ",".join(map(str, keys))
     column = facts.names["parameters"] if keys == ["parameters"] else keys[0]
-    if len(keys) > 1 or keys == [RUN] or runs.groupby(keys[0]).ngroups >= ENOUGH:
+    if len(keys) > 1 or runs.groupby(keys[0]).ngroups >= ENOUGH:
         return Problem(text_of(runs, keys), Fix(others={"last_of": last}))
     effects = "then fit a law with run_effects (--option run_effects=true)"
     instead = f"or give --last-of {last} in place of run={column}"
