@@ -57,7 +57,8 @@ def read(
         A file .csv, .txt or .dat (separated by commas, semicolons, tabs or bars), .tsv, .md, .json, .jsonl, .parquet or
         .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
         data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
-        ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
+        ``file``. Files of one metric by step each, such as ``runs/*/*.csv``, are joined by run and step; a run is a
+        folder. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
@@ -81,7 +82,8 @@ def read(
         ``loss`` may be ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``. Other losses, such as a mean squared
         error or an error rate, are divided by their median. A unit in a header (``params_B``, ``tokens (T)``) is read
         without it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
-        ``{"score": "percent"}`` for scores from 0 to 100, if the header does not state it, as in ``Accuracy (%)``.
+        ``{"score": "percent"}`` for scores from 0 to 100, where neither the header, as in ``Accuracy (%)``, nor the
+        range of every benchmark states it.
     perplexity : bool
         Runs: take the loss as the natural logarithm of the table's perplexity.
     ignore : str or sequence of str
@@ -98,6 +100,7 @@ def read(
         Runs: read rows that are exact copies of others, which are left out by default.
     last_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"run"``, only the row of most tokens; of equal ones the last.
+        The cells of rows that are left out, by this or the next two options, are not checked.
     best_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"parameters,tokens"``, only the row of least loss.
     drop_highest : int
@@ -122,8 +125,8 @@ def read(
         For each such change, with the number of rows.
     TableWarning
         If runs of the same sizes have losses more than 3% apart, the loss rises with compute, or a loss is far from
-        those of near sizes. Also if a run has fewer than 0.01 tokens a parameter, or ``run`` names several readings of
-        each run.
+        those of near sizes. Also if a run has fewer than 0.01 tokens a parameter, or ``run``, in a frame or chosen,
+        names several readings of each run.
 
     Raises
     ------
@@ -138,18 +141,21 @@ def read(
     **JSON.** A file holds an array of objects, columns by name, or one object, which is one row. In an object with one
     array of objects, the other values are in every row. A .jsonl file holds one object a line. Names of nested objects
     are joined by dots (``config.n_layer``), and arrays in cells are left out. ``trainer_state.json`` of Hugging Face
-    has a row for each evaluation, and results of the evaluation harness have a row for each task.
+    has a row for each evaluation. Results of the evaluation harness have a row for each task, with the accuracy or
+    another share as ``score`` and the numbers of questions as ``items``.
 
     **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
     the result, without minima, maxima and blanks. Columns named by sizes, such as ``70M`` next to tokens, have a row
     for each loss.
 
     **Numbers** may be written ``70M``, ``1.4 billion``, ``12,345,678``, ``1 000 000``, ``~257M`` or ``3 x 10^9``, and
-    flags ``yes`` and ``no``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal
+    flags ``yes`` and ``no``. Losses and scores may be ``45.2%``, a share, and values ``$1,234.50``, ``12,30 €`` or
+    ``USD 12``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal
     commas are read where no comma stands between columns or every cell of a column has one. Left out are titles above
     the header, lines that begin with ``#``, a header that is repeated, and a last line with sums or means. A line of
-    units below the header is read as their units. A date that is a year, a quarter or a month takes its middle, and a
-    column such as ``date_halfwidth_days`` has half its length.
+    units below the header is read as their units. Dates may be written ``Mar 05, 2024`` or ``05-Mar-2024``, and
+    ``25/05/2024`` where a cell shows which part is the day. A date that is a year, a quarter or a month takes its
+    middle, and a column such as ``date_halfwidth_days`` has half its length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),
@@ -158,10 +164,11 @@ def read(
 
     Columns of runs that would be fitted silently wrong are refused unless their unit is given. Sizes that are refused
     are that of a data set as tokens next to epochs, steps or rates as totals, and FLOP of the forward pass. Losses that
-    are refused are an accuracy, what is no cross entropy, and those whose name has bits in it.
+    are refused are an accuracy, what is no cross entropy, such as an error rate, and those whose name has bits in it.
 
-    Several readings of each run, by a column that names runs, such as ``run_id``, are refused too. Take the last of
-    each, name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``, or ignore it.
+    Several readings of each run are refused too. A column names the runs, such as ``run_id`` or ``file``, or rows of
+    one size have tokens spaced as in a log. A planned grid, with few tokens or spaced by a ratio, is read. Take the last of each, or name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``.
+    If each row is a run, ignore the column, or name tokens in `last_of` too.
 
     **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2, ptb or any other),
     ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``. Optional are ``epochs``,
@@ -184,6 +191,10 @@ def read(
     or Unknown; a blank is Likely where there is a compute. A ``family`` is models that differ only in size. ``items``
     is the number of questions of the benchmark, 2 or more, and blank if unknown. The benchmark file of Epoch AI's
     Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
+
+    A leaderboard, with a model a row and a benchmark a column or the reverse, is read as one row a score. Benchmarks
+    are the columns of numbers that are shares, or of those in percent. Averages are left out, and other columns, such as
+    sizes and licences, describe the model.
 
     **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
     ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.
