@@ -111,8 +111,7 @@ def _table(document, label):
     if arrays:
         ((name, rows),) = arrays.items()
         constants = {key: x for key, x in _leaves(document, label) if not isinstance(x, list)}
-        more = f" and {len(constants) - SHOWN} more" if len(constants) > SHOWN else ""
-        added = f", with {listed(list(constants)[:SHOWN])}{more} in every row" if constants else ""
+        added = f", with {listed(constants, SHOWN)} in every row" if constants else ""
         return _of_objects(rows, constants, [f"the array {quoted(name)} is read as the table{added}"], label)
     return _of_names(document, label)
 
@@ -313,8 +312,7 @@ def _frame(rows, arrays, sentences, index, label):
         index=pd.Index(list(rows), name=index, dtype="int64"),
     )
     if arrays:
-        more = f" and {len(arrays) - SHOWN} more" if len(arrays) > SHOWN else ""
-        sentences = [*sentences, f"arrays are left out: {listed(list(arrays)[:SHOWN])}{more}"]
+        sentences = [*sentences, f"arrays are left out: {listed(arrays, SHOWN)}"]
     if sentences:
         frame.attrs["sentences"] = sentences
     return frame

@@ -14,36 +14,9 @@ from .wording import listed, plural
 AVERAGES = {"average", "avg", "mean", "overall", "aggregate"}
 # Words of columns that describe a model, or have points of another kind.
 DESCRIPTIONS = {
-    *{
-        "params",
-        "param",
-        "parameters",
-        "size",
-        "flop",
-        "flops",
-        "compute",
-        "tokens",
-        "layers",
-        "window",
-        "date",
-        "year",
-    },
-    *{
-        "released",
-        "rank",
-        "position",
-        "id",
-        "price",
-        "cost",
-        "co2",
-        "kg",
-        "votes",
-        "likes",
-        "downloads",
-        "elo",
-        "speed",
-    },
-    *{"latency", "seconds", "gb", "items", "questions", "version", "shots", "seed", "stderr", "se", "std", "ci"},
+    *{"params", "param", "parameters", "size", "flop", "flops", "compute", "tokens", "layers", "window", "date"},
+    *{"year", "released", "rank", "position", "id", "price", "cost", "co2", "kg", "votes", "likes", "downloads"},
+    *{"elo", "speed", "latency", "seconds", "gb", "items", "questions", "version", "shots", "seed", "stderr", "ci"},
 }
 BLANKS = MISSING | {"-", "--", "\u2013", "\u2014", "?", "tbd"}
 LEAST, LEAST_OF_A_MEAN = 2, 3  # columns, and rows of a mean
@@ -74,11 +47,10 @@ def one_row_a_score(frame, name, roles, others):
         rows = rows[~rows[first[0]].map(lambda cell: bool(AVERAGES & set(_words(cell))))]
     table = one_row_each(rows, scores, name, lambda x: {along: str(x), "score": rows[x]})
     table = table[~table["score"].map(_is_blank)]
-    more = f" and {len(scores) - SHOWN} more" if len(scores) > SHOWN else ""
     sentence = f"a leaderboard is read as {plural(len(table), 'score')} of {plural(len(scores), along)}"
-    sentence += f": {listed(scores[:SHOWN])}{more}" + (f"; averages are left out: {listed(means)}" if means else "")
+    sentence += f": {listed(scores, SHOWN)}" + (f"; averages are left out: {listed(means)}" if means else "")
     if aside := [x for x in (*sides[True], *sides[False]) if x not in scores]:
-        sentence += f"; {listed(aside[:SHOWN])} in another range than most of them, which describe the {down}"
+        sentence += f"; {listed(aside, SHOWN)} in another range than most of them, which describe the {down}"
     table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
     return table
 

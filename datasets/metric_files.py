@@ -41,12 +41,12 @@ def joined(frames, paths, label):
     table = pd.concat(columns, axis=1, join="inner")
     runs, left = table.index.get_level_values(0), len(columns[loss[0]]) - len(table)
     if table.empty:
-        raise InputError(f"{label}: {listed(metrics[:SHOWN])} have no step of a run in common; log them together")
+        raise InputError(f"{label}: {listed(metrics, SHOWN)} have no step of a run in common; log them together")
     places = [f"run {run}, step {step:g}" for run, step in table.index]
     steps = table.index.get_level_values(1).to_numpy()
     table = table.set_axis(pd.Index(places, name="place", dtype=object))
     table = table.assign(**{"step": steps, RUN: np.asarray(runs, dtype=object)})[[RUN, "step", *metrics]]
-    sentence = f"{len(paths)} files of {plural(len(metrics), 'metric')} ({listed(metrics[:SHOWN])}) are joined by step"
+    sentence = f"{len(paths)} files of {plural(len(metrics), 'metric')} ({listed(metrics, SHOWN)}) are joined by step"
     sentence += f": {plural(len(table), 'reading')} of {plural(runs.nunique(), 'run')}"
     return table, sentence + (f"; {plural(left, 'step')} without every metric left out" if left > 0 else "")
 

@@ -135,8 +135,10 @@ def _numbers(cells, column, canonical, unit, label):
         amounts = {row: re.sub(rf"[.{SPACES}]", "", text).replace(",", ".") for row, text in amounts.items()}
     results = {row: parsed(text) for row, text in amounts.items()}
     for row, (number, marks) in results.items():
-        changed = {"currency": currency} if currency and amounts[row] != texts[row] else {}
-        changed |= {"decimal": ","} if european and "," in texts[row] else {}
+        stripped = texts[row] != amounts[row]
+        changed = ({"currency": currency} if currency and stripped else {}) | (
+            {"decimal": ","} if european and stripped else {}
+        )
         results[row] = number, (marks | changed if number is not None else {})
     results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
     if canonical in PLAIN_ONLY:

@@ -75,11 +75,10 @@ def _panel(frame, name):
     table = pd.concat([part for part in parts if len(part)] or parts[:1]).set_axis(
         pd.Index(places, name="place", dtype=object)
     )
-    more = f" and {len(metrics) - SHOWN} more" if len(metrics) > SHOWN else ""
     aside = f"; {plural(len(limits), 'column')} of minima and maxima left out" if limits else ""
     return table, (
         f"a panel of {plural(len(columns), 'run')} is read as {plural(len(table), 'reading')} with the columns "
-        f"{listed(['run', *shared])} and {listed(metrics[:SHOWN])}{more}, without blanks{aside}"
+        f"{listed(['run', *shared])} and {listed(metrics, SHOWN)}, without blanks{aside}"
     )
 
 
@@ -116,10 +115,9 @@ def _keys(frame, name):
         values = pd.Series(frame[value].to_numpy()[rows], index=numbers[rows])
         values = values[~values.index.duplicated(keep="last")]
         table[metric] = values.reindex(range(len(first))).to_numpy()
-    more = f" and {len(metrics) - SHOWN} more" if len(metrics) > SHOWN else ""
     return table, (
         f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
-        f"{listed(metrics[:SHOWN])}{more}; of equal steps of a metric the last value is read"
+        f"{listed(metrics, SHOWN)}; of equal steps of a metric the last value is read"
     )
 
 

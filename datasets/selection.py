@@ -50,9 +50,8 @@ def without_missing(table, needed, changes, *, spared=False, unusable=None):
     counts = {kind: int(present.sum()) for kind, present in unusable.items() if present.any()}
     if not rows.any():
         names = [*lacking, *counts]
-        more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
         raise InputError(
-            f"{changes.label}: every row lacks a value in {listed(names[:FEW])}{more}; drop_missing leaves none: write "
+            f"{changes.label}: every row lacks a value in {listed(names, FEW)}; drop_missing leaves none: write "
             "the cells as plain numbers"
         )
     more = f", and {len(counts) - FEW} more kinds" if len(counts) > FEW else ""

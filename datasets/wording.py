@@ -35,9 +35,17 @@ def not_a_switch(option, value):
     return f"{option} must be true or false, not {shown(value)}"
 
 
-def listed(names):
-    """Return names in quotes, separated by commas."""
-    return ", ".join(quoted(name) for name in names) or "none"
+def listed(names, most=None):
+    """Return names in quotes, separated by commas: all, or at most so many and the number of the others.
+
+    Examples
+    --------
+    >>> listed("ab"), listed("abcd", 2), listed([])
+    ('"a", "b"', '"a", "b" and 2 more', 'none')
+    """
+    names = list(names)
+    more = "" if most is None or len(names) <= most else f" and {len(names) - most} more"
+    return (", ".join(quoted(name) for name in names[:most]) or "none") + more
 
 
 def nearest(columns, words, shown):
@@ -46,9 +54,7 @@ def nearest(columns, words, shown):
     def distance(name):
         return -max(difflib.SequenceMatcher(None, str(name).lower(), word).ratio() for word in words)
 
-    names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
-    more = len(columns) - len(names)
-    return listed(names) + (f" and {more} more" if more > 0 else "")
+    return listed(columns if len(columns) <= shown else sorted(columns, key=distance), shown)
 
 
 def unknown(kind, value, choices):

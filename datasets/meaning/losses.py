@@ -39,8 +39,7 @@ def warn_of_repeats(runs, sizes, label):
     varied = [name for name in others if (rows[name].astype(str).groupby(together).nunique() > 1).any()]
     # A setting has few values; what was measured has many.
     varied.sort(key=lambda name: rows[name].astype(str).nunique())
-    more = f" and {len(varied) - SETTINGS_SHOWN} more" if len(varied) > SETTINGS_SHOWN else ""
-    different = f"{listed(varied[:SETTINGS_SHOWN])}{more}" if varied else "no other column"
+    different = listed(varied, SETTINGS_SHOWN) if varied else "no other column"
     tuned = (
         "fit learning-rate or rate-and-batch, laws of such runs, or "
         if any(is_setting(name, "learning_rate_peak") for name in varied)

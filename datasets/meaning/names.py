@@ -36,42 +36,13 @@ BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "
 ACCURACIES = {
     *{"acc", "accuracy", "accuracies", "score", "scores", "correct", "f1", "bleu", "chrf", "rouge", "auc", "auroc"},
     *{"em", "exact", "match", "pass", "passed", "success", "successes", "solved", "solve", "win", "reward", "recall"},
-    *{
-        "precision",
-        "map",
-        "ap",
-        "iou",
-        "miou",
-        "ndcg",
-        "top",
-        "top1",
-        "top5",
-        "acc1",
-        "acc5",
-        "mmlu",
-        "hellaswag",
-        "arc",
-    },
-    *{"piqa", "lambada", "winogrande", "gsm8k", "humaneval"},
+    *{"precision", "map", "ap", "iou", "miou", "ndcg", "top", "top1", "top5", "acc1", "acc5", "mmlu", "hellaswag"},
+    *{"arc", "piqa", "lambada", "winogrande", "gsm8k", "humaneval"},
 }
 # Rates that fall as models improve: losses already.
 ERRORS = {
-    *{
-        "error",
-        "errors",
-        "err",
-        "wer",
-        "cer",
-        "eer",
-        "failure",
-        "failures",
-        "failed",
-        "fail",
-        "miss",
-        "misses",
-        "missed",
-    },
-    *{"incorrect", "wrong", "mistakes", "misclassified", "misclassification", "inaccuracy"},
+    *{"error", "errors", "err", "wer", "cer", "eer", "failure", "failures", "failed", "fail", "miss", "misses"},
+    *{"missed", "incorrect", "wrong", "mistakes", "misclassified", "misclassification", "inaccuracy"},
 }
 COMPLEMENT = re.compile(r"\b(?:1|100|one)[\s_]*(?:[-\u2212]|minus)[\s_]*(.+)")  # 1-acc
 WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
