@@ -167,8 +167,9 @@ def read(
     are refused are an accuracy, what is no cross entropy, such as an error rate, and those whose name has bits in it.
 
     Several readings of each run are refused too. A column names the runs, such as ``run_id`` or ``file``, or rows of
-    one size have tokens spaced as in a log. A planned grid, with few tokens or spaced by a ratio, is read. Take the last of each, or name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``.
-    If each row is a run, ignore the column, or name tokens in `last_of` too.
+    one size have tokens spaced as in a log. A planned grid, with few tokens or spaced by a ratio, is read. Take the
+    last of each, or name the column with ``columns={"run": "run_id"}`` for a law with ``run_effects``. If each row is a
+    run, ignore the column, or name tokens in `last_of` too.
 
     **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2, ptb or any other),
     ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``. Optional are ``epochs``,
@@ -193,8 +194,8 @@ def read(
     Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
 
     A leaderboard, with a model a row and a benchmark a column or the reverse, is read as one row a score. Benchmarks
-    are the columns of numbers that are shares, or of those in percent. Averages are left out, and other columns, such as
-    sizes and licences, describe the model.
+    are the columns of numbers that are shares, or of those in percent. Averages are left out, and other columns, such
+    as sizes and licences, describe the model.
 
     **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
     ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.

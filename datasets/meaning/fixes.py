@@ -9,7 +9,7 @@ from ..wording import printable, quoted
 
 @dataclass(frozen=True)
 class Fix:
-    """Options of `read` that answer a problem; fixes add up with ``+``, and `others` that are on are True.
+    """Options of `read` and of a `law` that answer a problem; fixes add up with ``+``, and `others` that are on are True.
 
     Examples
     --------
@@ -21,13 +21,15 @@ class Fix:
     unit: dict = field(default_factory=dict)
     ignore: tuple = ()
     others: dict = field(default_factory=dict)
+    law: dict = field(default_factory=dict)
 
     def __add__(self, other):
         ignore = tuple(dict.fromkeys((*self.ignore, *other.ignore)))
-        return Fix(self.columns | other.columns, self.unit | other.unit, ignore, self.others | other.others)
+        columns, unit, others = self.columns | other.columns, self.unit | other.unit, self.others | other.others
+        return Fix(columns, unit, ignore, others, self.law | other.law)
 
     def __bool__(self):
-        return bool(self.columns or self.unit or self.ignore or self.others)
+        return bool(self.columns or self.unit or self.ignore or self.others or self.law)
 
     def __str__(self):
         return f"{', '.join(self.in_a_script())} ({' '.join(self.on_the_command_line())})"
@@ -38,7 +40,8 @@ class Fix:
         unit = ", ".join(f'"{name}": {_plain(unit)}' for name, unit in self.unit.items())
         ignore = ", ".join(quoted(name) for name in self.ignore)
         texts = [columns and f"columns={{{columns}}}", unit and f"unit={{{unit}}}", ignore and f"ignore=[{ignore}]"]
-        return [text for text in texts if text] + [f"{name}={_shown(value)}" for name, value in self.others.items()]
+        texts += [f"{name}={_shown(value)}" for name, value in self.others.items()]
+        return [text for text in texts if text] + [f"a law with {name}={value}" for name, value in self.law.items()]
 
     def on_the_command_line(self):
         """Return the options as words of a shell."""
@@ -46,8 +49,11 @@ class Fix:
         pairs += [("unit", f"{name}={_plain(unit).strip(chr(34))}") for name, unit in self.unit.items()]
         pairs += [("ignore", name) for name in self.ignore]
         pairs += [
-            (name.replace("_", "-"), quoted(x).strip(chr(34))) for name, x in self.others.items() if x is not True
+            (name.replace("_", "-"), x if isinstance(x, str) else quoted(x))
+            for name, x in self.others.items()
+            if x is not True
         ]
+        pairs += [("option", f"{name}={json.dumps(value)}") for name, value in self.law.items()]
         flags = [f"--{name.replace('_', '-')}" for name, value in self.others.items() if value is True]
         return [f"--{option} {shlex.quote(printable(value))}" for option, value in pairs] + flags
 
@@ -60,7 +66,7 @@ def _plain(unit):
     return json.dumps(unit) if isinstance(unit, str) else f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
 
 
-NOTHING, DROPPING = Fix(), Fix(others={"drop_missing": True})
+NOTHING, DROPPING, EFFECTS = Fix(), Fix(others={"drop_missing": True}), Fix(law={"run_effects": True})
 
 
 @dataclass(frozen=True)

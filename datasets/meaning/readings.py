@@ -1,16 +1,15 @@
 """Readings of one run, which are no independent rows: of a column of runs, or of one size without such a column."""
 
-import shlex
-
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_hashable
 
 from ...errors import InputError, TableWarning
 from ..checks import warn
-from ..columns import RUN, SIZES, choice, setting_aside
+from ..columns import RUN, SIZES, setting_aside
 from ..selection import hashable
-from ..wording import listed, quoted
+from ..wording import listed
+from .fixes import EFFECTS, Fix
 from .names import words
 
 # Words of a column that names runs, and of one that may name them.
@@ -39,16 +38,14 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     runs = runs[np.isfinite(runs[list(SIZES)]).all(axis=1) & (runs["tokens"] > 0)]
     if not (keys := keys_of_runs(runs, started, separate)):
         return
-    text = f"{text_of(runs, keys)}; take the last of each with {_last_of(keys)}"
-    effects = "a law with run_effects=True (--option run_effects=true)"
+    text = f"{text_of(runs, keys)}; take the last of each with {last_of(keys)}"
     if declared:
-        warn(f"{label}: {text}, or {effects}", TableWarning)
+        warn(f"{label}: {text}, or {EFFECTS}", TableWarning)
         return
     column = names.get(keys[0], keys[0] if keys[0] in runs and keys[0] not in SIZES else None)
-    share = (
-        f", or let them share an effect with {choice(RUN, column)} and {effects}" if column and len(keys) == 1 else ""
-    )
-    aside = _last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
+    effects = Fix(columns={RUN: str(column)}) + EFFECTS
+    share = f", or let them share an effect with {effects}" if column and len(keys) == 1 else ""
+    aside = last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
     raise InputError(f"{label}: {text}{share}; if each row is a run, {aside}")
 
 
@@ -71,9 +68,9 @@ def text_of(runs, keys):
     return f"{text}are not independent"
 
 
-def _last_of(keys):
-    columns = ",".join(map(str, keys))
-    return f"last_of={quoted(columns)} (--last-of {shlex.quote(columns)})"
+def last_of(keys):
+    """Return the fix that takes the last row of each value of columns."""
+    return Fix(others={"last_of": ",".join(map(str, keys))})
 
 
 def runs_of(runs):

@@ -4,6 +4,7 @@ A rule is a function of `Facts` and of the number of names that its message may 
 All problems of a table are raised in one message. A new rule is a new function in `RULES`.
 """
 
+import shlex
 from dataclasses import replace
 from math import prod
 
@@ -11,7 +12,7 @@ from ...errors import InputError
 from ..columns import RUN, SIZES, choice, setting_aside
 from ..name_patterns import sizes_in_names
 from ..wording import listed, nearest, quoted
-from .fixes import DROPPING, NOTHING, Fix, Problem
+from .fixes import DROPPING, EFFECTS, NOTHING, Fix, Problem
 from .loss_rules import LOSS_RULES
 from .magnitudes import likely_units, logarithm, unit_of_compute
 from .names import (
@@ -29,7 +30,7 @@ from .names import (
     tokens_of_one,
     words,
 )
-from .readings import keys_of_runs, text_of
+from .readings import keys_of_runs, last_of, text_of
 
 LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
@@ -300,13 +301,11 @@ def readings_of_runs(facts, shown):
     runs = others.assign(parameters=n, tokens=d)[n.notna() & d.notna()]
     if not (keys := keys_of_runs(runs, started=bool(d.isna().any()))):
         return None
-    last = ",".join(map(str, keys))
     column = facts.names["parameters"] if keys == ["parameters"] else keys[0]
     if len(keys) > 1 or runs.groupby(keys[0]).ngroups >= ENOUGH:
-        return Problem(text_of(runs, keys), Fix(others={"last_of": last}))
-    effects = "then fit a law with run_effects (--option run_effects=true)"
-    instead = f"or give --last-of {last} in place of run={column}"
-    return Problem(text_of(runs, keys), Fix(columns={RUN: str(column)}), f"{effects}, {instead}")
+        return Problem(text_of(runs, keys), last_of(keys))
+    instead = f"or give --last-of {shlex.quote(str(keys[0]))} in place of the run and its effects"
+    return Problem(text_of(runs, keys), Fix(columns={RUN: str(column)}) + EFFECTS, instead)
 
 
 def fix_of_compute(facts):

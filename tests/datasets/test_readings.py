@@ -37,16 +37,14 @@ def steps(tokens):
 def proposals(message):
     """Return the words of a command line that a message names, each as options of `read`."""
     for words in re.findall(r"\((--(?:[^()']|'[^']*')*)\)", message):
-        pairs = [word.partition(" ")[::2] for word in re.split(r" (?=--)", words)]
-        if all(name != "--option" for name, _ in pairs):
-            chosen = {}
-            for name, value in pairs:
-                chosen.setdefault(name[2:].replace("-", "_"), []).extend(shlex.split(value) or [True])
-            lists = ("column", "unit", "ignore")
-            read = parsing._reader_options(
-                options.Reading(**{name: x if name in lists else x[0] for name, x in chosen.items()})
-            )
-            yield {name: x for name, x in read.items() if x not in (None, False, 0, {}, [])}
+        chosen = {}
+        for name, value in (word.partition(" ")[::2] for word in re.split(r" (?=--)", words)):
+            chosen.setdefault(name[2:].replace("-", "_"), []).extend(shlex.split(value) or [True])
+        lists = ("column", "unit", "ignore", "option")
+        fitting = options.Fitting(**{name: x if name in lists else x[0] for name, x in chosen.items()})
+        read = {name: x for name, x in parsing._reader_options(fitting).items() if x not in (None, False, 0, {}, [])}
+        # A law with effects of runs needs the column of runs.
+        yield read | ({"needed": "run"} if fitting.option == ["run_effects=true"] else {})
 
 
 def refused(source, **reading):
@@ -72,7 +70,7 @@ def test_readings_without_a_column_of_runs_are_refused_with_what_works(name):
     runs, keys, count = READINGS[name]
     message = refused(runs)
     assert "readings of one run are not independent" in message and f"--last-of {keys})" in message
-    reads = [(reading, bs.read(runs, **reading, needed="run")) for reading in proposals(message)]
+    reads = [(reading, bs.read(runs, **reading)) for reading in proposals(message)]
     rows = [len(frame) for _, frame in reads]
     assert rows[0] == count and set(rows[1:]) == {len(runs)} and len(rows) == (3 if "," not in keys else 2)
     assert all(frame["run"].nunique() == count for reading, frame in reads if "columns" in reading)
@@ -116,8 +114,8 @@ def test_logs_of_every_format_are_readings(suffix, tmp_path):
     message = refused(source)
     assert '"file" names 4 runs with 12 rows each' in message and "--option run_effects=true" in message
     (first,) = proposals(message)
-    runs = bs.read(source, **first, needed="run")
-    assert runs["run"].nunique() == 4 and len(runs) == 48
+    runs = bs.read(source, **first)
+    assert runs["run"].nunique() == 4 and len(runs) == 48 and first.pop("needed") == "run"
     with pytest.warns(TableWarning, match="readings of one run"):
         bs.read(source, **first)
     del first["columns"]["run"]
@@ -131,5 +129,5 @@ def test_one_file_of_checkpoints_without_a_name_of_runs(tmp_path):
     log.to_json(path, orient="records", lines=True)
     (first,) = proposals(refused(path))
     assert first["columns"] == {"tokens": "step", "run": "params"}
-    assert len(bs.read(path, **first, needed="run")) == 48
+    assert len(bs.read(path, **first)) == 48
     assert len(bs.read(path, columns={"tokens": "step"}, unit={"tokens": 1e6}, last_of="params")) == 4
