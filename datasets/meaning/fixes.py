@@ -9,7 +9,7 @@ from ..wording import printable, quoted
 
 @dataclass(frozen=True)
 class Fix:
-    """Options of `read` and of a `law` that answer a problem; fixes add up with ``+``, and `others` that are on are True.
+    """Options of `read` and of a `law` that answer a problem; fixes add up with ``+``, `others` that are on are True.
 
     Examples
     --------
