@@ -67,6 +67,7 @@ SETTINGS = {
         "batchtokens tokensperbatch tokensperupdate tokensperstep batchsizetokens batchsizeintokens globalbatchtokens"
     ),
 }
+SHOWN = 10  # columns in a message
 SHORT = 4  # letters of a word that names many things
 RUN = "run"  # a column of names: recognised by this name alone, or chosen by the user
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
@@ -188,7 +189,7 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
             column = _resembling(name, [x for x in table if x not in (*names, *near.values())], aliases)
             near |= {name: column} if column is not None else {}
         raise InputError(
-            f"{label}: {lacking} needed and not there; the columns are {listed(table.columns)}; "
+            f"{label}: {lacking} needed and not there; the columns are {listed(table.columns, SHOWN)}; "
             f"name {'them' if len(near) > 1 else 'one'} with {choices(near or {missing[0]: 'NAME'})}{hint}"
         )
     return table, names

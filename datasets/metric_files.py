@@ -24,17 +24,13 @@ def joined(frames, paths, label):
     """
     folders = [os.path.relpath(path.parent, os.path.commonpath({path.parent for path in paths})) for path in paths]
     folders = [path.parent.name if folder == "." else folder for folder, path in zip(folders, paths, strict=True)]
-    curves = [_curve(*file) for file in zip(frames, paths, folders, strict=True)]
+    curves = [_curve(*file, len(set(folders)) > 1) for file in zip(frames, paths, folders, strict=True)]
     if any(curve is None for curve in curves):
         return None, ""
-    if _are_of_one_run(curves):  # runs of one name in several folders
-        curves = [
-            curve.rename(index=lambda run, folder=folder: f"{folder}/{run}", level=0)
-            for curve, folder in zip(curves, folders, strict=True)
-        ]
     metrics = list(dict.fromkeys(curve.name for curve in curves))
     loss = [x for x in metrics if recognise(x) == "loss" or sounds_like("loss", x)]
-    if len(metrics) < 2 or not loss or _are_of_one_run(curves):
+    names = [(curve.name, run) for curve in curves for run in curve.index.get_level_values(0).unique()]
+    if len(metrics) < 2 or not loss or len(set(names)) < len(names):
         return None, ""
     columns = {metric: pd.concat([x for x in curves if x.name == metric]) for metric in metrics}
     columns = {metric: x[~x.index.duplicated(keep="last")] for metric, x in columns.items()}
@@ -51,20 +47,15 @@ def joined(frames, paths, label):
     return table, sentence + (f"; {plural(left, 'step')} without every metric left out" if left > 0 else "")
 
 
-def _are_of_one_run(curves):
-    """Return whether several curves are of one metric of one run."""
-    names = [(curve.name, run) for curve in curves for run in curve.index.get_level_values(0).unique()]
-    return len(set(names)) < len(names)
-
-
-def _curve(frame, path, folder):
+def _curve(frame, path, folder, several):
     """Return the numbers of a file by run and step, called as its metric, or None."""
     steps = [x for x in frame if spelled(x) in MORE_STEPS and spelled(x) not in TIMES]
     runs = [x for x in frame if spelled(x) in RUNS]
     rest = [x for x in frame if x not in (*steps, *runs) and spelled(x) not in TIMES]
     if len(steps) != 1 or len(rest) != 1 or len(runs) > 1 or not pd.api.types.is_numeric_dtype(frame[steps[0]]):
         return None
-    names = hashable(frame[runs[0]]) if runs else np.full(len(frame), folder, dtype=object)
+    names = hashable(frame[runs[0]]).map(str) if runs else np.full(len(frame), folder, dtype=object)
+    names = f"{folder}/" + names if runs and several else names
     metric = _metric_of(path) if spelled(rest[0]) in ("value", "") else str(rest[0])
     index = pd.MultiIndex.from_arrays([names, frame[steps[0]]])
     return pd.Series(frame[rest[0]].to_numpy(), index=index, name=metric)

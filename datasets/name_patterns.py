@@ -158,9 +158,10 @@ def sizes_in_names(table, tokens):
     """
     columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES]
     for column in (*sorted(columns, key=lambda name: name != RUN), *(["file"] if "file" in table else [])):
-        names = list(table[column].dropna().unique())
-        if not names or not all(isinstance(name, str) for name in names):
+        cells = table[column].dropna()
+        if cells.empty or not all(isinstance(name, str) for name in cells):
             continue
+        names = list(cells.unique())
         if all((number := parsed(name))[0] and "suffix" in number[1] for name in names):
             return column, "", ""
         for pattern in _guesses(names[0], tokens):

@@ -62,10 +62,9 @@ def keys_of_runs(runs, started=False, separate=False):
 def text_of(runs, keys):
     """Return how many readings of how many runs there are, by columns whose values are runs."""
     groups = runs.groupby([hashable(runs[key]) for key in keys], sort=False).size()
-    count = f"{groups[groups > 1].median():.0f} rows each" if (groups > 1).any() else ""
-    named = f"{'column' if len(keys) == 1 else 'columns'} {listed(keys)} {'names' if len(keys) == 1 else 'name'}"
-    text = f"{named} {len(groups)} runs with {count} of one size and rising tokens: readings of one run "
-    return f"{text}are not independent"
+    named = f"column {listed(keys)} names" if len(keys) == 1 else f"columns {listed(keys)} name"
+    count = f"{len(groups)} runs with {groups[groups > 1].median():.0f} rows each"
+    return f"{named} {count} of one size and rising tokens: readings of one run are not independent"
 
 
 def last_of(keys):
@@ -74,15 +73,7 @@ def last_of(keys):
 
 
 def runs_of(runs):
-    """Return the column whose values are runs with several readings, or None.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> readings = pd.DataFrame({"run_id": list("aaabbb"), "parameters": [1e6] * 3 + [2e6] * 3})
-    >>> runs_of(readings.assign(tokens=[1e7, 2e7, 3e7] * 2))
-    'run_id'
-    """
+    """Return the column whose values are runs with several readings, or None."""
     for header in sorted(runs.columns, key=lambda name: name != RUN):
         sure = bool(OF_RUNS & set(words(header)))
         text = not pd.api.types.is_numeric_dtype(runs[header])
@@ -131,19 +122,10 @@ def _sizes_of_runs(runs, started):
     ]
     for keys in (["parameters"], *(["parameters", header] for header in settings), ["parameters", *settings]):
         if (groups := _rising(runs, keys)) is not None:
-            clock = started or any(_runs_along(groups, x) for x in runs if is_clock(x))
+            clock = started or any(map(is_clock, runs))
             seem = groups["tokens"].apply(lambda x, clock=clock: _seem_readings(np.sort(x.to_numpy()), clock))
             return keys if seem.mean() > 0.5 else []
     return []
-
-
-def _runs_along(groups, header):
-    """Return whether a column rises with tokens in every group."""
-    if not pd.api.types.is_numeric_dtype(groups.obj[header]):
-        return False
-    order = groups.obj.sort_values("tokens", kind="stable").index
-    steps = groups.obj[header].astype(float).loc[order].groupby(groups.ngroup().loc[order]).diff()
-    return bool((steps.dropna() > 0).all())
 
 
 def _seem_readings(tokens, clock):
