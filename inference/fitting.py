@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..datasets.checks import warn
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
+from .checks.wider_laws import gain_at_largest_sizes
 from .fitter import Fitter
 from .samplers.choose import choose
 from .settings import seed_of, settings_of
@@ -88,8 +89,8 @@ def fit(
         If the chains did not converge.
     TableNote
         If the rows decide what the law's options leave to them: normal noise with one scatter where rows are few, and
-        effects of model sizes where rows of a size share a deviation; see `Chinchilla`. Also if the loss does not fall
-        with a size.
+        effects of model sizes where rows of a size share a deviation. The second takes a further fit, which must
+        predict the three largest sizes better when these are left out. Also if the loss does not fall with a size.
     SizeNote
         If the log likelihood is left out for its size.
 
@@ -106,13 +107,22 @@ def fit(
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)
     fitter = Fitter(law.tests.suited(table), table, sampler=sampler)
+    place = table.attrs.get("source", "the table")
     for sentence in law.tests.notes(fitter.law, fitter.rows):
-        warn(f"{table.attrs.get('source', 'the table')}: {sentence}", TableNote)
-    return fitter.fit(
-        seed=seed,
-        prior_predictive=prior_predictive,
-        posterior_predictive=posterior_predictive,
-        log_likelihood=log_likelihood,
-        progress=progress,
-        **settings,
+        warn(f"{place}: {sentence}", TableNote)
+    settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
+    settings |= {"seed": seed_of(seed), "log_likelihood": log_likelihood, "progress": progress}
+    result = fitter.fit(**settings)
+    wide = fitter.law.tests.deviating(fitter.rows)
+    if wide is None:
+        return result
+    other = fitter.other(wide).fit(**settings)
+    gain = gain_at_largest_sizes(result, other, settings["seed"])
+    if gain <= 0:
+        return result
+    warn(
+        f"{place}: the law fitted is {wide.label}, because runs of one model size share a deviation; it predicts the "
+        f"largest sizes, left out whole, better by {gain:.1f} nats",
+        TableNote,
     )
+    return other

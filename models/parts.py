@@ -57,6 +57,9 @@ class Tests(Part):
         """Return the law with what its default options leave to the rows of a table, here the law itself."""
         return self.law
 
+    def deviating(self, rows):
+        """Return the law with effects of groups of rows that share a deviation, None by default."""
+
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on what these do not inform; none by default."""
         return []

@@ -152,9 +152,7 @@ def allocate(
     result["outside"] = result["extrapolation"] != 0
     if robust or error is not None:
         sizes = partial(nonembedding_sizes, draws, planned)
-        runs = law.planner.rows(fit.rows, **planned)
-        columns = [name for name in (*SIZES, "tokens") if name in result and name in law.columns and len(runs)]
-        largest = {name: float(runs[name].max()) for name in columns}
+        largest = {name: x for name, x in largest_sizes(fit, **planned).items() if name in result}
         result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes, largest=largest)
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
@@ -255,6 +253,12 @@ def compute_range(fit, **planned):
     if flop is None or not len(flop):  # without compute, or a group of which nothing was seen
         return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())
+
+
+def largest_sizes(fit, **planned):
+    """Return the largest size and the most tokens of the fitted runs that inform what is planned, by column."""
+    runs = fit.law.planner.rows(fit.rows, **planned)
+    return {name: float(runs[name].max()) for name in (*SIZES, "tokens") if name in fit.law.columns and len(runs)}
 
 
 def decades_outside(compute, least, greatest):

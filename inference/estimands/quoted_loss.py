@@ -11,7 +11,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
 from ..checks.sandwich import quotable_places
-from .allocate import allocate, checked_plan, compute_range, decades_outside
+from .allocate import allocate, checked_plan, compute_range, decades_outside, largest_sizes
 from .beyond import check_beyond
 from .quoted_allocation import drift_errors
 
@@ -69,6 +69,9 @@ def quoted_loss(
     if beyond == "drift":
         compute = xr.DataArray(training_compute(n, d), dims="point")
         decades = decades_outside(compute, *compute_range(fit, **planned)).clip(min=0)
+        largest = largest_sizes(fit, **planned)
+        for name, sizes in (("parameters", n), ("tokens", d)):
+            decades = np.maximum(decades, np.log10(sizes / largest[name])) if name in largest else decades
         loss = loss * np.exp(drift_errors(fit, fit.draws)[0] * decades)
     return loss
 

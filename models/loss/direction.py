@@ -1,4 +1,4 @@
-"""Which way a quantity moves with each size at equal others: a law that only falls does not describe one that rises."""
+"""What sizes of rows tell apart, and which way a quantity moves with each: what a law needs, and what it refuses."""
 
 import math
 
@@ -8,12 +8,15 @@ from ...datasets.deferred import stats as st
 from ...datasets.units import read_as
 from ...datasets.wording import listed, p_value
 from ...errors import InputError
-from .budget import SIZES
+from .budget import SIZES, VARIABLES
 
+LOSS = "loss"  # what falls; other laws observe a size
 FALLS_IN = (*SIZES, "tokens", "training_flop")
 RISING, LIKELY = 0.5, 0.01  # rank correlation and its p, from which on a quantity rises; our choice
-FLAT = 0.1  # p of a fall, above which rows show none
+FLAT, UNLIKELY = -0.5, 0.1  # rank correlation and p of a fall, above which rows show none
 APART = 1e-6  # share of the variance of ranks that other columns must leave
+PROPORTIONAL = 0.02  # relative scatter of tokens about a power of the size, below which they follow from it
+FEWEST_ROWS = {"chinchilla": 6, "power": 4}  # that laws carry, with normal noise of one scatter
 
 
 def partial_rank_correlation(rows, column, others, observed):
@@ -36,16 +39,55 @@ def partial_rank_correlation(rows, column, others, observed):
     if free < 1 or any(size**2 <= APART * len(rows) * z.var() for size, z in zip(sizes, (x, y), strict=True)):
         return None
     r = float(np.clip(residuals[0] @ residuals[1] / np.prod(sizes), -1, 1))
-    t = r * math.sqrt(free / max(1 - r * r, np.finfo(float).tiny))
+    t = r * math.sqrt(free / max(1 - r * r, 1e-15))
     least = 1 / math.factorial(min(len(rows), 20))
     return r, max(float(st.t.sf(t, free)), least), max(float(st.t.cdf(t, free)), least)
 
 
 def directions(law, rows):
     """Return the partial rank correlations of the columns in which a law falls, by column, those that rows have."""
-    columns = [name for name in law.columns if name in FALLS_IN]
-    found = {x: partial_rank_correlation(rows, x, [y for y in columns if y != x], law.observed) for x in columns}
-    return {column: result for column, result in found.items() if result is not None}
+    columns = [name for name in law.columns if name in FALLS_IN and law.observed == LOSS]
+    results = {x: partial_rank_correlation(rows, x, [y for y in columns if y != x], law.observed) for x in columns}
+    return {column: result for column, result in results.items() if result is not None}
+
+
+def _proportional(law, rows):
+    """Return the power of the size that tokens follow in every row, None where they do not or fall with it."""
+    size = next((name for name in SIZES if name in rows and name in law.columns), None)
+    if law.observed != LOSS or size is None or "tokens" not in law.columns or "tokens" not in rows or rows[size].nunique() < 2:
+        return None
+    n, d = (np.log(rows[name].to_numpy(float)) for name in (size, "tokens"))
+    slope, level = np.polyfit(n, d, 1)
+    return slope if slope > 0 and np.std(d - slope * n - level) < PROPORTIONAL else None
+
+
+def check_apart(law, rows, place):
+    """Refuse rows in which tokens grow as a power of the size, so that nothing tells what each of them does.
+
+    Raises
+    ------
+    InputError
+    """
+    if (power := _proportional(law, rows)) is not None:
+        raise InputError(
+            f"{place}: tokens grow as the parameters to the power {power:.2f} in every row, so that rows cannot tell "
+            f"what either does; add runs of other tokens{carried(law, rows, place)}"
+        )
+
+
+def carried(law, rows, place):
+    """Return the widest law that rows carry, as a command, for a message."""
+    if law.observed != LOSS:
+        return ""
+    varied = [name for name, column in VARIABLES.items() if column in rows and rows[column].nunique() > 1]
+    both = {"parameters", "tokens"} <= {*varied} and _proportional(law, rows) is None
+    if both and len(rows) >= FEWEST_ROWS["chinchilla"] and law.name != "chinchilla":
+        name = "chinchilla"
+    elif varied and len(rows) >= FEWEST_ROWS["power"] and len(law.columns) > 1:
+        name = f"power-{min(reversed(varied), key=lambda x: rows['loss'].rank().corr(rows[VARIABLES[x]].rank()))}"
+    else:
+        return ""
+    return f', or fit {name}, which these rows carry: bayescaling fit {name} --data "{place}"'
 
 
 def check_falls(law, rows, place):
@@ -69,7 +111,7 @@ def flat(law, rows):
         f"{_moves(law, column, 'does not fall')} in these rows (rank correlation {r:.2f}, {p_value(p)}): they tell "
         "little of its exponent, which the prior decides"
         for column, (r, _, p) in law.tests.directions(rows).items()
-        if p > FLAT
+        if r > FLAT and p > UNLIKELY
     ]
 
 
@@ -82,7 +124,7 @@ def _fix(law, rows, column, place):
     """Return how to fit a quantity that rises: a score as its error rate, anything else by a power law."""
     header, factor = read_as(rows, "loss")
     most = rows["loss"].max() / factor
-    size = {"parameters_nonembedding": "parameters", "training_flop": "compute"}.get(column, column)
+    size = next((name for name, of in VARIABLES.items() if of == column), "parameters")
     start = f'--data "{place}" --column loss='
     power = f"power-{size} {start}{header} --unit loss=other --option floor=false"
     score = f'{law.name} {start}"1-{header}{"/100" if most > 1 else ""}" --unit loss=other'

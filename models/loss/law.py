@@ -16,7 +16,7 @@ from ..coordinates import Coordinates
 from ..density import POTENTIAL, Density
 from ..law import Effort, Law
 from .budget import SIZES
-from .direction import check_falls
+from .direction import carried, check_apart, check_falls
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, Noise
 from .parts import SIZE_GROUP, LossGrouping, LossPlanner, LossTests
@@ -25,10 +25,7 @@ from .simulation import Simulates
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
-FEWEST_ROWS = {"chinchilla": 6, "power-compute": 4}  # that laws carry, with normal noise of one scatter
 OF_OTHERS = {  # what a column is of, and laws that do without it
-    "parameters": "sizes; or fit power-tokens",
-    "tokens": "sizes; or fit power-parameters",
     "learning_rate_peak": "learning rates; or fit coupled",
     "batch_tokens": "batches; or fit learning-rate",
 }
@@ -248,8 +245,8 @@ class LossLaw(Simulates, Law):
         Raises
         ------
         InputError
-            If a column is missing, a size is no positive number, all runs have one size, or there are fewer rows than
-            sampled quantities. With `run_effects` or `size_effects` also if a row is of no run, or no run or size has
+            If a column is missing, a size is no positive number, all runs have one size, tokens follow from sizes, the
+            loss rises with a size, or there are fewer rows than sampled quantities. With `run_effects` or `size_effects` also if a row is of no run, or no run or size has
             two rows.
         """
         place = table.attrs.get("source", "the table")
@@ -259,24 +256,17 @@ class LossLaw(Simulates, Law):
             names = [q.name for q in self.free_parameters]
             raise InputError(
                 f"{place}: {len(table)} rows are fewer than the {len(names)} sampled quantities of the {self.name} law "
-                f"({', '.join(names)}); add runs{self._of_few_rows(table, place)}"
+                f"({', '.join(names)}); add runs{carried(self, table, place)}"
             )
         for column in self.columns:
             if column not in self.constant_columns and table[column].nunique() == 1:
                 raise InputError(
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
-                    f"runs of several {OF_OTHERS.get(column, 'sizes')}"
+                    f"runs of several {OF_OTHERS.get(column, 'sizes')}{carried(self, table, place)}"
                 )
+        check_apart(self, table, place)
         check_falls(self, table, place)
         return self._sharing(table, place) if self.effects_of else table
-
-    def _of_few_rows(self, table, place):
-        """Return the widest law that so few rows carry, as a command, for a message."""
-        carried = {name: rows for name, rows in FEWEST_ROWS.items() if rows <= len(table) and name != self.name}
-        if not carried or len(self.columns) < 2:
-            return ""
-        name = max(carried, key=carried.get)
-        return f', or fit {name}, which {carried[name]} rows carry: bayescaling fit {name} --data "{place}"'
 
     def _sharing(self, table, place):
         """Return a table with the column of the law's effects, refusing one in which no two rows share an effect."""

@@ -91,7 +91,7 @@ class Nearest:
 
 
 def _orthonormal(columns, least=None):
-    """Return orthonormal directions of columns, those above a least length, by default of a millionth of the longest."""
+    """Return orthonormal directions of columns above a least length, by default of a millionth of the longest."""
     if least is None:
         columns = columns / np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)
     u, lengths, _ = np.linalg.svd(columns, full_matrices=False)

@@ -58,7 +58,7 @@ class LossTests(Tests):
         law = narrow if narrow.wider is None else narrow.wider[0]
         law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
         laws = [law] if law != narrow else []
-        if not self._may_have_effects(narrow):
+        if not self._may_have_effects():
             return laws
         if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
             laws.append(replace(law, run_effects=True))
@@ -95,24 +95,26 @@ class LossTests(Tests):
         """Return the law with what its default options leave to the rows.
 
         Rows that leave fewer than `LEAST_FREE` beyond the quantities of the mean have normal noise with one scatter.
-        Where rows of a model size share a deviation that no smooth law explains (an F test with p below `DEVIATES`),
-        sizes have effects.
         """
         law = self.law
-        if any(column not in table for column in law.needed):
-            return law
-        if len(table) < len(law.mean_parameters) + LEAST_FREE and law.noise in WITH_EFFECTS:
-            law = replace(law, noise="normal", scatter="one")
-        if law.size_effects is not None or "tokens" not in law.columns or not self._may_have_effects(law):
-            return law
+        few = len(table) < len(law.mean_parameters) + LEAST_FREE
+        return replace(law, noise="normal", scatter="one") if few and law.noise in WITH_EFFECTS else law
+
+    def deviating(self, rows):
+        """Return the law with effects of model sizes, None where rows of a size share no deviation or options exclude it.
+
+        An F test with p below `DEVIATES` suggests the effects. Whether they predict larger sizes is for the fits to tell.
+        """
+        law = self.law
+        if law.size_effects is not None or not {law.size_column, "tokens"} <= {*law.columns}:
+            return None
+        if not self._may_have_effects() or (size := self.repeated_size(rows)) is None:
+            return None
         wide = replace(law, size_effects=True)
-        size = self.repeated_size(table)
-        if size is None or table[size].nunique() < LEAST_SIZES or len(table) < len(wide.free_parameters):
-            return law
-        rows = law.rows(table)
-        nearest = Nearest(law, rows, law.reference(rows))
-        deviates = nearest.exact(rows) is None and nearest.p_of_groups(wide.effect_labels(rows)) < DEVIATES
-        return wide if deviates else law
+        if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide.free_parameters):
+            return None
+        p = Nearest(law, rows, law.reference(rows)).p_of_groups(wide.effect_labels(rows))
+        return wide if p < DEVIATES else None
 
     def directions(self, rows):
         """Return the rank correlations of the columns in which the law falls; see `direction.directions`."""
@@ -120,15 +122,14 @@ class LossTests(Tests):
 
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on sizes that these tell little of."""
-        changed = f"the law fitted is {suited.label}, because {' and '.join(self._reasons(suited, rows))}"
+        changed = f"the law fitted is {suited.label}, because {self._reason(rows)}"
         return [changed] * (suited != self.law) + flat(suited, rows)
 
-    def _reasons(self, suited, rows):
-        few = f"{len(rows)} rows tell little of a scatter by size beside {len(self.law.mean_parameters)} constants"
-        sizes = "runs of one model size share a deviation that no smooth law explains"
-        return [few] * (suited.noise != self.law.noise) + [sizes] * (suited.effects_of == "size")
+    def _reason(self, rows):
+        return f"{len(rows)} rows tell little of a scatter by size next to {len(self.law.mean_parameters)} constants"
 
-    def _may_have_effects(self, law):
+    def _may_have_effects(self):
+        law = self.law
         fixed = law.upstream or law.effects_of or law.skew or law.measurement_error
         return not fixed and law.noise in WITH_EFFECTS
 

@@ -11,13 +11,12 @@ from ...errors import InputError
 from ..arrays import exp, log
 from ..parts import Planner
 from ..priors import FreeParameter
+from .budget import VARIABLES
 from .chinchilla import EXPONENT_RATIONALE
 from .frontier import FrontierPlanner
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 from .parts import LossTests
 
-# Column of each variable.
-VARIABLES = {"parameters": "parameters", "tokens": "tokens", "compute": "training_flop"}
 OF_COMPUTE = "LogNormal(-2, 0.7)"
 COMPUTE_RATIONALE = "Exponent in compute, about half of one in parameters or tokens: 0.03 to 0.53; avoids 0."
 # Of any positive quantity, in units of its median.
@@ -67,8 +66,8 @@ class PowerTests(LossTests):
         """Return the rank correlations of the columns in which the law falls, none where it may rise."""
         return {} if self.law.floor is False else super().directions(rows)
 
-    def _reasons(self, suited, rows):
-        return ["what it is of is no cross entropy, which alone is known to fall to a floor"]
+    def _reason(self, rows):
+        return "what it is of is no cross entropy, which alone is known to fall to a floor"
 
 
 class OneVariablePlanner(FrontierPlanner):
@@ -85,9 +84,9 @@ class PowerLaw(LossLaw):
 
     The first has a floor and is of a loss. The second is of any other positive quantity y, such as the best learning
     rate or batch size, memory or a price. It rises or falls, and y stands in the column ``loss``, in units of its
-    median. The variable x is parameters, tokens or training compute. It is the form of equations 1.1 to 1.3 of Kaplan et al.
-    (2020) with an irreducible loss, as in Henighan et al. (2020). A table needs the column of x and the loss alone,
-    and 4 rows. Sampled are, with x0 the geometric mean of x:
+    median. The variable x is parameters, tokens or training compute. It is the form of equations 1.1 to 1.3 of Kaplan
+    et al. (2020) with an irreducible loss, as in Henighan et al. (2020). A table needs the column of x and the loss
+    alone, and 4 rows. Sampled are, with x0 the geometric mean of x:
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why

@@ -311,8 +311,8 @@ def test_settings_that_cannot_be_are_refused(runs, options, words):
 
 def test_tables_that_cannot_inform_the_law_are_refused(runs, tmp_path):
     path = tmp_path / "mine.csv"
-    runs[["parameters", "tokens", "loss"]].iloc[:6].to_csv(path, index=False)
-    with pytest.raises(bs.InputError, match=r"^mine.csv: 6 rows are fewer than the 9 sampled quantities .*; add runs"):
+    runs[["parameters", "tokens", "loss"]].iloc[:5].to_csv(path, index=False)
+    with pytest.raises(bs.InputError, match=r"^mine.csv: 5 rows are fewer than the 6 sampled quantities .*; add runs"):
         bs.fit(bs.laws.Chinchilla(), bs.read(path))
     runs.assign(parameters=1e9)[["parameters", "tokens", "loss"]].to_csv(path, index=False)
     with pytest.raises(bs.InputError, match=r"^mine.csv: column 'parameters' is 1e\+09 in every row"):

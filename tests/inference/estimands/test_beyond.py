@@ -62,7 +62,16 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
     correlation = np.corrcoef(difference[..., 1].values.ravel(), difference[..., 2].values.ravel())[0, 1]
     assert correlation > 0.95  # one error a decade for all runs of a draw
     predicted = fit_default.predict(ahead, noise=False)
-    np.testing.assert_allclose(predicted["beyond"], [0, 1, 2], atol=1e-9)
+    in_tokens = np.log10(ahead["tokens"] / fit_default.rows["tokens"].max())
+    assert in_tokens[1] > 1  # the decades of compute
+    np.testing.assert_allclose(predicted["beyond"], np.maximum(in_tokens, 0), atol=1e-9)
+
+
+def test_a_larger_size_is_beyond_the_runs_whatever_its_compute():
+    fitted = pd.DataFrame({"parameters": [1e8, 1e9], "tokens": [1e12, 1e11]})
+    new = pd.DataFrame({"parameters": [1e10, 1e9, 1e8], "tokens": [1e9, 1e11, 1e13]})
+    for law, expected in ((bs.laws.Coupled(), [1, 0, 1]), (bs.law("power-compute"), [0, 0, 1])):
+        np.testing.assert_allclose(decades_beyond(law, fitted, new), expected, atol=1e-9)
 
 
 @pytest.fixture(scope="module")

@@ -116,5 +116,8 @@ def test_what_cannot_inform_the_law_is_refused():
     law, table = simulated("tokens", 4)
     with pytest.raises(bs.InputError, match="3 rows are fewer than the 4 sampled quantities"):
         law.rows(table.head(3))
-    with pytest.raises(bs.InputError, match="or fit a law of one variable, such as power-parameters"):
+    with pytest.raises(
+        bs.InputError,
+        match=r'add runs, or fit power-tokens, which these rows carry: bayescaling fit power-tokens --data "chinchilla_',
+    ):
         bs.laws.Chinchilla().rows(bs.load("chinchilla_runs").head(5))
