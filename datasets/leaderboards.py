@@ -16,7 +16,7 @@ AVERAGES = {"average", "avg", "mean", "overall", "aggregate"}
 DESCRIPTIONS = {
     *{"params", "param", "parameters", "size", "flop", "flops", "compute", "tokens", "layers", "window", "date"},
     *{"year", "released", "rank", "position", "id", "price", "cost", "co2", "kg", "votes", "likes", "downloads"},
-    *{"elo", "speed", "latency", "seconds", "gb", "items", "questions", "version", "shots", "seed", "stderr", "ci"},
+    *{"elo", "speed", "latency", "seconds", "gb", "items", "questions", "version", "shots", "seed", "stderr", "hub"},
 }
 BLANKS = MISSING | {"-", "--", "\u2013", "\u2014", "?", "tbd"}
 LEAST, LEAST_OF_A_MEAN = 2, 3  # columns, and rows of a mean

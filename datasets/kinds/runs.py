@@ -86,13 +86,12 @@ def parse(
     if best_of is not None:
         runs = selection.best_of(runs, best_of, changes, more=both)
     runs = selection.without_highest(runs, drop_highest, changes)
-    if sizes == SIZES:
-        headers = {name: header for name, header in names.items() if header not in expressions}
-        separate = any(map(may_name_runs, ignore)) or bool(
-            {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
-        )
-        declared = RUN in columns or (RUN in table and not changes.of_file)  # in a frame the user named the column
-        check_readings(runs, headers, label, declared=declared, expected=effects, started=started, separate=separate)
+    headers = {name: header for name, header in names.items() if header not in expressions}
+    separate = any(map(may_name_runs, ignore)) or bool(
+        {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
+    )
+    declared = RUN in columns or (RUN in table and not changes.of_file)  # in a frame the user named the column
+    check_readings(runs, headers, label, declared=declared, expected=effects, started=started, separate=separate)
     faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)

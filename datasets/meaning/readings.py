@@ -33,9 +33,10 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     `names` has the columns of the file by canonical name. `started` states that tokens count from the start of a run,
     and `separate` that the user takes rows of one size for separate runs.
     """
-    if (expected and RUN in runs) or any(runs[name].dtype != "float64" for name in SIZES if name in runs):
+    sizes = [name for name in SIZES if name in runs]
+    if (expected and RUN in runs) or "tokens" not in sizes or any(runs[name].dtype != "float64" for name in sizes):
         return
-    runs = runs[np.isfinite(runs[list(SIZES)]).all(axis=1) & (runs["tokens"] > 0)]
+    runs = runs[np.isfinite(runs[sizes]).all(axis=1) & (runs["tokens"] > 0)]
     if not (keys := keys_of_runs(runs, started, separate)):
         return
     text = f"{text_of(runs, keys)}; take the last of each with {last_of(keys)}"
@@ -56,7 +57,7 @@ def keys_of_runs(runs, started=False, separate=False):
     separate = separate or any(
         runs[x].is_unique for x in runs if OF_RUNS & set(words(x)) and runs[x].map(is_hashable).all()
     )
-    return [] if separate else _sizes_of_runs(runs, started)
+    return [] if separate or "parameters" not in runs else _sizes_of_runs(runs, started)
 
 
 def text_of(runs, keys):
@@ -99,7 +100,7 @@ def _has_readings(runs, header, sure):
     """
     if (groups := _rising(runs, [header])) is None:
         return False
-    several = groups.ngroups > 1.5 * runs["parameters"].nunique()
+    several = "parameters" in runs and groups.ngroups > 1.5 * runs["parameters"].nunique()
     return sure or several or groups["tokens"].apply(lambda x: _even(x) == len(x)).mean() > 0.5
 
 
@@ -108,7 +109,8 @@ def _rising(runs, keys):
     rows = runs[runs[keys].notna().all(axis=1)]
     groups = rows.groupby([hashable(rows[key]) for key in keys], sort=False)
     several = groups["tokens"].transform("size") >= READINGS
-    one_size = groups["parameters"].transform("max") <= groups["parameters"].transform("min") * (1 + 1e-6)
+    sizes = groups["parameters" if "parameters" in rows else "tokens"]
+    one_size = sizes.transform("max") <= sizes.transform("min") * (1 + 1e-6) if "parameters" in rows else True
     rising = ~rows.assign(group=groups.ngroup()).duplicated(["group", "tokens"], keep=False)
     return groups if len(rows) and (several & one_size & rising).sum() >= MOST_OF_ROWS * len(runs) else None
 

@@ -123,6 +123,14 @@ def test_logs_of_every_format_are_readings(suffix, tmp_path):
     assert len(bs.read(source, **first, last_of="file")) == 4
 
 
+def test_readings_are_refused_for_a_law_of_tokens_too():
+    curve = table()[["tokens", "val_loss"]].assign(run_id=np.repeat(["a", "b", "c", "d"], len(EVEN)))
+    message = refused(curve, needed="tokens")
+    assert '"run_id" names 4 runs with 12 rows each' in message
+    assert len(bs.read(curve, needed="tokens", last_of="run_id")) == 4
+    assert len(bs.read(curve.drop(columns="run_id"), needed="tokens")) == len(curve)
+
+
 def test_one_file_of_checkpoints_without_a_name_of_runs(tmp_path):
     log = table(tokens=EVEN).rename(columns={"tokens": "step"}).assign(step=steps(EVEN))
     path = tmp_path / "checkpoints.jsonl"
