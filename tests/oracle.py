@@ -10,7 +10,7 @@ from bayescaling.models.loss.grouped_density import CODES, CODES_OF_EFFECTS, OF_
 from bayescaling.models.loss.grouping import GROUP
 from bayescaling.models.loss.noise import OF_EFFECTS
 from bayescaling.models.progress import family
-from bayescaling.models.scores.item import expected, items, logits, prior_of_items
+from bayescaling.models.scores.item import expected, logits, place_of_capabilities, placed_items, prior_of_items
 from bayescaling.models.scores.noise import FREEDOM, NOISES
 
 
@@ -89,10 +89,10 @@ def scores(law, rows, reference):
     pm = pymc()
     noise, shape = NOISES[law.noise], law.units(reference)[0].shape
     with pm.Model() as model:
-        d = {name: pm.Data(name, x) for name, x in law.design_arrays(rows, reference).items()}
+        d = {name: pm.Data(name, x) for name, x in law.density(rows, reference).arrays.items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}
-        raw = pm.Flat("benchmark_units", shape=shape)
-        pm.Potential("benchmarks", prior_of_items(values, raw, d).sum())
+        benchmarks, raw, log_scale = placed_items(values, pm.Flat("benchmark_units", shape=shape), d)
+        pm.Potential("benchmarks", (prior_of_items(values, raw) + log_scale).sum())
         families = pm.Normal("family_units", 0, 1, shape=len(reference["families"])) if law.family_effects else None
         steps = ()
         if law.pace == "random_walk":
@@ -103,12 +103,11 @@ def scores(law, rows, reference):
         if law.version_effects:
             units = pm.Normal("version_units", 0, 1, shape=len(reference["versions"]))
             versions = values["version_sd"] * units
-        scattered = {"mu": mean, "sigma": variance**0.5, "shape": len(reference["models"])}
-        if law.scatter == "t4":
-            capability = pm.StudentT("capability", nu=FREEDOM, **scattered)
-        else:
-            capability = pm.Normal("capability", **scattered)
-        benchmarks = items(values, raw, d)
+        place, log_sd = place_of_capabilities(values, benchmarks, mean, variance, d)
+        capability = place + log_sd.exp() * pm.Flat("capability", shape=len(reference["models"]))
+        scattered = {"mu": mean, "sigma": variance**0.5}
+        kind = pm.StudentT.dist(nu=FREEDOM, **scattered) if law.scatter == "t4" else pm.Normal.dist(**scattered)
+        pm.Potential("capabilities", (pm.logp(kind, capability) + log_sd).sum())
         for where, sign in (("inner", 1), ("low", 1), ("high", -1)):
             ability, item = capability[d[f"{where}_model"]], d[f"{where}_item"]
             if law.version_effects:

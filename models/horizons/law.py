@@ -10,7 +10,7 @@ from ...datasets import filled, require
 from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
-from ..coordinates import Coordinates, Units
+from ..coordinates import Coordinates, Units, place
 from ..density import POTENTIAL, Density
 from ..law import Effort, Law
 from ..lengths.curve import log_rising
@@ -293,20 +293,20 @@ class Horizons(Law):
     def _place_of_slopes(self, values, data):
         log_slope, variance = values["log_slope"][..., None], values["log_slope_sd"][..., None] ** 2
         estimate = data["task_log_slope"] + data["task_in_logits"] * log_slope
-        return _place(log_slope, variance, estimate, data["task_slope_information"])
+        return place(log_slope, variance, estimate, data["task_slope_information"])
 
     def _place_of_tasks(self, values, data):
         slope = exp(values["log_slope"][..., None])
         estimate = data["task_logit"] / slope + data["task_minutes"]
         if self.estimates:
             estimate = estimate - values["estimate_bias"][..., None] * data["task_share_estimated"]
-        return _place(*self.expected_effects(values, data), estimate, data["task_information"] * slope**2)
+        return place(*self.expected_effects(values, data), estimate, data["task_information"] * slope**2)
 
     def _place_of_models(self, values, effect, data):
         slope, variance = exp(values["log_slope"][..., None]), values["horizon_sd"][..., None] ** 2
         level = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
         estimate = data["model_logit"] / slope + data["model_minutes"] + pick(level, data["model_whole"])
-        return _place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
+        return place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
 
     def density_of_models(self, values, horizon, data):
         """Return the log density of models' horizons about the trend, (..., model)."""
@@ -378,12 +378,6 @@ class Horizons(Law):
         self._check_all_known(values)
         variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
         return HorizonsDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
-
-
-def _place(mean, variance, estimate, information):
-    """Return the mean and the log sd of a normal quantity given an estimate of it, from this one's precision."""
-    precision = information + 1.0 / variance
-    return mean + information / precision * (estimate - mean), -0.5 * log(precision)
 
 
 def _standard(x):

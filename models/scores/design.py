@@ -5,7 +5,6 @@ import pandas as pd
 
 from ...datasets.wording import quoted
 from ...errors import InputError
-from .item import expected
 from .noise import END
 
 COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative to
@@ -14,6 +13,7 @@ USUAL = "Likely"  # for a compute of unstated confidence
 KNOWN = ("Confident", "Likely")
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")
+SWEEPS, RIDGE, RELATIVE = 30, 0.05, (0.2, 5.0)  # of estimates of slopes, near that of the typical benchmark
 ITEMS = "items"  # column of the number of questions of a benchmark
 
 
@@ -40,7 +40,6 @@ def reference(law, rows):
         several = rows.groupby("model")["version"].nunique() > 1
         entries["one_version"] = (~several[models["model"]]).tolist()
         entries["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
-    entries["origins"] = _origins(law, rows, entries)
     return entries
 
 
@@ -67,15 +66,6 @@ def trend(year, log_compute, error):
     residuals = log_compute[measured] - columns @ line
     variance = residuals @ residuals / (measured.sum() - 2) - np.mean(error[measured] ** 2)
     return [*line.tolist(), max(float(variance), 0.0)]
-
-
-def _origins(law, rows, entries):
-    """Return the mean capability, at the priors' medians, of models with scores on each benchmark, as plain values."""
-    medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
-    steps = np.zeros(len(entries["half_years"])) if law.pace == "random_walk" else ()
-    mean, _ = expected(medians, law.pace, _of_models(law, entries), steps=steps)
-    of_model = dict(zip(entries["models"], mean.tolist(), strict=True))
-    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[entries["benchmarks"]].tolist()
 
 
 def versions(rows):
@@ -107,8 +97,8 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` is by model. ``benchmark_origin`` is where difficulties are counted from. ``benchmark_whole`` and
-        ``whole_benchmarks`` average benchmarks, and ``item_benchmark`` and ``item_whole`` separate them again.
+        ``model_...`` is by model. ``benchmark_whole`` and ``whole_benchmarks`` average benchmarks, and
+        ``item_benchmark`` and ``item_whole`` separate them again.
         ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. Their
         ``..._per_item`` is 1 over the number of questions, if the table has any. With effects of
         families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
@@ -120,7 +110,6 @@ def arrays(law, rows, reference):
         "whole_benchmarks": np.array([float(count)]),
         "item_benchmark": np.arange(count),
         "item_whole": np.zeros(count, int),
-        "benchmark_origin": np.array(reference["origins"]),
     } | _of_models(law, reference)
     places = dict(zip(("model", "item"), codes(rows, reference), strict=True))
     if law.version_effects:
@@ -134,6 +123,62 @@ def arrays(law, rows, reference):
         if name == "inner":
             data |= {"inner_log_score": np.log(score[selected]), "inner_log_rest": np.log1p(-score[selected])}
     return data
+
+
+def placing(rows, reference):
+    """Return the arrays that place what is sampled: rows of logits of scores, and estimates of benchmarks.
+
+    Logits of scores, weighted by how much scores spread about their mean, are a slope of the benchmark times the
+    ability of the model less a difficulty, by least squares in turn. A score at an end counts for nothing. Each model
+    has a row of no information in addition, so that none is without.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``row_...`` by score, and ``model_rows``, their number. By benchmark ``log_slope``; ``spread``, the sum of
+        weights; ``ability`` and ``logit``, weighted means; ``steepness``, what scores tell of the log slope;
+        ``freedom``, what they tell of the log noise; ``weight``, of its slope in the mean of all; and ``per_item``.
+    """
+    models, benchmarks = len(reference["models"]), len(reference["benchmarks"])
+    (model, item), questions = codes(rows, reference), per_item(rows)
+    score = rows["score"].to_numpy(float)
+    inner = ~at_low(score) & ~at_high(score)
+    score = np.clip(score, END, 1 - END)
+    logit, weight = np.log(score) - np.log1p(-score), inner * score * (1 - score)
+    slope, difficulty = np.ones(benchmarks), np.zeros(benchmarks)
+
+    def mean(x, codes, weight=weight):
+        total = np.bincount(codes, weight, minlength=models if codes is model else benchmarks)
+        return np.bincount(codes, weight * x, len(total)) / np.where(total > 0, total, 1.0)
+
+    for _ in range(SWEEPS):
+        ability = mean(logit / slope[item] + difficulty[item], model, weight * slope[item] ** 2)
+        of_ability, of_logit = mean(ability[model], item), mean(logit, item)
+        away = ability[model] - of_ability[item]
+        steepness = np.bincount(item, weight * away**2, benchmarks) + RIDGE
+        slope = np.clip((np.bincount(item, weight * away * logit, benchmarks) + RIDGE) / steepness, *RELATIVE)
+        slope = slope / np.exp(np.log(slope).mean())
+        difficulty = of_ability - of_logit / slope
+        difficulty = difficulty - difficulty.mean()
+    data = {
+        "row_model": np.append(model, np.arange(models)),
+        "row_item": np.append(item, np.zeros(models, int)),
+        "model_rows": np.bincount(model, minlength=models) + 1.0,
+        "benchmark_log_slope": np.log(slope),
+        "benchmark_spread": np.bincount(item, weight, benchmarks),
+        "benchmark_ability": of_ability,
+        "benchmark_logit": of_logit,
+        "benchmark_steepness": slope**2 * (steepness - RIDGE),
+        "benchmark_weight": steepness / steepness.sum(),
+        "benchmark_freedom": 2
+        * np.bincount(item, inner, benchmarks)
+        * max(1 - (models + 2 * benchmarks) / len(rows), 0.2),
+        "benchmark_per_item": mean(questions, item, 1.0 * inner),
+    }
+    of_rows = {"logit": logit, "spread": weight, "per_item": questions}
+    if "versions" in reference:
+        of_rows["nested"] = of_versions(rows, reference)[1]
+    return data | {f"row_{name}": np.append(x, np.zeros(models)) for name, x in of_rows.items()}
 
 
 def per_item(rows):

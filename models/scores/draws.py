@@ -10,7 +10,7 @@ from ..lengths.counts import between
 from ..member_draws import MemberDraws
 from . import design
 from .integrals import Nodes
-from .item import DIFFICULTY, centres, coordinates_of, expected, items, logits
+from .item import centres, expected, items, logits
 from .noise import END, NOISES
 from .scatter import SCATTERS
 
@@ -46,7 +46,7 @@ class ScoresDraws(MemberDraws):
 
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows, z)
-        self.items = items(self.values, self.units[0], self.design)
+        self.items = items(self.units[0], self.design)
         self.capability = self.units[1][..., 0]
         effects = law.effects(self.units)
         self.families, self.versions = effects.get("family_units"), None
@@ -62,8 +62,6 @@ class ScoresDraws(MemberDraws):
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
         for i, (part, centre) in enumerate(centres(values).items()):
             units[0][..., i] = np.expand_dims(centre, -1) + values[f"{part}_sd"][..., None] * units[0][..., i]
-            if part == DIFFICULTY:
-                units[0][..., i] = coordinates_of(units[0][..., i], units[0], law.design_arrays(rows, reference))
         cls._place(law, reference, rows, values, units)
         return cls.of(law, reference, rows, values, units)
 
@@ -80,7 +78,7 @@ class ScoresDraws(MemberDraws):
         Families that were fitted have their fitted effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
-        same = ("benchmarks", "origins", "break_span", "half_years", "compute_trend")
+        same = ("benchmarks", "break_span", "half_years", "compute_trend")
         reference = law.reference(rows) | {name: self.reference[name] for name in same if name in self.reference}
         if law.version_effects:
             one = [True] * len(reference["models"])
@@ -233,8 +231,7 @@ class ScoresDraws(MemberDraws):
     def coordinate_names(self):
         """List the coordinates: free parameters, benchmarks, capabilities, families, versions, steps."""
         names = list(self.law.prior_of)
-        parts = ["logit_at_origin" if part == DIFFICULTY else part for part in centres(self.values)]
-        names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in parts]
+        names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in centres(self.values)]
         names += [f"capability[{model}]" for model in self.reference["models"]]
         names += [f"family[{family}]" for family in self.reference.get("families", [])]
         names += [f"version[{version}]" for version in self.reference.get("versions", [])]

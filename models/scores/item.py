@@ -6,10 +6,14 @@ of many draws have the axes of the draws in front of these.
 
 from typing import Any, NamedTuple
 
-from ..arrays import exp, logaddexp, maximum, pick, spread, sum_by, where
+import numpy as np
+
+from ..arrays import exp, log, logaddexp, maximum, pick, spread, sum_by, where
+from ..coordinates import place
 from .scatter import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
+LEAST = 1e-100  # of information, where there may be none
 PARTS = ("log_slope", DIFFICULTY, "log_noise", CEILING)  # of a benchmark, in the order of its coordinates
 
 
@@ -38,41 +42,28 @@ def centred(raw, d):
     d : mapping of str to array_like
         From `design.arrays`.
     """
-    mean = sum_by(raw, d["benchmark_whole"], d["whole_benchmarks"]) / d["whole_benchmarks"]
-    return pick(raw, d["item_benchmark"]) - pick(mean, d["item_whole"])
+    return pick(raw, d["item_benchmark"]) - pick(_mean(raw, d), d["item_whole"])
 
 
-def items(values, raw, d):
+def _mean(x, d):
+    return sum_by(x, d["benchmark_whole"], d["whole_benchmarks"]) / d["whole_benchmarks"]
+
+
+def items(raw, d):
     """Return each benchmark's slope, difficulty and log noise, and its ceiling's logit where ceilings are free.
 
     Parameters
     ----------
-    values : mapping of str to array_like, shape (...)
-        Free parameters.
     raw : array_like, shape (..., benchmark, part)
-        Coordinates of the benchmarks, see `parts_of`.
+        Coordinates of the draws of benchmarks, see `parts_of`.
     d : mapping of str to array_like
 
     Returns
     -------
     Items
     """
-    rest = (pick(raw[..., i], d["item_benchmark"]) for i in range(2, len(parts_of(values))))
-    return Items(exp(centred(raw[..., 0], d)), centred(difficulties(raw, d), d), *rest)
-
-
-def difficulties(raw, d):
-    """Return the difficulties of benchmarks before their mean is taken away, (..., benchmark).
-
-    Their coordinates are logits: slope times difficulty minus an origin, where the models that have scores should be.
-    Scores of few models inform these logits and leave the slope open, from which the difficulty follows.
-    """
-    return d["benchmark_origin"] + raw[..., 1] * exp(-raw[..., 0])
-
-
-def coordinates_of(difficulty, raw, d):
-    """Return the coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
-    return (difficulty - d["benchmark_origin"]) * exp(raw[..., 0])
+    rest = (pick(raw[..., i], d["item_benchmark"]) for i in range(2, raw.shape[-1]))
+    return Items(exp(centred(raw[..., 0], d)), centred(raw[..., 1], d), *rest)
 
 
 def logits(ability, items, item):
@@ -101,12 +92,11 @@ def centres(values):
     return {part: values.get(f"{part}_centre", 0.0) for part in parts_of(values)}
 
 
-def prior_of_items(values, raw, d):
-    """Return the log density of the coordinates of benchmarks, (..., benchmark)."""
-    total = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
-    for i, (part, centre) in enumerate(centres(values).items()):
+def prior_of_items(values, raw):
+    """Return the log density of the coordinates of benchmarks, (..., benchmark), by part in the order of `parts_of`."""
+    total = 0.0
+    for x, (part, centre) in zip(raw, centres(values).items(), strict=True):
         centre = centre[..., None] if f"{part}_centre" in values else centre
-        x = difficulties(raw, d) if part == DIFFICULTY else raw[..., i]
         total = total + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
     return total
 
@@ -164,3 +154,114 @@ def _changed(values, pace, d, steps):
         return values["acceleration"] * (0.5 * d["model_year"] ** 2)
     exposures = (values["gain_step_sd"] * step[..., None] * d["model_walk"][..., i] for i, step in enumerate(steps))
     return sum(exposures, 0.0)
+
+
+def place_of_noise(values, d):
+    """Return the mean and the log sd of log noises given how many scores tell of each."""
+    centre = values["log_noise_centre"][..., None]
+    return place(centre, values["log_noise_sd"][..., None] ** 2, centre, d["benchmark_freedom"])
+
+
+def place_of_slopes(values, log_noise, d):
+    """Return the mean and the log sd of log slopes given log noises, as scores and the prior tell."""
+    information = d["benchmark_steepness"] / _variance(values, log_noise, d)
+    return place(0.0, values["log_slope_sd"][..., None] ** 2, d["benchmark_log_slope"], information)
+
+
+def place_of_difficulties(values, log_noise, log_slope, d):
+    """Return the mean and the log sd of difficulties given log noises and log slopes, as scores and the prior tell."""
+    information = exp(2 * log_slope) * d["benchmark_spread"] / _variance(values, log_noise, d)
+    estimate = d["benchmark_ability"] - d["benchmark_logit"] * exp(-log_slope)
+    return place(0.0, values["difficulty_sd"][..., None] ** 2, estimate, information)
+
+
+def _variance(values, log_noise, d):
+    """Return the variance of scores over that of a single question: of their benchmark, and of what the others tell."""
+    others = 4 * exp(2 * values["log_noise_centre"][..., None]) * d["benchmark_weight"]
+    return 4 * exp(2 * log_noise) + d["benchmark_per_item"] + others
+
+
+def placed_items(values, units, d):
+    """Return benchmarks from what is sampled of them, coordinates of draws by part, and the logs of derivatives.
+
+    What is sampled is standardised by what is told of each benchmark. Scores tell nothing of the means of log slopes
+    and of difficulties, which have their priors; these follow from a weighted mean of what is sampled. The unit of
+    capability is relative to all slopes, and difficulties are sampled in that of the estimates.
+
+    Returns
+    -------
+    Items
+    raw : list of array_like, shape (..., item)
+    log_scale : array_like, shape (..., item)
+    """
+    mean, of_noise = place_of_noise(values, d)
+    log_noise = mean + exp(of_noise) * units[..., 2]
+    slopes = place_of_slopes(values, log_noise, d)
+    log_slope = slopes[0] + exp(slopes[1]) * units[..., 0]
+    difficulties = place_of_difficulties(values, log_noise, log_slope, d)
+    difficulty = difficulties[0] + exp(difficulties[1]) * units[..., 1]
+    rest = [log_noise, *(units[..., i] for i in range(3, len(parts_of(values))))]
+    rest = [pick(x, d["item_benchmark"]) for x in rest]
+    count, log_unit = d["whole_benchmarks"], _mean(log_slope, d)
+    slope, difficulty = centred(log_slope, d), pick(exp(log_unit), d["item_whole"]) * centred(difficulty, d)
+    log_scale, raw = pick(of_noise, d["item_benchmark"]) + pick((count - 1) / count * log_unit, d["item_whole"]), []
+    for i, (x, (_, log_sd)) in enumerate(((slope, slopes), (difficulty, difficulties))):
+        ratio, whole = _ratio(values, PARTS[i], log_sd, d), _weighted(exp(log_sd) * units[..., i], d)
+        raw.append(x + pick(ratio * whole, d["item_whole"]))
+        log_scale = log_scale + pick(log_sd, d["item_benchmark"]) + pick(log(ratio) / count, d["item_whole"])
+    return Items(exp(slope), difficulty, *rest), [*raw, *rest], log_scale
+
+
+def _weighted(x, d):
+    return sum_by(d["benchmark_weight"] * x, d["benchmark_whole"], d["whole_benchmarks"])
+
+
+def _ratio(values, part, log_sd, d):
+    """Return the sd of the mean of coordinates of draws, over that of the weighted mean of what is sampled."""
+    variance = sum_by((d["benchmark_weight"] * exp(log_sd)) ** 2, d["benchmark_whole"], d["whole_benchmarks"])
+    return values[f"{part}_sd"][..., None] / (d["whole_benchmarks"] * variance) ** 0.5
+
+
+def sampled_items(values, raw, d):
+    """Return what is sampled of benchmarks, (..., benchmark, part): the inverse of `placed_items`; arrays of NumPy."""
+
+    def sampled(x, part, mean, log_sd):
+        """Return a part and its coordinates, given its deviations from its mean and this one's place."""
+        middle = x.mean(-1, keepdims=True)
+        away = x - middle - mean
+        level = middle / _ratio(values, part, log_sd, d) - _weighted(away, d)
+        return (away + level) + mean, (away + level) * exp(-log_sd)
+
+    mean, log_sd = place_of_noise(values, d)
+    log_noise = raw[..., 2]
+    slope, of_slope = sampled(raw[..., 0], PARTS[0], *place_of_slopes(values, log_noise, d))
+    middle, unit = raw[..., 1].mean(-1, keepdims=True), np.exp(-slope.mean(-1, keepdims=True))
+    difficulty = (raw[..., 1] - middle) * unit + middle
+    _, of_difficulty = sampled(difficulty, PARTS[1], *place_of_difficulties(values, log_noise, slope, d))
+    rest = (raw[..., i] for i in range(3, raw.shape[-1]))
+    return np.stack([of_slope, of_difficulty, (log_noise - mean) * exp(-log_sd), *rest], -1)
+
+
+def place_of_capabilities(values, items, mean, variance, d):
+    """Return the mean and the log sd of capabilities given benchmarks and scores, as if logits of these were normal.
+
+    Parameters
+    ----------
+    values : mapping of str to array_like, shape (...)
+    items : Items
+    mean, variance : array_like, shape (..., model)
+        From `expected`.
+    d : mapping of str to array_like
+        From `design.placing` too.
+    """
+    item, model, spread = d["row_item"], d["row_model"], d["row_spread"]
+    slope = pick(items.slope, item)
+    noise = 4 * exp(2 * pick(items.log_noise, item)) + d["row_per_item"]
+    information = slope**2 * spread / noise
+    if "version_sd" in values:
+        information = information / (1 + information * d["row_nested"] * values["version_sd"][..., None] ** 2)
+    estimate = d["row_logit"] / slope + pick(items.difficulty, item)
+    of_model = model, d["model_rows"]
+    total = sum_by(information, *of_model)
+    estimate = sum_by(information * estimate, *of_model) / (total + LEAST)
+    return place(mean, variance, estimate, total)

@@ -10,13 +10,23 @@ import numpy as np
 from ...datasets import filled, require
 from ...datasets.wording import not_a_switch, shown, unknown
 from ...errors import InputError
-from ..arrays import pick
+from ..arrays import exp, pick
 from ..coordinates import Coordinates, Units
 from ..density import Density
 from ..law import Effort, Law
 from . import design
 from .draws import ScoresDraws
-from .item import PARTS, expected, items, logits, parts_of, prior_of_items
+from .item import (
+    CEILING,
+    expected,
+    items,
+    logits,
+    parts_of,
+    place_of_capabilities,
+    placed_items,
+    prior_of_items,
+    sampled_items,
+)
 from .noise import NOISES
 from .parts import ScoresGrouping, ScoresTests
 from .priors import OF_FORMS, free_parameters
@@ -250,11 +260,15 @@ class Scores(Law):
         """Return the arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
 
+    def _sampled_arrays(self, rows, reference):
+        """Return the same with the estimates and rows that place what is sampled."""
+        return self.design_arrays(rows, reference) | design.placing(rows, reference)
+
     # The density -----------------------------------------------------------------------------------------------------
 
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self.design_arrays(rows, reference)
+        arrays = self._sampled_arrays(rows, reference)
         units = (
             Units(name, dims, start, None if name == STEPS else dims[0])
             for (name, dims), start in zip(self._blocks(), self.units(reference), strict=True)
@@ -263,8 +277,25 @@ class Scores(Law):
         return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
     def _rest(self, values, data):
-        """Return the log density of benchmarks, of models, and of scores by where they lie."""
-        return self.parts(values, [values[name] for name, _ in self._blocks()], data)
+        """Return the log density of benchmarks, of models, and of scores by where they lie, at what is sampled."""
+        benchmarks, (raw, *units), log_scales = self.placed(values, [values[name] for name, _ in self._blocks()], data)
+        terms = self._parts(values, benchmarks, raw, units, data)
+        return terms | {name: terms[name] + log_scale for name, log_scale in log_scales.items()}
+
+    def placed(self, values, units, data):
+        """Return benchmarks and coordinates of draws from what is sampled, and the logs of derivatives by block.
+
+        What is sampled of benchmarks, and of capabilities given these, is standardised by what scores and priors tell;
+        see `item.placed_items` and `item.place_of_capabilities`. The rest is the same in both.
+        """
+        benchmarks, raw, of_benchmarks = placed_items(values, units[0], data)
+        mean, log_scale = self._place(values, benchmarks, units, data)
+        capability = (mean + exp(log_scale) * units[1][..., 0])[..., None]
+        return benchmarks, [raw, capability, *units[2:]], {BENCHMARK_UNITS: of_benchmarks, CAPABILITY: log_scale}
+
+    def _place(self, values, benchmarks, units, data):
+        families, steps = self.effects(units).get(FAMILY_UNITS), self.steps(units)
+        return place_of_capabilities(values, benchmarks, *expected(values, self.pace, data, families, steps), data)
 
     def parts(self, values, units, data):
         """Return log densities, with names, of benchmarks, models, families, versions and of the scores.
@@ -278,13 +309,15 @@ class Scores(Law):
             versions (..., version, 1) and steps of a random walk (..., half_year).
         data : mapping of str to array_like
         """
-        raw, capability = units[0], units[1][..., 0]
-        effects = self.effects(units)
+        raw = [units[0][..., i] for i in range(units[0].shape[-1])]
+        return self._parts(values, items(units[0], data), raw, units[1:], data)
+
+    def _parts(self, values, benchmarks, raw, units, data):
+        capability, effects = units[0][..., 0], self.effects([None, *units])
         families, versions = effects.get(FAMILY_UNITS), effects.get(VERSION_UNITS)
-        benchmarks = items(values, raw, data)
         density = SCATTERS[self.scatter].log_density
         densities = {
-            BENCHMARK_UNITS: prior_of_items(values, raw, data),
+            BENCHMARK_UNITS: prior_of_items(values, raw),
             CAPABILITY: density(capability, *expected(values, self.pace, data, families, self.steps(units))),
         } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in effects.items()}
         if self.pace == "random_walk":
@@ -317,7 +350,7 @@ class Scores(Law):
     def units(self, reference):
         """Return the blocks of coordinates after the first where chains start: all in the middle of their priors."""
         parts = parts_of(self.prior_of)
-        middle = [self.prior_of[f"{part}_centre"].frozen.median() if part in PARTS[2:] else 0.0 for part in parts]
+        middle = [self.prior_of[f"{part}_centre"].frozen.median() if part == CEILING else 0.0 for part in parts]
         of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
         names = {"model": "models", "family": "families", "version": "versions"}
         counts = [len(reference[names[axis]]) for axis in self._axes()[1:]]
@@ -327,11 +360,14 @@ class Scores(Law):
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
-        """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
+        """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
         if "z" in sampled:
             return ScoresDraws(self, reference, rows, sampled["z"].values)
         values = {name: sampled[name].values for name in self.prior_of}
-        return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name, _ in self._blocks()])
+        lead, blocks = next(iter(values.values())).shape, zip(self._blocks(), self.units(reference), strict=True)
+        units = [sampled[name].values.reshape(*lead, *start.shape) for (name, _), start in blocks]
+        _, (raw, *units), _ = self.placed(values, units, self._sampled_arrays(rows, reference))
+        return ScoresDraws.of(self, reference, rows, values, [np.stack(raw, -1), *units])
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
@@ -339,8 +375,11 @@ class Scores(Law):
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
     def draw_units(self, values, rows, reference, rng):
-        """Draw coordinates of benchmarks, models, families, versions and steps given free parameters, a list."""
-        return ScoresDraws.at_random(self, reference, rows, values, rng).units
+        """Draw what is sampled of benchmarks, models, families, versions and steps given free parameters, a list."""
+        draws, data = ScoresDraws.at_random(self, reference, rows, values, rng), self._sampled_arrays(rows, reference)
+        mean, log_scale = self._place(values, draws.items, draws.units, data)
+        capability = (draws.units[1] - mean[..., None]) * np.exp(-log_scale)[..., None]
+        return [sampled_items(values, draws.units[0], data), capability, *draws.units[2:]]
 
     def known_draws(self, values, reference, rows, rng=None):
         """Return one draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""

@@ -5,6 +5,8 @@ import pytest
 import scipy.stats as st
 import xarray as xr
 from bayescaling.inference.comparison.importance import importance_sampling
+from bayescaling.inference.engine import compile_density, flat
+from bayescaling.models.scores.draws import ScoresDraws
 from bayescaling.models.scores.noise import END
 from scipy.special import expit, logit, logsumexp
 
@@ -55,16 +57,6 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
         expected = np.where(score <= END, low, np.where(score >= 1 - END, high, inner))
         finite = expected > -600
         np.testing.assert_allclose(prior.log_likelihood().values[finite], expected[finite], rtol=1e-6, atol=1e-6)
-
-
-def expected_origin(law, rows, benchmark):
-    """Mean capability of a benchmark's models by the medians of the priors, a logit a year."""
-    of_benchmark = rows[rows["benchmark"] == benchmark]
-    if law.pace is None:
-        return 0.0
-    slope = law.prior_of["compute_slope"].frozen.median()
-    by_compute = slope * np.log(of_benchmark["training_compute_flop"] / 1e24)
-    return float((by_compute.fillna(0.0) + (of_benchmark["year"] - 2024.5)).mean())
 
 
 def stated_computes(law, models):
@@ -133,11 +125,7 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     expected = prior.log_likelihood().values[0].sum(-1)
     for i, (name, law_prior) in enumerate(law.prior_of.items()):
         expected = expected + law_prior.frozen.logpdf(v[name]) + law_prior.from_unconstrained(prior.z[0, :, i])[1]
-    raw, capability = prior.units[0][0].copy(), prior.capability[0]
-    # Logits at where the benchmark's models should be: the difficulty is that origin and they over the slope.
-    origins = np.array([expected_origin(law, prior.rows, name) for name in prior.reference["benchmarks"]])
-    expected = expected - raw[..., 0].sum(-1)
-    raw[..., 1] = origins + raw[..., 1] / np.exp(raw[..., 0])
+    raw, capability = prior.units[0][0], prior.capability[0]
     sds = [v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]]
     centres = [np.zeros(3), np.zeros(3), v["log_noise_centre"]]
     if law.ceilings:
@@ -171,6 +159,30 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     scatter = st.t(4, mean, sd) if law.scatter == "t4" else st.norm(mean, sd)
     expected = expected + scatter.logpdf(capability).sum(-1)
     np.testing.assert_allclose(prior.log_density().values[0], expected, rtol=1e-9)
+
+
+def check_sampled(law, rows, sampled_density):
+    """Compare the compiled density with that of the draws, and what is drawn with what is sampled of it."""
+    reference = law.reference(rows)
+    density, rng = law.density(rows, reference), np.random.default_rng(3)
+    z = flat(density.start) + 0.3 * rng.standard_normal(flat(density.start).size)
+    assert compile_density(density)(z, density)[0] == pytest.approx(sampled_density(law, rows, z)[0], rel=1e-6)
+    prior = law.prior_draws(np.random.default_rng(5), reference, rows, 3)
+    units = law.draw_units(prior.values, rows, reference, np.random.default_rng(6))
+    of_priors = [law.prior_of[name].to_unconstrained(x)[..., None] for name, x in prior.values.items()]
+    sampled = np.concatenate([*of_priors, *(x.reshape(1, 3, -1) for x in units)], axis=-1)
+    drawn = ScoresDraws.at_random(law, reference, rows, prior.values, np.random.default_rng(6))
+    np.testing.assert_allclose(law.draws(density.named(sampled), rows, reference).z, drawn.z, atol=1e-8)
+
+
+def test_the_density_of_what_is_sampled_is_that_of_the_draws(prior, sampled_density):
+    check_sampled(prior.law, prior.rows, sampled_density)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_the_density_of_what_is_sampled_of_small_tables_is_that_of_the_draws(seed, small_tables, sampled_density):
+    law = bs.laws.Scores()
+    check_sampled(law, law.rows(small_tables.scores(seed)[0]), sampled_density)
 
 
 @pytest.mark.parametrize("options", [{}, {"scatter": "t4", "ceilings": True}])
