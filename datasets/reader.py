@@ -124,7 +124,7 @@ def read(
     TableNote
         For each such change, with the number of rows.
     TableWarning
-        If runs of the same sizes have losses more than 3% apart, the loss rises with compute, or a loss is far from
+        If runs of the same sizes have losses more than 3% apart, or a loss is far from
         those of near sizes. Also if a run has fewer than 0.01 tokens a parameter, or ``run``, in a frame or chosen,
         names several readings of each run.
 

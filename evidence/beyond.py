@@ -50,13 +50,13 @@ def rolled(law, table, options):
     compute = 6 * table["parameters"] * table["tokens"]
     largest = float(compute.max())
     plain = {"beyond": "none", "robust": False}
-    whole = bs.fit(law, table, **options).allocate(largest, **plain)["parameters"]
+    whole = bs.Fitter(law, table).fit(**options).allocate(largest, **plain)["parameters"]
     for percent in PERCENTILES:
         below = compute < np.percentile(compute, percent)
         past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
         if len(past) < LEAST_ROWS:
             continue
-        fit = bs.fit(law, past, **options)
+        fit = bs.Fitter(law, past).fit(**options)  # the law alone, without effects of sizes
         sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
         size = np.log(fit.allocate(largest, **plain)["parameters"].values.ravel())
         yield (

@@ -84,7 +84,7 @@ def on_simulated(simulations, seed, settings):
         smaller, predicted = (table[mask].reset_index(drop=True) for mask in (~last, last))
         rows += len(predicted)
         for name in SIMULATED:
-            add(counts[name], held(bs.fit(LAWS[name], smaller, seed=s, **settings).draws, predicted, s))
+            add(counts[name], held(bs.Fitter(LAWS[name], smaller).fit(seed=s, **settings).draws, predicted, s))
     return shares(counts, rows, simulations)
 
 
@@ -99,7 +99,7 @@ def on_table(table, seed, settings):
         )
         if smaller["parameters"].nunique() < LEAST_SIZES:
             continue
-        fitted = {name: bs.fit(law, smaller, seed=seed, **settings) for name, law in LAWS.items()}
+        fitted = {name: bs.Fitter(law, smaller).fit(seed=seed, **settings) for name, law in LAWS.items()}
         rows, fits = rows + len(predicted), fits + 1
         by_size[f"{size:.4g}"] = {"rows": len(predicted)}
         for name, fit in fitted.items():

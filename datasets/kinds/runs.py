@@ -105,7 +105,6 @@ def parse(
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)
-    losses.warn_of_rising(runs, sizes[-1], label)
     independent = sizes[:2]
     losses.warn_of_outliers(runs, independent, names, label)
     losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)

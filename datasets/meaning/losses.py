@@ -1,10 +1,10 @@
-"""Warnings of columns that may not be losses of comparable runs: outliers, rising scores, settings that differ."""
+"""Warnings of columns that may not be losses of comparable runs: outliers, settings that differ."""
 
 import numpy as np
 
 from ...errors import TableWarning
 from ..checks import place, warn
-from ..columns import choice, is_setting
+from ..columns import is_setting
 from ..wording import listed, quoted
 
 # Largest spread of losses of one size, as a share.
@@ -12,8 +12,6 @@ APART = 0.03
 
 SETTINGS_SHOWN = 8
 NOT_CAUSES = ("loss", "loss_halfwidth", "perplexity", "training_flop")
-# Rank correlation of loss with compute; tables of losses have less than -0.3, even with overfitted runs.
-RISING = 0.5
 LEAST_ROWS = 10
 
 # An outlier is a loss this many times that of its neighbours, and so many spreads of the residuals away.
@@ -55,30 +53,6 @@ def warn_of_repeats(runs, sizes, label):
         "(--best-of parameters,tokens) or last_of= (--last-of)",
         TableWarning,
     )
-
-
-def warn_of_rising(runs, size, label):
-    """Warn where the column of losses rises with compute, or with the only size that there is.
-
-    Warns
-    -----
-    TableWarning
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "training_flop", "table")
-    """
-    if len(runs) < LEAST_ROWS:
-        return
-    correlation = runs["loss"].rank().corr(runs[size].rank())
-    if correlation > RISING:
-        along = "compute" if size == "training_flop" else size
-        warn(
-            f"{label}: the loss rises with {along} (rank correlation {correlation:.2f}): is it an accuracy or another "
-            f"score? A law of the loss is of what falls; name a loss with {choice('loss', 'NAME')}",
-            TableWarning,
-        )
 
 
 def warn_of_outliers(runs, sizes, names, label):

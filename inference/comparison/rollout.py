@@ -90,7 +90,8 @@ def rollout(
         ``coverage_90_law_alone`` and ``crps_law_alone`` are those without it. ``mae`` and ``bias`` are the mean
         absolute and the mean difference of predicted medians from what was observed. ``log_score`` is the mean log
         predictive density (NaN where the law has none by row). ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
-        ``divergences`` are of the chains, and ``law`` is the label of the law that suits the rows below. ``attrs["scale"]`` names the scale of the scores.
+        ``divergences`` are of the chains, and ``law`` is the label of the law that suits the rows below.
+        ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
         By ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive
         draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the drift there are also

@@ -2,10 +2,10 @@
 
 A law's residuals do not show its misfit beyond its runs. Inside, laws miss by 0.1 to 0.4% of the loss. At ten times
 the largest run's compute they miss by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades
-above the largest fitted run, in compute, size or tokens. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs predicted, z
-standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
-``evidence/beyond.py`` from rollouts of ten public tables of six sources. ``evidence/beyond.json`` holds them with the
-coverage on each source when the other five teach.
+above the largest fitted run, in compute, size or tokens. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs
+predicted, z standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries ``c h``, c drawn as b. Scales
+are learned by ``evidence/beyond.py`` from rollouts of ten public tables of six sources. ``evidence/beyond.json`` holds
+them with the coverage on each source when the other five teach.
 """
 
 from functools import cache

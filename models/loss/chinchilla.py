@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..arrays import exp, log
-from . import coupled, embeddings
+from . import corner, coupled, embeddings
 from .budget import log_slots
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
+CORNERED = ("chinchilla", "coupled")  # laws with coordinates at the corner
 EXPONENT_RATIONALE = (
     "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the "
     "prior's 95% interval is 0.08 to 1.2. It avoids 0, where optima and doubling times cease to exist."
@@ -134,7 +135,8 @@ class Chinchilla(LossLaw):
     Parameters
     ----------
     noise : {"student_t", "normal", "huber"}
-        Distribution of the residuals.
+        Distribution of the residuals. Where rows are fewer than 8 more than the quantities of the mean, `fit` takes
+        normal noise with one scatter.
     scale : {"log_loss", "loss"}
         Where residuals are taken.
     threshold : float
@@ -152,11 +154,13 @@ class Chinchilla(LossLaw):
         other noise, `skew` and `measurement_error` are refused. Log densities by row are conditional on the other rows
         of the run; `Fit.loo(by="run")` leaves runs out. A run has one size, so that large effects can stand for what
         size does. If chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
-    size_effects : bool
+    size_effects : bool, optional
         Rows of equal model size share a random effect, as rows of a run do with `run_effects`. For example, a learning
-        rate that suits a size less shifts all its runs. A column ``size_group``, where a table has one, names the sizes
-        instead, such as sizes that differ by a few parameters. A prediction draws one new effect for each size, also
-        for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a few
+        rate that suits a size less shifts all its runs. By default `fit` decides: where an F test finds deviations of
+        sizes that no smooth law explains (p below 0.01), it fits the law with the effects too, and returns the fit that
+        predicts the three largest sizes better when each is left out. A column ``size_group``, where a table has one,
+        names the sizes instead, such as sizes that differ by a few parameters. A prediction draws one new effect for
+        each size, also for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a few
         percent, effects stand for what size does: fit a wider law, such as `Coupled`.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
@@ -191,6 +195,16 @@ class Chinchilla(LossLaw):
         """Return the same law with coupled terms; see `LossLaw.wider`."""
         options = {name: x for name, x in self.options.items() if name != "priors"}
         return Coupled(**options), "kappa", 1.0
+
+    def reference(self, rows):
+        """Return what the sampled quantities refer to, and their coordinates where a size or a count is one of two."""
+        return super().reference(rows) | (corner.of_rows(self, rows) if self.name in CORNERED else {})
+
+    def _coordinates(self, reference):
+        ranges = tuple(reference.get(name, 0.0) for name in corner.REFERENCE)
+        if not all(ranges):
+            return super()._coordinates(reference)
+        return corner.Corner(self.prior_of, ranges=ranges), (self.key, ranges)
 
     def centre(self, table):
         """Return the geometric means of N and D."""

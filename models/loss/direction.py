@@ -47,14 +47,19 @@ def partial_rank_correlation(rows, column, others, observed):
 def directions(law, rows):
     """Return the partial rank correlations of the columns in which a law falls, by column, those that rows have."""
     columns = [name for name in law.columns if name in FALLS_IN and law.observed == LOSS]
-    results = {x: partial_rank_correlation(rows, x, [y for y in columns if y != x], law.observed) for x in columns}
+    results = {}
+    for column in columns:
+        others = [name for name in columns if name != column]
+        results[column] = partial_rank_correlation(rows, column, others, law.observed)
+        if results[column] is None:  # sizes that follow from each other
+            results[column] = partial_rank_correlation(rows, column, [], law.observed)
     return {column: result for column, result in results.items() if result is not None}
 
 
 def _proportional(law, rows):
     """Return the power of the size that tokens follow in every row, None where they do not or fall with it."""
-    size = next((name for name in SIZES if name in rows and name in law.columns), None)
-    if law.observed != LOSS or size is None or "tokens" not in law.columns or "tokens" not in rows or rows[size].nunique() < 2:
+    size = next((name for name in SIZES if name in law.columns), None)
+    if law.observed != LOSS or not {size, "tokens"} <= {*law.columns} or rows[size].nunique() < 2:
         return None
     n, d = (np.log(rows[name].to_numpy(float)) for name in (size, "tokens"))
     slope, level = np.polyfit(n, d, 1)
@@ -80,14 +85,16 @@ def carried(law, rows, place):
     if law.observed != LOSS:
         return ""
     varied = [name for name, column in VARIABLES.items() if column in rows and rows[column].nunique() > 1]
-    both = {"parameters", "tokens"} <= {*varied} and _proportional(law, rows) is None
-    if both and len(rows) >= FEWEST_ROWS["chinchilla"] and law.name != "chinchilla":
+    both, together = {"parameters", "tokens"} <= {*varied}, _proportional(law, rows) is not None
+    if both and not together and len(rows) >= FEWEST_ROWS["chinchilla"] and law.name != "chinchilla":
         name = "chinchilla"
     elif varied and len(rows) >= FEWEST_ROWS["power"] and len(law.columns) > 1:
-        name = f"power-{min(reversed(varied), key=lambda x: rows['loss'].rank().corr(rows[VARIABLES[x]].rank()))}"
+        order = reversed(varied) if together else varied  # of equals the first, compute where sizes rise together
+        name = f"power-{min(order, key=lambda x: rows[LOSS].rank().corr(rows[VARIABLES[x]].rank()))}"
     else:
         return ""
-    return f', or fit {name}, which these rows carry: bayescaling fit {name} --data "{place}"'
+    options = ", with the options that read it" if rows.attrs.get("reading") else ""
+    return f', or fit {name}, which these rows carry: bayescaling fit {name} --data "{place}"{options}'
 
 
 def check_falls(law, rows, place):

@@ -246,8 +246,8 @@ class LossLaw(Simulates, Law):
         ------
         InputError
             If a column is missing, a size is no positive number, all runs have one size, tokens follow from sizes, the
-            loss rises with a size, or there are fewer rows than sampled quantities. With `run_effects` or `size_effects` also if a row is of no run, or no run or size has
-            two rows.
+            loss rises with a size, or there are fewer rows than sampled quantities. With `run_effects` or
+            `size_effects` also if a row is of no run, or no run or size has two rows.
         """
         place = table.attrs.get("source", "the table")
         require(table, self.needed, purpose=f"the {self.name} law")
@@ -264,8 +264,8 @@ class LossLaw(Simulates, Law):
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
                     f"runs of several {OF_OTHERS.get(column, 'sizes')}{carried(self, table, place)}"
                 )
-        check_apart(self, table, place)
         check_falls(self, table, place)
+        check_apart(self, table, place)
         return self._sharing(table, place) if self.effects_of else table
 
     def _sharing(self, table, place):
@@ -342,7 +342,12 @@ class LossLaw(Simulates, Law):
         axes = {
             name: None if x.ndim == 0 else "effect" if name == "effect_counts" else "row" for name, x in arrays.items()
         }
-        return Density((Coordinates(self.prior_of),), self._rest, arrays, axes, self.key)
+        block, key = self._coordinates(reference)
+        return Density((block,), self._rest, arrays, axes, key)
+
+    def _coordinates(self, reference):
+        """Return the coordinates that are sampled, and what the code of the density follows from."""
+        return Coordinates(self.prior_of), self.key
 
     def _rest(self, values, data):
         """Return the log density of what else informs the law, and of the rows or effects."""

@@ -101,9 +101,9 @@ class LossTests(Tests):
         return replace(law, noise="normal", scatter="one") if few and law.noise in WITH_EFFECTS else law
 
     def deviating(self, rows):
-        """Return the law with effects of model sizes, None where rows of a size share no deviation or options exclude it.
+        """Return the law with effects of model sizes, None where rows of a size share no deviation.
 
-        An F test with p below `DEVIATES` suggests the effects. Whether they predict larger sizes is for the fits to tell.
+        An F test with p below `DEVIATES` suggests the effects; fits tell whether these predict larger sizes better.
         """
         law = self.law
         if law.size_effects is not None or not {law.size_column, "tokens"} <= {*law.columns}:

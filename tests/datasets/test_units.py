@@ -203,14 +203,13 @@ def test_steps_are_no_tokens():
         assert len(bs.read(table.assign(D=[2000.0, 1e9] * 3).drop(columns="step"))) == 6
 
 
-def test_an_accuracy_is_not_taken_for_a_loss_in_silence():
+def test_an_accuracy_is_not_taken_for_a_loss_by_any_law():
     sizes = np.geomspace(1e7, 1e10, 20)
-    table = pd.DataFrame({"N": sizes, "D": 20 * sizes, "loss": np.linspace(0.3, 0.8, 20)})
-    with pytest.warns(
-        bs.errors.TableWarning, match=r"the loss rises with compute \(rank correlation 1.00\): is it an accuracy"
-    ):
-        bs.read(table)
-    bs.read(table.assign(loss=table["loss"][::-1].to_numpy()))
+    table = bs.read(pd.DataFrame({"N": sizes, "D": 20 * sizes, "loss": np.linspace(0.3, 0.8, 20)}))
+    for law in ("coupled", "power-tokens", "frontier"):
+        with pytest.raises(bs.InputError, match=r"the loss rises with \w+.* \(rank correlation 1.00, p < 1e-16\)"):
+            bs.law(law).rows(table)
+    bs.law("power-tokens").rows(table.assign(loss=table["loss"][::-1].to_numpy()))
 
 
 def test_other_losses_are_in_units_of_their_median_wherever_they_are_named(tmp_path):

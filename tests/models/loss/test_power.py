@@ -116,8 +116,28 @@ def test_what_cannot_inform_the_law_is_refused():
     law, table = simulated("tokens", 4)
     with pytest.raises(bs.InputError, match="3 rows are fewer than the 4 sampled quantities"):
         law.rows(table.head(3))
-    with pytest.raises(
-        bs.InputError,
-        match=r'add runs, or fit power-tokens, which these rows carry: bayescaling fit power-tokens --data "chinchilla_',
-    ):
+    named = 'add runs, or fit power-tokens, which these rows carry: bayescaling fit power-tokens --data "chinchilla_'
+    with pytest.raises(bs.InputError, match=named):
         bs.laws.Chinchilla().rows(bs.load("chinchilla_runs").head(5))
+
+
+@pytest.mark.parametrize("exponent", [0.33, -0.12])
+def test_any_positive_quantity_has_a_power_law_without_a_floor(exponent):
+    compute = np.geomspace(1e17, 1e20, 12)
+    batch = 0.02 * compute**exponent * np.exp(0.08 * np.random.default_rng(4).standard_normal(12))
+    table = pd.DataFrame({"training_flop": compute, "batch": batch})
+    needed = ("training_flop", "loss")
+    with pytest.warns(bs.errors.TableNote, match="in units of its median"):
+        read = bs.read(table, columns={"loss": "batch"}, unit={"loss": "other"}, needed=needed)
+    with pytest.warns(bs.errors.TableNote, match="power-compute, floor=False, because what it is of is no cross"):
+        fit = bs.fit("power-compute", read, seed=1, **SHORT)
+    low, high = np.quantile(fit["posterior"]["exponent"], [0.005, 0.995])
+    assert low < exponent < high and fit.check()["verdict"] == "fits"
+    assert "batch at 1e21 FLOP, 10 times the largest run" in str(fit)
+    assert fit.summary().quote[0].startswith("batch moves as training compute to the power ")
+    falling = bs.law("power-compute", floor=True)
+    if exponent > 0:
+        with pytest.raises(bs.InputError, match=r"loss rises with training_flop .*fit power-compute .*floor=false"):
+            bs.fit(falling, read)
+    else:
+        assert bs.fit(falling, read, seed=1, **SHORT).law == falling
