@@ -138,8 +138,8 @@ def estimates(rows, reference):
     """Return estimates of models and tasks and their information, which place what is sampled: constants of the data.
 
     The logit of reaching a threshold of t minutes is ``a - e - slope (log t - middle)``. Newton's method finds the mode
-    of a by model, e by task and one slope, with a normal prior of each. Where an estimate is more than the prior the
-    information about the logit tells: that of the rows at the mode, with runs of a cell as those of a beta-binomial.
+    of a by model, e by task and one slope, with a normal prior of each. The information is that of the rows about the
+    logit at the mode, with runs of a cell as those of a beta-binomial.
 
     Returns
     -------

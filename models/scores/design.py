@@ -128,16 +128,16 @@ def arrays(law, rows, reference):
 def placing(rows, reference):
     """Return the arrays that place what is sampled: rows of logits of scores, and estimates of benchmarks.
 
-    Logits of scores, weighted by how much scores spread about their mean, are a slope of the benchmark times the
-    ability of the model less a difficulty, by least squares in turn. A score at an end counts for nothing. Each model
-    has a row of no information in addition, so that none is without.
+    Logits of scores are a slope of the benchmark times the ability of the model less a difficulty. Least squares
+    estimate these in turn, weighted by how much scores spread about their mean. A score at an end counts for nothing.
+    Each model has a row of no information in addition, so that none is without.
 
     Returns
     -------
     dict of str to ndarray
-        ``row_...`` by score, and ``model_rows``, their number. By benchmark ``log_slope``; ``spread``, the sum of
-        weights; ``ability`` and ``logit``, weighted means; ``steepness``, what scores tell of the log slope;
-        ``freedom``, what they tell of the log noise; ``weight``, of its slope in the mean of all; and ``per_item``.
+        ``row_...`` by score, and ``model_rows``, their number. By benchmark: ``log_slope``, and the weighted means
+        ``ability`` and ``logit``. ``spread``, ``steepness`` and ``freedom`` are what scores tell of its difficulty, log
+        slope and log noise. ``weight`` is that of its slope in the mean of all.
     """
     models, benchmarks = len(reference["models"]), len(reference["benchmarks"])
     (model, item), questions = codes(rows, reference), per_item(rows)

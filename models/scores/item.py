@@ -184,9 +184,9 @@ def _variance(values, log_noise, d):
 def placed_items(values, units, d):
     """Return benchmarks from what is sampled of them, coordinates of draws by part, and the logs of derivatives.
 
-    What is sampled is standardised by what is told of each benchmark. Scores tell nothing of the means of log slopes
-    and of difficulties, which have their priors; these follow from a weighted mean of what is sampled. The unit of
-    capability is relative to all slopes, and difficulties are sampled in that of the estimates.
+    What is sampled is standardised by what scores and priors tell of each benchmark. Scores tell nothing of the means
+    of log slopes and of difficulties, which have their priors; these follow from a weighted mean of what is sampled.
+    The unit of capability is relative to all slopes, and difficulties are sampled in that of the estimates.
 
     Returns
     -------

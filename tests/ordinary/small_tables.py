@@ -5,7 +5,7 @@ import pandas as pd
 
 
 def horizons(seed):
-    """Simulate successes of 5 to 12 models on 6 to 60 tasks, with or without scatter, some cells missing.
+    """Simulate successes of 5 to 12 models on up to 60 tasks, with or without scatter, some cells missing.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def horizons(seed):
 
 
 def scores(seed):
-    """Simulate scores of 5 to 12 models on 4 to 12 benchmarks, with or without numbers of questions, some missing.
+    """Simulate scores of 5 to 12 models on up to 12 benchmarks, with or without numbers of questions.
 
     Returns
     -------
