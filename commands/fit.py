@@ -51,7 +51,8 @@ def fit(
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
         return
-    title = f"{fitted.law.label} on {entry['data']}, {entry['rows']} rows, {fitted.law.noise} noise on {chosen.scale}"
+    named = fitted.law.label if fitting.group or fitted.law != chosen else law
+    title = f"{named} on {entry['data']}, {entry['rows']} rows, {fitted.law.noise} noise on {chosen.scale}"
     _print(title, entry, fitted.record["diagnostics"])
     tables.print_written(out)
 

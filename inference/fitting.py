@@ -88,9 +88,9 @@ def fit(
     DiagnosticWarning
         If the chains did not converge.
     TableNote
-        If the rows decide what the law's options leave to them: normal noise with one scatter where rows are few, and
-        effects of model sizes where rows of a size share a deviation. The second takes a further fit, which must
-        predict the three largest sizes better when these are left out. Also if the loss does not fall with a size.
+        If rows are few, so that the law has normal noise with one scatter, or the loss does not fall with a size. Also
+        if rows of a size share a deviation: where a further fit, with effects of sizes, predicts the three largest
+        sizes better when each is left out, that fit is returned.
     SizeNote
         If the log likelihood is left out for its size.
 

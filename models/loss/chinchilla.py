@@ -156,12 +156,12 @@ class Chinchilla(LossLaw):
         size does. If chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
     size_effects : bool, optional
         Rows of equal model size share a random effect, as rows of a run do with `run_effects`. For example, a learning
-        rate that suits a size less shifts all its runs. By default `fit` decides: where an F test finds deviations of
-        sizes that no smooth law explains (p below 0.01), it fits the law with the effects too, and returns the fit that
+        rate that suits a size less shifts all its runs. By default `fit` decides. Where an F test finds deviations of
+        sizes that no smooth law explains (p below 0.01), it fits the law with the effects too. It returns the fit that
         predicts the three largest sizes better when each is left out. A column ``size_group``, where a table has one,
         names the sizes instead, such as sizes that differ by a few parameters. A prediction draws one new effect for
-        each size, also for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a few
-        percent, effects stand for what size does: fit a wider law, such as `Coupled`.
+        each size, also for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is
+        above a few percent, effects stand for what size does: fit a wider law, such as `Coupled`.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 

@@ -1,9 +1,9 @@
 """Coordinates of the law at the corner of the largest size and the most tokens, for tables of two sizes or two counts.
 
 Two sizes inform one number, how far the loss falls from one to the other, and no exponent of their own. On the sampled
-quantities that number is a narrow curved ridge. Here it is a coordinate: the loss at the corner, the share in it of the
-term of the other column, the share of the term of two values in the rest, and the falls of the loss to the corner along
-sizes and along tokens. The priors are unchanged.
+quantities that number is a narrow curved ridge. Here it is a coordinate. Three coordinates split the loss at the
+corner: the loss, the share of the other column's term, and the share of the term of two values in the rest. Two are the
+falls of the loss to the corner, along sizes and along tokens. The priors are unchanged.
 """
 
 from dataclasses import dataclass

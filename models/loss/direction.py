@@ -45,15 +45,20 @@ def partial_rank_correlation(rows, column, others, observed):
 
 
 def directions(law, rows):
-    """Return the partial rank correlations of the columns in which a law falls, by column, those that rows have."""
+    """Return the partial rank correlations of the columns in which a law falls, by column.
+
+    Where columns determine each other they are correlations with each alone, if what is observed rises with all.
+    """
     columns = [name for name in law.columns if name in FALLS_IN and law.observed == LOSS]
-    results = {}
-    for column in columns:
-        others = [name for name in columns if name != column]
-        results[column] = partial_rank_correlation(rows, column, others, law.observed)
-        if results[column] is None:  # sizes that follow from each other
-            results[column] = partial_rank_correlation(rows, column, [], law.observed)
-    return {column: result for column, result in results.items() if result is not None}
+
+    def correlations(others):
+        return {x: partial_rank_correlation(rows, x, [y for y in others if y != x], law.observed) for x in columns}
+
+    results = correlations(columns)
+    if all(results.values()):
+        return results
+    alone = {column: result for column, result in correlations([]).items() if result is not None}
+    return alone if all(r > 0 for r, *_ in alone.values()) else {}
 
 
 def _proportional(law, rows):

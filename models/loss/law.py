@@ -245,8 +245,8 @@ class LossLaw(Simulates, Law):
         Raises
         ------
         InputError
-            If a column is missing, a size is no positive number, all runs have one size, tokens follow from sizes, the
-            loss rises with a size, or there are fewer rows than sampled quantities. With `run_effects` or
+            If a column is missing, a size is no positive number, or there are fewer rows than sampled quantities. If
+            all runs have one size, tokens follow from sizes, or the loss rises with a size. With `run_effects` or
             `size_effects` also if a row is of no run, or no run or size has two rows.
         """
         place = table.attrs.get("source", "the table")

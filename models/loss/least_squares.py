@@ -59,8 +59,8 @@ class Nearest:
     def p_of_groups(self, labels):
         """Test whether groups of rows deviate from every smooth law, by the F test of their means.
 
-        What the law and a quadratic function of the logarithms of its columns explain is left out first, so that a
-        misfit of the law is not taken for deviations of single groups.
+        What the law and a quadratic function of the logarithms of its columns explain is left out first. So a misfit of
+        the law is not taken for deviations of single groups.
 
         Parameters
         ----------

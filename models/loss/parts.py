@@ -15,7 +15,7 @@ from .plan import FamilyPlan
 from .sizes import family_constant
 
 LEAST_FREE = 8  # rows beyond the quantities of the mean, from which on these inform a scatter by size
-LEAST_SIZES = 4  # of which deviations can be told from the law
+LEAST_SIZES = 4  # whose deviations differ from what a law does along size
 DEVIATES = 0.01  # p of the F test, our choice; see `Nearest.p_of_groups`
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 

@@ -97,8 +97,8 @@ class PowerLaw(LossLaw):
     sigma             LogNormal(-4.6, 1.5)     0.05% to 19% of the loss
     ================= ======================== ==================================================================
 
-    Without a floor ``loss_centre`` is y at x0 with prior LogNormal(0, 1), ``exponent`` has Normal(0, 0.5), and sigma
-    LogNormal(-2.3, 1.2): quantities that are tuned scatter by tens of percent.
+    Without a floor ``loss_centre`` is y at x0, with the prior ``LogNormal(0, 1)``. ``exponent`` has
+    ``Normal(0, 0.5)``. sigma has ``LogNormal(-2.3, 1.2)``, since quantities that are tuned scatter by tens of percent.
 
     Derived are E and A. In few rows a higher E goes with a higher alpha; where rows barely distinguish the two, a fit
     prints so. By default noise is normal and its scatter one for all sizes, which few rows can inform.
@@ -145,20 +145,21 @@ class PowerLaw(LossLaw):
             raise InputError(unknown("variable", self.variable, VARIABLES))
         if self.floor not in (None, True, False):
             raise InputError(not_a_switch("floor", self.floor))
-        own = {"columns": (VARIABLES[self.variable],)}
+        attributes = {"columns": (VARIABLES[self.variable],)}
         if self.floor is False:
-            own |= {"mean_parameters": WITHOUT_FLOOR, "exponents": ("exponent",), "constant_names": ("A", "exponent")}
-            own |= {"loss": without_floor, "derive": coefficient}
+            attributes |= {"mean_parameters": WITHOUT_FLOOR, "exponents": ("exponent",)}
+            attributes |= {"constant_names": ("A", "exponent"), "loss": without_floor, "derive": coefficient}
         elif self.variable == "compute":
             of_compute = {"alpha": {"prior": OF_COMPUTE, "rationale": COMPUTE_RATIONALE}}
-            own["mean_parameters"] = tuple(replace(q, **of_compute.get(q.name, {})) for q in self.mean_parameters)
-        for name, value in own.items():
+            changed = tuple(replace(q, **of_compute.get(q.name, {})) for q in self.mean_parameters)
+            attributes["mean_parameters"] = changed
+        for name, value in attributes.items():
             object.__setattr__(self, name, value)
         super().__post_init__()
 
     @property
     def free_parameters(self):
-        """Return everything that is sampled; without a floor the scatter has a prior of its own."""
+        """Return everything that is sampled; without a floor the scatter has another prior."""
         parameters = super().free_parameters
         wide = {"sigma": SCATTER} if self.floor is False else {}
         return tuple(replace(q, prior=wide.get(q.name, q.prior)) for q in parameters)

@@ -123,6 +123,7 @@ def test_logs_of_every_format_are_readings(suffix, tmp_path):
     assert len(bs.read(source, **first, last_of="file")) == 4
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 def test_readings_are_refused_for_a_law_of_tokens_too():
     curve = table()[["tokens", "val_loss"]].assign(run_id=np.repeat(["a", "b", "c", "d"], len(EVEN)))
     message = refused(curve, needed="tokens")
