@@ -89,8 +89,8 @@ def fit(
         If the chains did not converge.
     TableNote
         If rows are few, so that the law has normal noise with one scatter, or the loss does not fall with a size. Also
-        if rows of a size share a deviation: where a further fit, with effects of sizes, predicts the three largest
-        sizes better when each is left out, that fit is returned.
+        if rows of a size share a deviation. A further fit then has effects of sizes, and is returned if it predicts the
+        three largest sizes better when each is left out.
     SizeNote
         If the log likelihood is left out for its size.
 

@@ -2,7 +2,7 @@
 
 Two sizes inform one number, how far the loss falls from one to the other, and no exponent of their own. On the sampled
 quantities that number is a narrow curved ridge. Here it is a coordinate. Three coordinates split the loss at the
-corner: the loss, the share of the other column's term, and the share of the term of two values in the rest. Two are the
+corner: the loss, the share of the other column's term, and that of the term of two values in the rest. Two are the
 falls of the loss to the corner, along sizes and along tokens. The priors are unchanged.
 """
 
