@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..datasets.checks import warn
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
-from .checks.wider_laws import gain_at_largest_sizes
+from .checks.wider_laws import LEAST_GAIN, gain_at_largest_sizes
 from .fitter import Fitter
 from .samplers.choose import choose
 from .settings import seed_of, settings_of
@@ -118,7 +118,7 @@ def fit(
         return result
     other = fitter.other(wide).fit(**settings)
     gain = gain_at_largest_sizes(result, other, settings["seed"])
-    if gain <= 0:
+    if gain < LEAST_GAIN:
         return result
     warn(
         f"{place}: the law fitted is {wide.label}, because runs of one model size share a deviation; it predicts the "

@@ -152,7 +152,9 @@ def allocate(
     result["outside"] = result["extrapolation"] != 0
     if robust or error is not None:
         sizes = partial(nonembedding_sizes, draws, planned)
-        largest = {name: x for name, x in largest_sizes(fit, **planned).items() if name in result}
+        # What reaches a target, or serves a demand, is compared between requests: its drift is that of compute alone.
+        counted = largest_sizes(fit, **planned) if name == "compute" and demands is None else {}
+        largest = {column: x for column, x in counted.items() if column in result}
         result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes, largest=largest)
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
