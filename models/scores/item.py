@@ -158,8 +158,8 @@ def _changed(values, pace, d, steps):
 
 def place_of_noise(values, d):
     """Return the mean and the log sd of log noises given how many scores tell of each."""
-    centre = values["log_noise_centre"][..., None]
-    return place(centre, values["log_noise_sd"][..., None] ** 2, centre, d["benchmark_freedom"])
+    precision = d["benchmark_freedom"] + 1 / values["log_noise_sd"][..., None] ** 2
+    return values["log_noise_centre"][..., None], -0.5 * log(precision)
 
 
 def place_of_slopes(values, log_noise, d):
