@@ -378,8 +378,11 @@ def report(tmp_path_factory):
         printed = _printed(patch, command)
         again = json.loads(_printed(patch, command))
     assert again == json.loads(printed)
-    # Every law once, whatever is fitted to tables of it, such as refits without a row.
-    assert sorted(compiled) == sorted(law.label for law in laws.values())
+    # Every law once, whatever is fitted to tables of it, such as refits without a row. Earlier runs may need effects of
+    # sizes.
+    expected = sorted(law.label for law in laws.values())
+    assert sorted(label for label in compiled if not label.endswith("size_effects")) == expected
+    assert len(set(compiled)) == len(compiled)
     return folder, printed
 
 
