@@ -74,7 +74,8 @@ def diagnose_chains(posterior, sample_stats):
         faults.append(f"tail ESS falls to {diagnosis['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
     if diagnosis["divergences"]:
         faults.append(
-            f"{plural(diagnosis['divergences'], 'divergence')}: the posterior may be biased, raise target_accept"
+            f"{plural(diagnosis['divergences'], 'divergence')}: the posterior may be biased; add rows, or fit a law "
+            "with fewer quantities"
         )
     if diagnosis["max_treedepth"]:
         faults.append(
