@@ -23,6 +23,7 @@ from ..datasets.files import written_whole
 from ..datasets.wording import listed, printable, quoted, unknown
 from ..errors import InputError
 from .comparison.scoring import crps
+from .intervals import without_nonfinite
 from .needs import of_kind
 
 if TYPE_CHECKING:
@@ -218,7 +219,8 @@ def write(document: dict, folder: str | Path) -> Path:
     InputError
         If the file would have more than 200 kB, exists already, or cannot be written.
     """
-    content = json.dumps({**document, "sha256": _fingerprint(document)})
+    document = without_nonfinite(document)
+    content = json.dumps({**document, "sha256": _fingerprint(document)}, allow_nan=False)
     if len(content) > MOST_BYTES:
         count = len(document["entries"])
         raise InputError(

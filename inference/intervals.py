@@ -52,6 +52,24 @@ def finite(x):
     return None if x is None or not math.isfinite(x) else float(x)
 
 
+def without_nonfinite(document):
+    """Return a document that JSON can hold, null for what is not finite; ``not_finite`` has what it was by path."""
+    nulls = {}
+
+    def cleared(value, path):
+        if isinstance(value, dict):
+            return {key: cleared(x, (*path, key)) for key, x in value.items()}
+        if isinstance(value, list | tuple):
+            return [cleared(x, (*path, i)) for i, x in enumerate(value)]
+        if isinstance(value, float) and not math.isfinite(value):
+            nulls[".".join(map(str, path))] = "not a number" if math.isnan(value) else "infinite"
+            return None
+        return value
+
+    document = cleared(document, ())
+    return document | {"not_finite": nulls} if nulls else document
+
+
 def ends(row):
     """Return the median and 95% interval of a row of quantiles; None where one is not finite.
 

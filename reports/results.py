@@ -1,14 +1,13 @@
 """The numbers of a report as one JSON document, ``results.json``."""
 
 import json
-import math
 
 from ..datasets.files import evidence, written_whole
 from ..datasets.wording import p_value
 from ..inference.checks.calibration import not_uniform
 from ..inference.checks.check import verdict_sentence
 from ..inference.comparison.refits import largest_k_left, unreliable
-from ..inference.intervals import entries, finite, parameters, robust_entries
+from ..inference.intervals import entries, finite, parameters, robust_entries, without_nonfinite
 
 SCHEMA = 1
 
@@ -123,22 +122,7 @@ def to_json(document):
     >>> json.loads(to_json({"sd": float("nan"), "q": [1.0, float("inf")]}))
     {'sd': None, 'q': [1.0, None], 'not_finite': {'sd': 'not a number', 'q.1': 'infinite'}}
     """
-    nulls = {}
-    document = _without_nonfinite(document, (), nulls)
-    document = document | {"not_finite": nulls} if nulls else document
-    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _without_nonfinite(value, path, nulls):
-    """Return a value with null for each number that is not finite, and add its path and what it was to `nulls`."""
-    if isinstance(value, dict):
-        return {key: _without_nonfinite(x, (*path, key), nulls) for key, x in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nonfinite(x, (*path, i), nulls) for i, x in enumerate(value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        nulls[".".join(map(str, path))] = "not a number" if math.isnan(value) else "infinite"
-        return None
-    return value
+    return json.dumps(without_nonfinite(document), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def write_text(text, path):

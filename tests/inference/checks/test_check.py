@@ -4,6 +4,7 @@ import json
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 from bayescaling.inference.checks.check import _beside, verdict_sentence
 from bayescaling.inference.checks.wider_laws import suggestion, worth_trying
@@ -130,3 +131,23 @@ def test_evaluations_and_counts_are_judged_too(progress_fitter, quiet):
     check = progress_fitter.fit(law=bs.laws.Progress(7), seed=1, draws=300, tune=300, chains=2).check()
     assert check["verdict"] == "off" and check["rejected_by"] == ["means by paper"]
     assert check["share_of"] == "the loss"
+
+
+def test_an_estimate_that_does_not_spread_over_tables_is_no_test():
+    assert _beside(0.45, np.full(100, 0.45)) is None
+    assert _beside(0.45, np.full(100, np.nan)) is None
+    spread = np.random.default_rng(0).normal(0.45, 0.01, 100)
+    assert _beside(0.45, spread)["p"] > 0.1 and not _beside(0.6, spread)["fits"]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_every_number_of_a_planned_ladder_is_finite():
+    """Five budgets and six sizes at the same steps about the optimum: one frontier, whatever the losses."""
+    budgets = np.geomspace(3e17, 1e20, 5)[:, None]
+    n = 1.4 * (budgets / 6) ** 0.45 * np.geomspace(1 / 5, 5, 6)
+    d = budgets / (6 * n)
+    for noise in (0.0005, 0.003):
+        loss = (1.7 + 406 / n**0.34 + 411 / d**0.28) * np.exp(noise * np.random.default_rng(1).normal(size=n.shape))
+        table = bs.read(pd.DataFrame({"parameters": n.ravel(), "tokens": d.ravel(), "loss": loss.ravel()}))
+        tests = bs.fit("coupled", table, seed=1, draws=300, tune=400).check()["tests"]
+        assert all(np.isfinite(test["p"]) and np.isfinite(test["statistic"]) for test in tests.values())
