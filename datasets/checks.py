@@ -158,10 +158,10 @@ def check_at_most(part, whole, whole_text, runs, names, label):
 
 
 class Changes:
-    """Record in `entries` what reading a table, of a file or a frame, left out or changed, and warn of each change."""
+    """Record in `entries` what reading a table left out or changed, and warn of each change."""
 
-    def __init__(self, label, table, of_file=True):
-        self.label, self.entries, self.of_file = label, list(table.attrs.get("reading", [])), of_file
+    def __init__(self, label, table):
+        self.label, self.entries = label, list(table.attrs.get("reading", []))
         for sentence in table.attrs.get("sentences", []):
             self.add("source", sentence, what=sentence)
 

@@ -266,7 +266,7 @@ def read(
     shape = parts.form
     form = None if shape is None else (lambda frame, label: shape(frame, label, columns))
     table, label, name = open_table(source, text=text, form=form)
-    changes = Changes(label, table, of_file=isinstance(source, str | PathLike))
+    changes = Changes(label, table)
     if from_file is not None:
         table, sentence = of_each_file(table, from_file, name, label)
         changes.add("from_file", sentence, value=from_file)

@@ -636,7 +636,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["fit", "chinchila"], "chinchilla"),
         (["data", "chinchilla_run"], "chinchilla_runs"),
         (["data", "--notes"], "name of a table"),
-        (["points", "--data", "few.csv", "--drop-highest", "3"], "few.csv: 3 rows"),
+        (["points", "--data", "few.csv", "--drop-highest", "2"], "few.csv: 3 rows"),
         (["points", "--drop-highest", "-1"], "drop_highest"),
         (["points", "--where", "loss > 20"], "none of the 245 rows"),
         (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),

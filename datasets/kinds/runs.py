@@ -90,7 +90,8 @@ def parse(
     separate = any(map(may_name_runs, ignore)) or bool(
         {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
     )
-    declared = RUN in columns or (RUN in table and not changes.of_file)  # in a frame the user named the column
+    # A column of this very name, as sweeps write it, states what rows are, unless files were joined by it.
+    declared = RUN in columns or (RUN in table and table.index.name != "place")
     check_readings(runs, headers, label, declared=declared, expected=effects, started=started, separate=separate)
     faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]

@@ -94,6 +94,7 @@ def call(command, folder):
         contextlib.redirect_stderr(err),
         warnings.catch_warnings(),
     ):
+        warnings.simplefilter("always")
         warnings.simplefilter("error", RuntimeWarning)
         status = "traceback"
         try:
