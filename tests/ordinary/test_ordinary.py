@@ -4,12 +4,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bayescaling.reports.cache import store
 from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parent))
 import designs
+import other_tables
 import takes
 
 QUICK = "--draws 250 --tune 400 --chains 2"
@@ -17,7 +19,6 @@ QUICK = "--draws 250 --tune 400 --chains 2"
 USUAL = ("ladder-5x6", "grid-3x3", "one-size", "four-runs")
 SEEDS = 40
 NEVER = 1e-3  # probability of so few intervals that hold the truth, if they do so at their level
-OF_KIND = {}
 
 
 @pytest.fixture
@@ -34,6 +35,13 @@ def taken(design, seed, folder):
 @pytest.mark.parametrize("design", USUAL)
 def test_every_command_takes_a_table_of_runs_or_names_one_that_does(design, folder):
     assert taken(design, USUAL.index(design), folder) == []
+
+
+@pytest.mark.parametrize("kind", other_tables.TABLES)
+def test_every_command_takes_a_small_table_of_other_kinds(kind, folder):
+    table = other_tables.TABLES[kind](np.random.default_rng(5))
+    assert takes.faults(kind, table, folder, {}, options=QUICK) == []
+    assert (folder / "fit.nc").exists()
 
 
 @pytest.mark.thorough
