@@ -168,6 +168,7 @@ def _fault(name, sizes, runs, names, sure):
     return name, row, text, more
 
 
+@np.errstate(all="ignore")
 def check_losses(runs, names, label, *, sure=()):
     """Refuse losses that no language model has, with what they may be."""
     header = names.get("loss")

@@ -221,3 +221,9 @@ def test_other_losses_are_in_units_of_their_median_wherever_they_are_named(tmp_p
         "Loss (times the median), times the median, E (times the median)"
     )
     assert in_unit_of_loss("Loss (nats/token)", table) == "Loss (nats/token)"
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_losses_near_the_largest_number_are_refused_without_an_overflow():
+    table = pd.DataFrame({"N": [1e8, 2e8], "D": [1e10, 2e10], "loss": [1.7e308, 1.6e308]})
+    assert "more than" in refused(table)

@@ -37,7 +37,11 @@ def evaluations(rng):
     )
     ahead = years - 2014
     loss = 1.6 + 20 / (parameters * np.exp(0.5 * ahead)) ** 0.2 + 20 / (tokens * np.exp(0.3 * ahead)) ** 0.2
-    table = {"publication_date": dates(years), "benchmark": rng.choice(["wt103", "wt2", "ptb"], 40), "parameters": parameters}
+    table = {
+        "publication_date": dates(years),
+        "benchmark": rng.choice(["wt103", "wt2", "ptb"], 40),
+        "parameters": parameters,
+    }
     table |= {"dataset_tokens": tokens, "transformer": (years > 2018).astype(int)}
     return pd.DataFrame(table | {"perplexity": np.exp(loss + 0.03 * rng.standard_normal(40))})
 
