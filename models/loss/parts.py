@@ -122,10 +122,10 @@ class LossTests(Tests):
 
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on sizes that these tell little of."""
-        changed = f"the law fitted is {suited.label}, because {self._reason(rows)}"
+        changed = f"the law fitted is {suited.label}, because {self._reason(suited, rows)}"
         return [changed] * (suited != self.law) + flat(suited, rows)
 
-    def _reason(self, rows):
+    def _reason(self, suited, rows):
         return f"{len(rows)} rows tell little of a scatter by size next to {len(self.law.mean_parameters)} constants"
 
     def _may_have_effects(self):

@@ -66,7 +66,9 @@ class PowerTests(LossTests):
         """Return the rank correlations of the columns in which the law falls, none where it may rise."""
         return {} if self.law.floor is False else super().directions(rows)
 
-    def _reason(self, rows):
+    def _reason(self, suited, rows):
+        if suited.floor == self.law.floor:
+            return super()._reason(suited, rows)
         return "what it is of is no cross entropy, which alone is known to fall to a floor"
 
 

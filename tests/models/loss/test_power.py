@@ -141,3 +141,9 @@ def test_any_positive_quantity_has_a_power_law_without_a_floor(exponent):
             bs.fit(falling, read)
     else:
         assert bs.fit(falling, read, seed=1, **SHORT).law == falling
+
+
+def test_the_note_gives_the_reason_that_holds():
+    table = simulated("parameters", 6)[1]
+    with pytest.warns(bs.errors.TableNote, match="the law fitted is power-parameters, because 6 rows tell little"):
+        bs.fit(bs.laws.PowerLaw(noise="student_t"), table, seed=1, **SHORT)
