@@ -32,9 +32,10 @@ def predict(
         prediction is of the loss, not of its reading. Under run effects one effect is drawn for each run that a column
         ``run`` names, as of a new run. Without that column each row is a separate run.
     beyond : {"drift", "none"}
-        Whether runs beyond the largest fitted one, in compute, size or tokens, carry the drift of the law. It is learned
-        from rollouts of other tables (see `rollout`). It has one error a decade for all of them, and one for each run where `noise` is
-        drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70% of later runs.
+        Whether runs beyond the largest fitted one carry the drift of the law: in compute, size or tokens. It is learned
+        from rollouts of other tables (see `rollout`). It has one error a decade for all of them, and one for each run
+        where `noise` is drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70%
+        of later runs.
     seed : int, optional
         Seed of the noise and the drift; that of the fit by default.
 
