@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..datasets.checks import warn
+from ..datasets.wording import shortened
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
 from .checks.wider_laws import LEAST_GAIN, gain_at_largest_sizes
@@ -36,6 +39,7 @@ def fit(
     law: Law | str = "coupled",
     table: pd.DataFrame | None = None,
     *,
+    priors: Mapping[str, Any] | None = None,
     seed: int | None = None,
     sampler: str | None = None,
     prior_predictive: bool = False,
@@ -54,6 +58,8 @@ def fit(
         rollouts of ten public tables, for all of their six sources.
     table : DataFrame
         Required. Of the law's kind, from `load` or `read`.
+    priors : mapping of str to str or distribution, optional
+        Replace priors of the law by name: text such as ``"LogNormal(-1, 0.5)"``, or a distribution of PyMC or PreliZ.
     seed : int, optional
         The same seed gives the same draws on one machine; drawn at random and recorded if absent.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -103,6 +109,10 @@ def fit(
     True
     """
     law = as_law(law)
+    if priors is not None:
+        if not isinstance(priors, Mapping):
+            raise InputError(f'priors must be a dict such as {{"alpha": "HalfNormal(1)"}}, not {shortened(priors)}')
+        law = replace(law, priors={**law.priors, **priors})
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)

@@ -69,7 +69,7 @@ class Prior:
 
     @classmethod
     def parse(cls, text):
-        """Read ``Name(number, ..., name=number)``, or a distribution of PreliZ or ``Prior`` of pymc-extras.
+        """Read ``Name(number, ..., name=number)``, a distribution of PreliZ or PyMC, or ``Prior`` of pymc-extras.
 
         Raises
         ------
@@ -160,11 +160,26 @@ def _written(prior):
         name, values = prior.distribution, prior.parameters
         if getattr(prior, "dims", None) or getattr(prior, "transform", None):
             raise InputError(f"prior {shown(prior)} has dims or a transform; give the distribution of one number")
+    elif hasattr(getattr(getattr(prior, "owner", None), "op", None), "dist_params"):  # PyMC
+        name, values = _of_pymc(prior)
     else:
         return str(prior)
     if not all(isinstance(x, int | float | np.number) for x in values.values()):
         raise InputError(f"prior {shown(prior)}: its parameters are not all numbers; give {name} numbers")
     return f"{name}({', '.join(f'{key}={float(x)!r}' for key, x in values.items())})"
+
+
+def _of_pymc(prior):
+    """Return the name and the parameters of a distribution of PyMC, which holds rates as their reciprocals."""
+    from pymc.pytensorf import constant_fold
+
+    op = prior.owner.op
+    name, values = op._print_name[0], constant_fold(op.dist_params(prior.owner), raise_not_constant=False)
+    names = DISTRIBUTIONS.get(name, (range(len(values)),))[0]
+    # Single precision holds the reciprocal of an integer: taken in it, the reciprocal of that is the integer.
+    numbers = (x[()] if isinstance(x, np.ndarray) else x for x in values[-len(names) :])
+    rates = {"Gamma": "beta", "Exponential": "lam"}
+    return name, {key: 1 / x if rates.get(name) == key else x for key, x in zip(names, numbers, strict=True)}
 
 
 def shown(text):

@@ -11,6 +11,7 @@ from bayescaling.inference.checks import chains
 from bayescaling.inference.samplers.choose import compiled
 from bayescaling.inference.samplers.pymc import ModelProgram
 from bayescaling.inference.settings import Settings
+from bayescaling.models.backend import pymc
 from bayescaling.models.loss import chinchilla
 from scipy import stats
 
@@ -253,6 +254,16 @@ def test_options_and_priors_reach_the_posterior(runs, quiet):
     assert 0 <= fit.record["seed"] < 2**31
 
 
+def test_priors_of_a_call_replace_those_of_the_law(runs, quiet):
+    options, short = {"noise": "normal", "scatter": "one"}, {"seed": 1, "draws": 200, "tune": 300, "chains": 2}
+    priors = {"alpha": "Uniform(0.5, 0.6)", "beta": "LogNormal(-1, 0.5)"}
+    expected = bs.fit(bs.laws.Chinchilla(**options, priors=priors), runs, **short)
+    law = bs.laws.Chinchilla(**options, priors={"alpha": "HalfNormal(1)", "beta": "LogNormal(-1, 0.5)"})
+    fit = bs.fit(law, runs, priors={"alpha": pymc().Uniform.dist(0.5, 0.6)}, **short)
+    assert fit.law == expected.law
+    assert posterior(fit).equals(posterior(expected))
+
+
 def test_a_fit_that_did_not_converge_says_so(fitter, runs):
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: did not converge: .*bulk ESS falls to"):
         fit = fitter.fit(runs, seed=1, draws=20, tune=5)
@@ -298,6 +309,8 @@ REFUSALS = [
     ({"seed": -1}, r"seed must be a whole number from 0 to 2\*\*31 - 1, not -1"),
     ({"seed": 2**31}, "seed must be"),
     ({"seed": 1.5}, "seed must be"),
+    ({"priors": {"alfa": "HalfNormal(1)"}}, "prior on 'alfa': it is not known to this law; priors can be set on loss_"),
+    ({"priors": "HalfNormal(1)"}, 'priors must be a dict such as {"alpha": .*}, not HalfNormal'),
     ({"sampler": "stan"}, 'sampler "stan" is unknown'),
     ({"sampler": "nutpy"}, 'did you mean "nutpie"'),
 ]

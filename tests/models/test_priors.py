@@ -199,6 +199,10 @@ def test_unknown_laws_and_options_are_refused(name, options, words):
 OBJECTS = [
     ("preliz", lambda pz: pz.LogNormal(-1.123456789, 1), "LogNormal(-1.123456789, 1)"),
     ("preliz", lambda pz: pz.Gamma(mu=2, sigma=1), "Gamma(4, 2)"),
+    ("pymc", lambda pm: pm.LogNormal.dist(-1.123456789, 1), "LogNormal(-1.123456789, 1)"),
+    ("pymc", lambda pm: pm.HalfNormal.dist(0.3), "HalfNormal(0.3)"),
+    ("pymc", lambda pm: pm.Gamma.dist(mu=2, sigma=1), "Gamma(4, 2)"),
+    ("pymc", lambda pm: pm.Exponential.dist(3), "Exponential(3)"),
     ("pymc_extras.prior", lambda px: px.Prior("LogNormal", mu=-1.123456789, sigma=1), "LogNormal(-1.123456789, 1)"),
 ]
 
@@ -214,6 +218,8 @@ def test_priors_of_other_packages_are_taken_with_every_digit(package, make, text
     ("package", "make", "words"),
     [
         ("preliz", lambda pz: pz.Normal(), "its parameters are not all numbers"),
+        ("pymc", lambda pm: pm.Normal.dist(pm.Normal.dist(), 1), "its parameters are not all numbers"),
+        ("pymc", lambda pm: pm.Weibull.dist(1, 2), 'distribution "Weibull" is unknown'),
         ("preliz", lambda pz: pz.Weibull(1, 2), 'distribution "Weibull" is unknown'),
         ("pymc_extras.prior", lambda px: px.Prior("Gamma", mu=2, sigma=1), "Gamma takes 2 parameters: alpha, beta"),
         ("pymc_extras.prior", lambda px: px.Prior("Normal", mu=px.Prior("Normal"), sigma=1), "not all numbers"),
