@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
+
+NARROW, WIDE = 60, 120  # columns between which a text takes the width of its terminal; 80 where there is none
+FEW = 3  # rows that may be printed as columns
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,60 @@ class Text:
     sentences: tuple[str, ...] = ()
 
     def __str__(self):
-        table = [] if self.table is None else ["", self.table.to_string(index_names=False), ""]
-        return "\n".join([self.title, *table, *self.sentences])
+        width = min(max(shutil.get_terminal_size((80, 24)).columns, NARROW), WIDE)
+        table = [] if self.table is None else ["", *tabulated(self.table, width), ""]
+        return "\n".join([filled(self.title, width), *table, *(filled(as_sentence(x), width) for x in self.sentences)])
 
     def _repr_html_(self):
         table = "" if self.table is None else self.table.to_html(index_names=False)
-        below = "".join(f"<p>{escape(line)}</p>" for line in self.sentences)
+        below = "".join(f"<p>{escape(as_sentence(line))}</p>" for line in self.sentences)
         return f"<p><strong>{escape(self.title)}</strong></p>{table}{below}"
+
+
+def filled(text, width):
+    """Break a text into lines of a width, at spaces alone, so that names and paths stay whole."""
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def as_sentence(text):
+    """Begin a text with a capital and end it with a period; one that ends a command or a list stays as it is.
+
+    Examples
+    --------
+    >>> as_sentence("the law fits its rows")
+    'The law fits its rows.'
+    """
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", ":", "”", "?", "!")) else f"{text}."
+
+
+def tabulated(table, width):
+    """Return the lines of a table without cutting a cell: turned, or in blocks of columns, where it is too wide.
+
+    Examples
+    --------
+    >>> tabulated(pd.DataFrame({"a": ["1"], "b": ["22"]}, index=["x"]), 5)
+    ['   x', 'a  1', 'b 22']
+    """
+    lines = _lines(table)
+    if _fits(lines, width):
+        return lines
+    if len(table) <= FEW and _fits(turned := _lines(table.T), width):
+        return turned
+    if table.shape[1] == 1:
+        return [line for label, cell in table.iloc[:, 0].items() for line in (str(label), f"    {cell}")]
+    count = table.shape[1] - 1
+    while count > 1 and not _fits(_lines(table.iloc[:, :count]), width):
+        count -= 1
+    return [*tabulated(table.iloc[:, :count], width), "", *tabulated(table.iloc[:, count:], width)]
+
+
+def _lines(table):
+    return table.to_string(index_names=False, header=[str(name) for name in table.columns]).split("\n")
+
+
+def _fits(lines, width):
+    return max(map(len, lines)) <= width
 
 
 class Printed:

@@ -31,7 +31,9 @@ LEAST_REPLICATES = 50
 ROUNDING = 1e-9  # of an exponent, as a share: replicates that differ by less have no spread
 MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
-FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
+# Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
+ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
+REJECTED = "Rejected by"
 
 
 def checked(fit: Fit) -> Check:
@@ -167,9 +169,9 @@ def verdict_sentence(verdict):
     by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
-    size = f"misfit of {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
-    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law has a {size}"
-    return f"{sentence}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
+    size = f"by {percent(verdict['size'])} of {verdict['share_of']} on average{_worst(verdict)}"
+    misses = "does not fit its rows: it misses them" if verdict["verdict"] == NOT else "misses its rows"
+    return f"the law {misses} {size}. {REJECTED} {by}. {ALARMS}"
 
 
 def _worst(verdict):
@@ -179,7 +181,7 @@ def _worst(verdict):
     if not located:
         return ""
     worst = max(located, key=lambda test: test["worst_size"])
-    return f" and by {percent(worst['worst_size'])} in {worst['worst_where']}"
+    return f", and by {percent(worst['worst_size'])} in {worst['worst_where']}"
 
 
 def percent(share):

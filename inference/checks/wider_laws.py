@@ -20,9 +20,10 @@ from ..printed import Printed, Text
 from ..words import plain
 from ..workers import mapped
 from .chains import PARETO_K_LIMIT
-from .check import EXPONENT, FITS, verdict_sentence
+from .check import ALARMS, EXPONENT, FITS, verdict_sentence
 from .law_tests import BY_COLUMN
 from .sandwich import quotable
+from ..fitter import fitter_of
 
 if TYPE_CHECKING:
     from ..fit import Fit
@@ -91,7 +92,7 @@ def wider_laws(
     elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
     laws = [law.tests.suited(rows) for law in fit.law.tests.wider_laws(rows)[:most]]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
-    for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
+    for law, other in zip(laws, mapped(_fitted, (fitter_of(fit), options), laws), strict=True):
         apart = other.loo(**BRIEF).elpd_i.values - elpd
         entries.append(
             {"law": law.label, "name": law.name, "options": law.options}
@@ -219,8 +220,8 @@ def suggestion(fit, others):
     text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
     before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
     if before and after:
-        text += f" and moves the exponent of N* from {plain(before)} to {plain(after)}"
-    return f"{text}; there {verdict_sentence(best['verdict'])}"
+        text += f". It moves the exponent of N* from {plain(before)} to {plain(after)}"
+    return f"{text}. There {verdict_sentence(best['verdict']).removesuffix(ALARMS).rstrip(' .')}"
 
 
 def _none_better(others):
@@ -245,7 +246,7 @@ def _by_how_much(entry):
 
 
 def _nats(difference, error):
-    return f"{difference:.1f} nats (standard error {error:.1f})"
+    return f"{difference:.1f} ± {error:.1f} nats"
 
 
 def _doubt(entry):

@@ -25,7 +25,7 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
     """
     assert judged["verdict"] == "off" and 0.001 < judged["size"] < 0.006
     assert set(judged["rejected_by"]) == {"score", "slopes by compute"}
-    assert verdict_sentence(judged).startswith("the law has a misfit of 0.")
+    assert verdict_sentence(judged).startswith("the law misses its rows by 0.")
     assert worth_trying(fit_default)
     laws = fit_default.wider_laws()
     best, effects = laws
@@ -46,7 +46,7 @@ def test_a_law_that_is_true_fits_and_one_that_is_far_off_does_not(fitter, runs, 
     wrong = runs.assign(loss=bent * (1 + 0.04 * np.cos(np.log(runs["training_flop"]))))
     far = fitter.fit(wrong, seed=1, **SHORT)
     assert far.check()["verdict"] == "does not fit" and far.check()["size"] > 0.01
-    assert "does not fit its rows: misfit of" in verdict_sentence(far.check())
+    assert "does not fit its rows: it misses them by" in verdict_sentence(far.check())
 
 
 def test_the_size_is_that_of_what_was_done_to_the_runs(fitter, runs, simulated, quiet):
@@ -68,7 +68,7 @@ def test_the_bin_in_which_the_law_is_furthest_off_is_named(fitter, runs, simulat
     assert test["worst_where"] == "the bin of largest compute"
     assert test["size"] < judged["size"] + 1e-12 and test["worst_size"] > 2 * test["size"]
     sentence = verdict_sentence(judged)
-    assert "on average over rows and by " in sentence
+    assert " on average, and by " in sentence
     assert "about 3% are called misfits" in sentence
     assert all("worst_size" in entry for entry in judged["tests"].values())
 
@@ -115,7 +115,7 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
         for name, test in judged["tests"].items()
     }
     earlier = judged | {"tests": tests}
-    assert "on average over rows (" in verdict_sentence(earlier)
+    assert "on average. Rejected by " in verdict_sentence(earlier)
     shown = tables.tests_of_law({"misfit": tests, "verdict": earlier})
     worst = shown.header.index("worst")
     assert {row[worst] for row in shown.rows} == {"–"}

@@ -80,13 +80,13 @@ def entry(name, rows, sizes=None, unreliable=0):
 def test_sizes_decide_where_they_and_rows_disagree(fit_shared):
     text = suggestion(fit_shared, [entry("coupled", (56.0, 10.0), (-12.3, 6.0), 2)])
     assert text == (
-        "coupled predicts single rows better by 56.0 nats (standard error 10.0), but not model sizes left out whole, "
-        "-12.3 nats (standard error 6.0): do not extrapolate with it to another size; Pareto k is above 0.7 at 2 of 9 "
+        "coupled predicts single rows better by 56.0 ± 10.0 nats, but not model sizes left out whole, "
+        "-12.3 ± 6.0 nats: do not extrapolate with it to another size; Pareto k is above 0.7 at 2 of 9 "
         "sizes, so the difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
     )
     assert suggestion(fit_shared, [entry("coupled", (1.0, 10.0), (20.0, 6.0))]).startswith("try coupled: ")
     assert suggestion(fit_shared, [entry("coupled", (56.0, 10.0))]).startswith(
-        "try coupled: it predicts the rows better by 56.0 nats (standard error 10.0)"
+        "try coupled: it predicts the rows better by 56.0 ± 10.0 nats"
     )
     assert suggestion(fit_shared, [entry("coupled", (1.0, 1.0), (3.0, 1.0))]).startswith("none of coupled predicts")
 
