@@ -80,8 +80,8 @@ def allocate(
     if bool(compute) == bool(loss):
         which = "both" if loss else "neither"
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
-    texts_of = {"compute": compute, "loss": loss, "demand": demand}
-    requests = {name: parsing.numbers(texts, f"--{name}") for name, texts in texts_of.items() if texts}
+    texts_of = {"compute": (compute, parsing.flop), "loss": (loss, parsing.count), "demand": (demand, parsing.count)}
+    requests = {name: parsing.numbers(texts, f"--{name}", of) for name, (texts, of) in texts_of.items() if texts}
     from ..inference import storage
 
     fit = storage.open(file)

@@ -47,45 +47,81 @@ def _value(text):
         return text
 
 
-def numbers(texts, option):
-    """Return the numbers of a repeatable option, each a number or a range LOW:HIGH:COUNT, evenly spaced in logarithms.
+def flop(text, option):
+    """Return the FLOP that the text of an option states.
 
     Examples
     --------
-    >>> numbers(["1e20:1e22:3", "5e22"], "--compute")
-    [1e+20, 1e+21, 1e+22, 5e+22]
+    >>> flop("1e24", "--compute"), flop("3x10^23", "--compute"), flop("100 PF-days", "--compute")
+    (1e+24, 3e+23, 8.64e+21)
     """
-    return [x for text in texts for x in _numbers(text, option)]
+    from ..inference.decisions import price
+
+    return _amount(text, option, price.flop, "FLOP, such as 1e24, 3x10^23, 2 ZFLOP, 100 PF-days or 300 H100-hours")
 
 
-def _numbers(text, option):
-    parts = text.split(":")
+def count(text, option):
+    """Return the number that the text of an option states, such as one of parameters or tokens.
+
+    Examples
+    --------
+    >>> count("140e9", "--tokens"), count("7B", "--parameters"), count("1.4T", "--tokens")
+    (140000000000.0, 7000000000.0, 1400000000000.0)
+    """
+    from ..datasets.notation import parsed
+
+    return _amount(text, option, lambda text: parsed(text)[0], "a number, such as 140e9, 7B or 1.4T")
+
+
+def _amount(text, option, read, form):
+    """Return the number that a text states, plainly or as `read` reads it; `form` describes it in a refusal."""
     try:
-        if len(parts) == 1:
-            return [float(text)]
-        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
-        if len(parts) == 3 and 0 < low < high < float("inf") and 2 <= count <= MOST_NUMBERS:
+        return float(text)
+    except ValueError:
+        number = None if "%" in text else read(text)
+    if number is None:
+        raise InputError(f"{option} {text!r}: write {form}")
+    return number
+
+
+def numbers(texts, option, amount=flop):
+    """Return the numbers of a repeatable option, each one or a range LOW:HIGH:COUNT, evenly spaced in logarithms.
+
+    The function `amount` reads each: `flop` or `count`.
+
+    Examples
+    --------
+    >>> numbers(["1e20:1e22:3", "50 EFLOP"], "--compute")
+    [1e+20, 1e+21, 1e+22, 5e+19]
+    """
+    return [x for text in texts for x in _numbers(text, option, amount)]
+
+
+def _numbers(text, option, amount):
+    if ":" not in text:
+        return [amount(text, option)]
+    try:
+        low, high, count = text.split(":")
+        low, high, count = amount(low, option), amount(high, option), int(count)
+        if 0 < low < high < float("inf") and 2 <= count <= MOST_NUMBERS:
             return [float(f"{low * (high / low) ** (i / (count - 1)):.12g}") for i in range(count)]
-    except (ValueError, IndexError):
+    except ValueError:
         pass
-    raise InputError(
-        f"{option} {text!r}: write a number, or LOW:HIGH:COUNT with 0 < LOW < HIGH and 2 to {MOST_NUMBERS} of them"
-    )
+    raise InputError(f"{option} {text!r}: write LOW:HIGH:COUNT with 0 < LOW < HIGH and COUNT from 2 to {MOST_NUMBERS}")
 
 
 def ends(text, option):
-    """Return the two ends of a range LOW:HIGH.
+    """Return the two ends of a range LOW:HIGH in FLOP.
 
     Examples
     --------
-    >>> ends("1e19:1e24", "--within")
+    >>> ends("1e19:1 YFLOP", "--within")
     (1e+19, 1e+24)
     """
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError:
-        raise InputError(f"{option} {text!r}: write LOW:HIGH, such as 1e19:1e24") from None
-    return low, high
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise InputError(f"{option} {text!r}: write LOW:HIGH, such as 1e19:1e24")
+    return flop(low, option), flop(high, option)
 
 
 def runs_from(data, reading):

@@ -1,5 +1,6 @@
-"""What compute takes in hours of a GPU and in money."""
+"""What compute takes in hours of a GPU and in money, and budgets as people write them."""
 
+import re
 from dataclasses import dataclass
 
 from ...datasets.wording import shown
@@ -8,6 +9,29 @@ from ...errors import InputError
 FLOP_PER_SECOND = 9.89e14  # of an H100 in bfloat16, without sparsity, by its maker's sheet
 UTILISATION = 0.4  # of which large training runs report 30% to 50%
 SECONDS = 3600.0
+# Units of a budget without blanks, hyphens and plurals, in FLOP. A prefix may come before each, as in PF-days.
+UNITS = {"": 1.0, "flop": 1.0, "fday": 24 * SECONDS, "flopsday": 24 * SECONDS}
+UNITS |= {f"{gpu}hour": SECONDS * UTILISATION * peak for gpu, peak in (("h100", FLOP_PER_SECOND), ("a100", 3.12e14))}
+PREFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18, "z": 1e21, "y": 1e24}
+
+
+def flop(text):
+    """Return the FLOP that a text states, or None; the budget field of a report reads the same.
+
+    Examples
+    --------
+    >>> flop("3x10^23"), flop("100 PF-days"), flop("2 ZFLOP"), flop("much")
+    (3e+23, 8.64e+21, 2e+21, None)
+    >>> Price(1.0).hours(flop("1,000 H100-hours"))
+    1000.0
+    """
+    text = re.sub(r"\s*[x*×·]\s*10\s*\^\s*", "e", text.strip().lower())
+    match = re.fullmatch(r"([0-9,]*\.?[0-9]+(?:e\+?[0-9]+)?)(.*)", text)
+    unit = re.sub(r"[\s/-]|(?<=[pyr])s$", "", match[2]) if match else "e"
+    prefix, rest = ("", unit) if unit in UNITS else (unit[:1], unit[1:])
+    if unit == "e" or rest not in UNITS or prefix not in ("", *PREFIXES):
+        return None
+    return float(f"{float(match[1].replace(',', '')) * PREFIXES.get(prefix, 1.0) * UNITS[rest]:.12g}")
 
 
 @dataclass(frozen=True)
