@@ -9,7 +9,6 @@ from .loss.data_constrained import DataConstrained
 from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
-from .loss.frontier import Frontier
 from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
 from .loss.law import LossLaw
@@ -30,7 +29,6 @@ __all__ = [
     "DataConstrained",
     "EmbeddingCorrected",
     "EmbeddingWeighted",
-    "Frontier",
     "Grouped",
     "Horizons",
     "Kaplan",

@@ -46,7 +46,6 @@ STUDIED = {
     "data-constrained": bs.laws.DataConstrained(),
     "learning-rate": bs.laws.LearningRate(scatter="one"),
     "rate-and-batch": bs.laws.RateAndBatch(),
-    "frontier": bs.laws.Frontier(),
     "power-parameters": bs.laws.PowerLaw(),
     "power-compute": bs.laws.PowerLaw(variable="compute"),
     "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "half"),

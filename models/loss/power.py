@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...datasets.deferred import xr
 from ...datasets.units import NATS, unit_of_loss
 from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
@@ -13,7 +14,6 @@ from ..parts import Planner
 from ..priors import FreeParameter
 from .budget import VARIABLES
 from .chinchilla import EXPONENT_RATIONALE
-from .frontier import FrontierPlanner
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 from .parts import LossTests
 
@@ -72,12 +72,14 @@ class PowerTests(LossTests):
         return "what it is of is no cross entropy, which alone is known to fall to a floor"
 
 
-class OneVariablePlanner(FrontierPlanner):
+class OneVariablePlanner(Planner):
     """How runs are planned under this law: at a budget, where the variable is compute."""
 
     def optimum(self, draws, compute):
         """Return the mean loss at budgets in FLOP: a Dataset of ``loss``."""
-        return (FrontierPlanner if self.law.variable == "compute" else Planner).optimum(self, draws, compute)
+        if self.law.variable != "compute":
+            return super().optimum(draws, compute)
+        return xr.Dataset({"loss": self.law.mean(draws.named(), {"training_flop": compute})})
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,9 @@ class PowerLaw(LossLaw):
 
     Without a floor ``loss_centre`` is y at x0, with the prior ``LogNormal(0, 1)``. ``exponent`` has
     ``Normal(0, 0.5)``. sigma has ``LogNormal(-2.3, 1.2)``, since quantities that are tuned scatter by tens of percent.
+
+    Along the best runs of each budget Chinchilla's law is of this form in compute, with
+    ``alpha beta/(alpha+beta)`` as its exponent (Hoffmann et al. 2022, section 3.3).
 
     Derived are E and A. In few rows a higher E goes with a higher alpha; where rows barely distinguish the two, a fit
     prints so. By default noise is normal and its scatter one for all sizes, which few rows can inform.

@@ -581,7 +581,6 @@ SMALL = "params,loss\n1e6,4.61\n5e6,3.92\n2e7,3.48\n1e8,3.07\n"
         ("power-parameters", "params", "parameters"),
         ("power-tokens", "tokens seen", "tokens"),
         ("power-compute", "flops", "training_flop"),
-        ("frontier", "flops", "training_flop"),
     ],
 )
 def test_a_law_of_one_variable_needs_its_column_alone(law, header, column, written):

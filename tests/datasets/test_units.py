@@ -206,7 +206,7 @@ def test_steps_are_no_tokens():
 def test_an_accuracy_is_not_taken_for_a_loss_by_any_law():
     sizes = np.geomspace(1e7, 1e10, 20)
     table = bs.read(pd.DataFrame({"N": sizes, "D": 20 * sizes, "loss": np.linspace(0.3, 0.8, 20)}))
-    for law in ("coupled", "power-tokens", "frontier"):
+    for law in ("coupled", "power-tokens", "power-compute"):
         with pytest.raises(bs.InputError, match=r"the loss rises with \w+.* \(rank correlation 1.00, p < 1e-16\)"):
             bs.law(law).rows(table)
     bs.law("power-tokens").rows(table.assign(loss=table["loss"][::-1].to_numpy()))

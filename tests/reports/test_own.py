@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.comparison.differences import differences, is_apart
+from bayescaling.inference.fit import results_of
 from bayescaling.inference.intervals import parameters
 from bayescaling.inference.words import size as sizes_of
 from bayescaling.reports.cache import store
@@ -235,7 +236,7 @@ def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, o
     again = bs.report(tmp_path / "again", laws=[law], table=table, **settings)
     assert again["laws"] == first["laws"] and again["seconds"] == first["seconds"]
     fit = bs.open(tmp_path / "again" / "posteriors" / "chinchilla.nc")
-    assert fit.computed.get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
+    assert results_of(fit).get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
     other = bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
     for changed in ([law, table, {"seed": 2}], [law, table, {"fresh": True}], [law, table[1:], {}], [other, table, {}]):
         with pytest.raises(AssertionError, match="fitted again"):
@@ -336,8 +337,10 @@ def test_an_option_that_no_law_has_is_refused(table, tmp_path):
 
 def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     frame = pd.DataFrame({"training_flop": runs["training_flop"], "loss": runs["loss"]})
-    document = bs.report(tmp_path / "frontier", laws=[bs.laws.Frontier()], table=frame, seed=1, **SHORT)
-    assert document["laws"]["frontier"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
+    document = bs.report(
+        tmp_path / "compute", laws=[bs.laws.PowerLaw(variable="compute")], table=frame, seed=1, **SHORT
+    )
+    assert document["laws"]["power-compute"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
     assert "refused" in document["point_estimates"]["isoflop"]
     loss, _ = document["answers"]
     assert loss["number"].endswith("nats per token") and document["optimum"] is None

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.estimands.planning import near_range
-from bayescaling.inference.fit import Fit
-from bayescaling.inference.fitter import fitter_of
+from bayescaling.inference.fit import fit_of
 from bayescaling.models.loss.sizes import family_constant
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
@@ -51,7 +50,7 @@ def fit_to(law, spread=0.1):
         "constant_data": KINDS["runs"].to_dataset(rows),
     }
     record = {"law": {"name": law.name, "options": law.options, "reference": reference}, "data": {"source": "test"}}
-    return Fit.of(groups, json.loads(json.dumps(record)), fitter_of)
+    return fit_of(groups, json.loads(json.dumps(record)))
 
 
 @pytest.fixture(scope="module", params=list(LAWS))
@@ -261,8 +260,8 @@ def test_what_cannot_be_asked_is_refused(plain, asked, message):
     "asked", [{"loss": 2.5}, {"compute": 1e21, "demand": 1e9}, {"compute": 1e21, "near_optimal": 0.1}]
 )
 def test_a_law_without_sizes_has_none_to_choose(asked):
-    with pytest.raises(bs.InputError, match="a fit of frontier has no compute-optimal size"):
-        law_alone(fit_to(bs.laws.Frontier()), **asked)
+    with pytest.raises(bs.InputError, match="a fit of power-compute has no compute-optimal size"):
+        law_alone(fit_to(bs.laws.PowerLaw(variable="compute")), **asked)
 
 
 def test_the_range_of_half_the_draws_is_that_of_a_fine_grid():

@@ -3,6 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.checks.trade_off import trade_off, trade_off_sentence
+from bayescaling.models.loss import chinchilla, power
 
 TRUTH = {"loss_centre": 3.0, "reducible_share": 0.4, "alpha": 0.3, "sigma": 0.004}
 RANGES = {"parameters": (1e6, 3e9), "tokens": (1e8, 1e11), "compute": (1e16, 1e22)}
@@ -38,6 +39,15 @@ def test_constants_are_those_of_a_power_law_with_a_floor():
     assert constants["E"] == pytest.approx(1.8)
     centre = {"tokens": np.sqrt(1e8 * 1e11)}
     assert law.mean(constants, centre) == pytest.approx(3.0)
+
+
+def test_the_best_runs_of_a_chinchilla_law_follow_this_law_in_compute():
+    alpha, beta = 0.3478, 0.3658
+    constants, compute = {"A": 482.01, "B": 2085.43, "alpha": alpha, "beta": beta}, np.geomspace(1e15, 1e27, 25)
+    sizes = chinchilla.optimum(compute, E=1.8172, **constants)
+    _, intercept = np.polyfit(np.log(compute), np.log(chinchilla.loss(*sizes, E=0.0, **constants)), 1)
+    losses = power.loss(compute, E=1.8172, A=np.exp(intercept), alpha=alpha * beta / (alpha + beta))
+    np.testing.assert_allclose(losses, chinchilla.loss(*sizes, E=1.8172, **constants), rtol=1e-9)
 
 
 @pytest.mark.parametrize("variable", RANGES)

@@ -123,7 +123,11 @@ def test_size_effects_are_refused_where_they_cannot_be_had(grid):
         ),
         (bs.laws.Chinchilla, {"measurement_error": True}, "with measurement_error; set measurement_error=False"),
         (bs.laws.Chinchilla, {"run_effects": True}, "run_effects and size_effects cannot be used together"),
-        (bs.laws.Frontier, {}, "the frontier law has no column of model sizes .* set size_effects=False"),
+        (
+            bs.laws.PowerLaw,
+            {"variable": "compute"},
+            "the power-compute law has no column of model sizes .* set size_effects=False",
+        ),
         (bs.laws.Configurations, {}, "size_effects is for losses; .* set size_effects=False"),
         (bs.laws.Chinchilla, {"priors": {"rho": "Beta(2, 2)"}}, "'rho': it is derived"),
     ):
