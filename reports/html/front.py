@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ...inference.checks.check import percent
+from ...inference.decisions.price import PREFIXES, UNITS
 from ...inference.estimands.strength import EXTRAPOLATION, SENSITIVITY, WIDTH
 
 LIMITS = {"width": WIDTH, "sensitivity": SENSITIVITY, "extrapolation": EXTRAPOLATION}
@@ -59,9 +60,9 @@ class Front:
 
     @property
     def grading(self):
-        """Return what a page needs to grade a size at any budget: the grades of what is fixed, and the limits."""
+        """Return what a page needs to read a budget and to grade its size: units, grades of what is fixed, limits."""
         grades = {name: grade for name, grade in self.sized["grades"].items() if name in FIXED}
-        return {"fixed": grades, "limits": LIMITS}
+        return {"fixed": grades, "limits": LIMITS, "units": UNITS, "prefixes": PREFIXES}
 
 
 def misfit_note(entries):

@@ -172,26 +172,22 @@
   const interval = ([low, middle, high], form) => `${form(middle)} [${form(low)}, ${form(high)}]`;
   const powers = x => x.toExponential(1).replace("e+", "e").replace(".0e", "e");
   const times = x => x >= 10 ? Math.round(x).toLocaleString("en") : x.toFixed(1);
-  // Hours of one GPU are at 40% of its peak in bfloat16.
-  const UNITS = {flop: 1, flops: 1, "pf-day": 8.64e19, "a100-hour": 4.5e17, "h100-hour": 1.42e18};
-  const PREFIXES = {k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12, p: 1e15, e: 1e18, z: 1e21, y: 1e24};
-  const flopOf = text => {
-    const match = /^([\d,]*\.?\d+(?:e\+?\d+)?)\s*(.*)$/i.exec(text.trim());
-    if (!match) return NaN;
-    const number = Number(match[1].replaceAll(",", "")), unit = match[2].trim().toLowerCase().replace(/(day|hour)s$/, "$1").replace(" ", "-");
-    if (!unit) return number;
-    if (unit in UNITS) return number * UNITS[unit];
-    const rest = unit.slice(1).replace(/^-/, "");
-    return unit[0] in PREFIXES && (!rest || rest in UNITS) ? number * PREFIXES[unit[0]] * (UNITS[rest] || 1) : NaN;
-  };
   const GRADES = ["strong", "fair", "weak"];
   const graded = (x, [strong, fair]) => x <= strong ? "strong" : x <= fair ? "fair" : "weak";
   const grid = document.getElementById("optimum"), input = document.getElementById("budget");
   if (grid && input) {
     const {log10_compute, parameters, tokens, tokens_per_parameter, least_run, largest_run, called, rivals, rule} = JSON.parse(grid.textContent);
     const output = document.getElementById("at-budget"), slider = document.getElementById("budget-slider"), form = input.closest("form");
-    const {fixed, limits} = JSON.parse(form.dataset.grading), first = log10_compute[0], last = log10_compute[log10_compute.length - 1];
+    const {fixed, limits, units, prefixes} = JSON.parse(form.dataset.grading), first = log10_compute[0], last = log10_compute[log10_compute.length - 1];
     const step = (last - first) / (log10_compute.length - 1), stride = (log10_compute.length - 1) / (rule.length - 1);
+    // As `flop` of inference/decisions/price.py reads a budget.
+    const flopOf = text => {
+      const match = /^([\d,]*\.?\d+(?:e\+?\d+)?)(.*)$/.exec(text.trim().toLowerCase().replace(/\s*[x*×·]\s*10\s*\^\s*/g, "e"));
+      const unit = match ? match[2].replace(/[\s/-]/g, "").replace(/([pyr])s$/, "$1") : "e";
+      const [prefix, rest] = unit in units ? ["", unit] : [unit.slice(0, 1), unit.slice(1)];
+      if (unit === "e" || !(rest in units) || (prefix && !(prefix in prefixes))) return NaN;
+      return Number(match[1].replaceAll(",", "")) * (prefixes[prefix] || 1) * units[rest];
+    };
     const strengthAt = (at, others, compute) => {
       const medians = [at[1], ...others], grades = Object.values(fixed);
       const outside = compute > largest_run ? compute / largest_run : compute < least_run ? least_run / compute : 1;

@@ -9,6 +9,7 @@ from pathlib import Path
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.commands import parsing
 
 SCALES = {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright's package")
@@ -211,13 +212,15 @@ def test_a_table_is_sorted_by_its_numbers(opened):
 @pytest.mark.parametrize(
     ("text", "flop"),
     [("1e24 FLOP", "1e24"), ("2.5 YFLOP", "2.5e24"), ("500 PF-days", "4.3e22"), ("10k H100-hours", "1.4e22"),
-     ("1,000 EFLOP", "1e21"), ("10000 H100 hours", "1.4e22")],
+     ("1,000 EFLOP", "1e21"), ("10000 H100 hours", "1.4e22"), ("3*10^23", "3e23"), ("3 x 10^23 FLOPs", "3e23"),
+     ("100PF-days", "8.6e21"), ("5e5 A100-hours", "2.2e23"), ("20 PFLOP/s-days", "1.7e21")],
 )  # fmt: skip
-def test_a_budget_may_have_other_units(opened, text, flop):
+def test_a_budget_may_have_other_units_on_the_page_and_the_command_line(opened, text, flop):
     page = opened()
     page.locator("#budget").fill(text)
     assert page.locator("#at-budget").text_content().startswith(f"At {flop} FLOP: ")
-    for strange in ("10 apples", "-1e24", "1e24 days", "1e40"):
+    assert parsing.flop(text, "--compute") == pytest.approx(float(flop), rel=0.03)
+    for strange in ("10 apples", "-1e24", "1e24 days", "1e40", "1e", "1 s"):
         page.locator("#budget").fill(strange)
         assert page.locator("#at-budget").text_content().startswith("Give a budget from 1e17 to 1e28 FLOP"), strange
 
