@@ -37,38 +37,27 @@ from . import (
     trend,
     worth,
 )
+from .help import Command, Group
+
+GROUPS = {
+    "Your runs": (fit.fit, allocate.allocate, design.design, worth.worth, plot.plot, report.report),
+    "Checks": (compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
+    "Progress": (doubling.doubling, progress_since.progress_since, horizons.horizons, trend.trend, ranks.ranks,
+                 forecast.forecast, forecast.score_forecast),
+    "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, gpu_check.gpu_check),
+    "Housekeeping": (data.data, cache.cache),
+}  # fmt: skip
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
-    add_completion=False,
+    cls=Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(fit.fit)
-app.command()(calibrate.calibrate)
-app.command()(rollout.rollout)
-app.command()(compare.compare)
-app.command()(doubling.doubling)
-app.command("progress-since")(progress_since.progress_since)
-app.command()(horizons.horizons)
-app.command()(trend.trend)
-app.command()(ranks.ranks)
-app.command()(forecast.forecast)
-app.command("score-forecast")(forecast.score_forecast)
-app.command()(allocate.allocate)
-app.command()(worth.worth)
-app.command()(design.design)
-app.command()(plot.plot)
-app.command()(reconcile.reconcile)
-app.command(cls=train.SweepCommand)(train.train)
-app.command(cls=train.SweepCommand)(train.arithmetic)
-app.command("train-sample")(train.train_sample)
-app.command("arithmetic-check")(train.arithmetic_check)
-app.command("gpu-check")(gpu_check.gpu_check)
-app.command()(points.points)
-app.command()(data.data)
-app.command()(report.report)
-app.command()(cache.cache)
+for group, commands in GROUPS.items():
+    for command in commands:
+        kind = train.SweepCommand if command in (train.train, train.arithmetic) else Command
+        app.command(command.__name__.replace("_", "-"), cls=kind, rich_help_panel=group)(command)
 
 
 def _version(value):
@@ -77,13 +66,15 @@ def _version(value):
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ):
-    pass
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main():
@@ -103,7 +94,9 @@ def main():
         status = _refuse(str(error))
     except (typer.Abort, KeyboardInterrupt):
         status = exit_status.interrupted()
-    except (BrokenPipeError, SystemExit):  # typer raises SystemExit where a pipe is closed, and nothing else does
+    except SystemExit as end:  # typer's, of status 0 after completion of a shell, else where a pipe is closed
+        status = exit_status.closed_pipe() if end.code else 0
+    except BrokenPipeError:
         status = exit_status.closed_pipe()
     except OSError as error:
         status = exit_status.full_disk(error)

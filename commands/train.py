@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, BadParameter, Option, Typer
-from typer.core import TyperCommand
 from typer.main import get_command
 
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
 from . import exit_status, fit, options, report, tables
+from .help import Command
 
 PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
 REGIONS = ("id", "ood", "ood100")
@@ -143,11 +143,15 @@ def train_sample(
         print(f"{row.parameters:,} parameters ({row.d_model} x {row.layers}), run {row.run}:\n{row.text}\n")
 
 
-class SweepCommand(TyperCommand):
-    """A command whose help ends with the keys of a sweep's file."""
+class SweepCommand(Command):
+    """A command whose help has the keys of a sweep's file."""
 
     def format_epilog(self, context, formatter):
-        """Write the keys, by table of the file."""
+        """Write the keys, by table of the file, and examples."""
+        self._write_keys(formatter)
+        super().format_epilog(context, formatter)
+
+    def _write_keys(self, formatter):
         try:
             keys = importlib.import_module(PACKAGES[self.name], __package__).sweep_keys()
         except InputError as error:

@@ -1,0 +1,101 @@
+"""The help of the command line: groups of commands, panels of options, and examples."""
+
+from typer.core import TyperCommand, TyperGroup
+
+EXAMPLES = {
+    "fit": (
+        "fit --data runs.csv --out fit.nc",
+        "fit chinchilla --data runs.csv --out chinchilla.nc",
+        "fit chinchilla --data runs.csv --group corpus --out groups.nc",
+    ),
+    "allocate": (
+        "allocate fit.nc --compute 1e24",
+        "allocate fit.nc --compute '10k H100-hours' --gpu-hour 2",
+        "allocate fit.nc --loss 2.1 --demand 1T --beyond none",
+    ),
+    "design": (
+        "design fit.nc --budget 1e21 --compute 1e24",
+        "design fit.nc chinchilla.nc --budget '20 PF-days' --no-gate",
+    ),
+    "worth": (
+        "worth groups.nc --baseline c4 --compute 1e21",
+        "worth groups.nc --baseline c4 --compute 1e19:1e23:5 --switch 1e20",
+    ),
+    "plot": (
+        "plot fit fit.nc --out fit.svg",
+        "plot valley fit.nc --compute 1e24 --out valley.html",
+        "plot compare fit.nc chinchilla.nc --out compare.png",
+    ),
+    "report": ("report", "report --data runs.csv --out mine", "report fit.nc chinchilla.nc --out mine"),
+    "compare": ("compare fit.nc chinchilla.nc", "compare fit.nc chinchilla.nc --weighting rollout", "compare progress"),
+    "rollout": (
+        "rollout coupled --data runs.csv --below 1e20",
+        "rollout progress-7 --by date --below 2019-06-30 --figure dates.svg",
+    ),
+    "calibrate": (
+        "calibrate chinchilla --data runs.csv --out ranks.nc",
+        "calibrate chinchilla --truth prior --simulations 20",
+    ),
+    "points": ("points", "points --data runs.csv --where 'lr > 1e-4' --drop-highest 5"),
+    "reconcile": ("reconcile fit.nc", "reconcile fit.nc --vocabulary 50257", "reconcile sweep"),
+    "doubling": (
+        "fit progress-7 --out progress.nc",
+        "doubling progress.nc",
+        "doubling progress.nc --compute 1e25 --year 2023",
+    ),
+    "progress-since": ("progress-since --out since", "progress-since --data scores.csv --years 2023:2026 --elpd"),
+    "horizons": ("fit horizons --out horizons.nc", "horizons horizons.nc --share 0.8 --until 2030"),
+    "trend": ("fit trend --out trend.nc", "trend trend.nc --reach 1e27 --until 2030"),
+    "ranks": ("fit scores --data scores.csv --out scores.nc", "ranks scores.nc"),
+    "forecast": (
+        "forecast fit.nc --plan parameters=7e9 --plan tokens=140e9 --out ledger",
+        "forecast scores.nc --at 2027-01 --out ledger",
+    ),
+    "score-forecast": ("score-forecast ledger/*.json --later later.csv",),
+    "train": (
+        "train sweep.toml --out sweep --dry-run",
+        "train sweep.toml --out sweep --device cuda --time-limit 3600",
+    ),
+    "train-sample": ("train-sample sweep --prompt 'Once upon a time' --tokens 20",),
+    "arithmetic": ("arithmetic sums.toml --out sums --dry-run", "arithmetic sums.toml --out sums --device cuda"),
+    "arithmetic-check": ("arithmetic-check sums", "arithmetic-check sums --offset 10 --longest 40 --every 5"),
+    "gpu-check": ("gpu-check --out check", "gpu-check --out check --minutes 5 --device cuda:1"),
+    "data": ("data", "data chinchilla_runs", "data chinchilla_runs --notes"),
+    "cache": ("cache", "cache --clear"),
+}
+
+
+class Group(TyperGroup):
+    """The command line."""
+
+    def format_commands(self, context, formatter):
+        """Write the commands by group, each with the first sentence of its help."""
+        width = max(map(len, self.commands))
+        groups = {}
+        for name, command in self.commands.items():
+            line = command.get_short_help_str(formatter.width)
+            groups.setdefault(command.rich_help_panel, []).append((f"{name:{width}}", line))
+        for group, lines in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(lines)
+
+
+class Command(TyperCommand):
+    """A command."""
+
+    def format_options(self, context, formatter):
+        """Write arguments, options, and options of a panel below its name."""
+        panels = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(context):
+            panel = "Arguments" if parameter.param_type_name == "argument" else None
+            panel = panel or getattr(parameter, "rich_help_panel", None) or "Options"
+            panels.setdefault(panel, []).append(parameter.get_help_record(context))
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, context, formatter):
+        """Write the examples."""
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  bayescaling {line}\n" for line in EXAMPLES[self.name]))
