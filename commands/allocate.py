@@ -65,7 +65,7 @@ def allocate(
     utilisation: options.Utilisation = options.USUAL,
     json: options.Json = False,
 ):
-    """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
+    """Print the best size and tokens at a budget, or for a loss.
 
     A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
     together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.

@@ -8,7 +8,7 @@ from . import options, tables
 
 
 def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False, json: options.Json = False):
-    """Show the cached results of reports and fits, from which an interrupted report resumes, or delete them."""
+    """Show or delete the cached results of reports and fits. An interrupted report resumes from them."""
     from ..datasets.wording import plural
     from ..reports.cache import store
 

@@ -27,7 +27,7 @@ def calibrate(
     *,
     fitting,
 ):
-    """Fit a law to tables simulated from it, to check that its intervals cover at their nominal rate."""
+    """Check that a law's intervals cover, on simulated tables. They are simulated from the law and fitted with it."""
     chosen, table = parsing.law_and_table(law, data, fitting, out)
     from ..inference import calibrate as calibrate_law
     from ..inference.checks.calibration import sentence

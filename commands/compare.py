@@ -33,7 +33,7 @@ def compare(
     seed: options.Seed = 1,
     json: options.Json = False,
 ):
-    """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
+    """Compare fits of the same rows by leave-one-out. The word progress fits and compares its 20 specifications."""
     if [str(path) for path in files] == ["progress"]:
         (of_paper if paper_grid else of_specifications)(seed, json)
     else:

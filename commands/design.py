@@ -45,7 +45,7 @@ def design(
     ] = None,
     json: options.Json = False,
 ):
-    """Print which runs to make next within a budget, in order of purchase."""
+    """Print which runs to make next within a budget. They are in order of purchase."""
     from ..inference import design as designed
     from ..inference import storage
     from ..plots.with_matplotlib import check_format, write

@@ -24,7 +24,7 @@ def doubling(
     ] = None,
     json: options.Json = False,
 ):
-    """Print the months in which algorithmic progress doubles effective compute.
+    """Print the months in which effective compute doubles.
 
     They apply to the sizes and dates of the evaluations, over all and by benchmark. With --compute or --year they apply
     to a budget and a year, which may lie far from every evaluation.

@@ -32,9 +32,10 @@ def fit(
     *,
     fitting,
 ):
-    """Fit a law, by default the coupled one, to a table of runs with NUTS; what was fitted before is in the cache."""
+    """Fit a law to a table, by default the coupled one. What was fitted before is in the cache."""
     chosen, table = parsing.law_and_table(law, data, fitting, out)
     # These imports take long, so they follow the checks of the table.
+    from ..inference.fitted import results_of
     from ..inference.record import origins
     from ..reports import results
     from ..reports.cache.stages import Stages
@@ -46,7 +47,7 @@ def fit(
             fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
         computed, entry = stage("checks", lambda: _judged(fitted, fitting.seed, showing))
     if out:
-        fitted.computed |= pickle.loads(computed)
+        results_of(fitted).update(pickle.loads(computed))
         fitted.save(out)
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
@@ -66,6 +67,7 @@ def _fitted(law, table, showing, settings):
 def _judged(fitted, seed, showing):
     """Check a fit and try laws that may fit better; returns what the fit computed, pickled, and its entry."""
     from ..inference.checks.wider_laws import suggestion, worth_trying
+    from ..inference.fitted import light_results
     from ..inference.progress_messages import say
     from ..reports.entries import fit_entry
 
@@ -77,7 +79,7 @@ def _judged(fitted, seed, showing):
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         entry |= {"alternatives": list(others), "suggestion": suggestion(fitted, others)}
     # What the fit computed is an object of ArviZ, whose import takes a second: a file alone needs it.
-    return pickle.dumps(fitted.light), entry
+    return pickle.dumps(light_results(fitted)), entry
 
 
 def _print(title, entry, diagnostics):

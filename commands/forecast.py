@@ -25,7 +25,7 @@ def forecast(
     seed: Annotated[int, Option(help="Of the draws of the new model or run.")] = 1,
     json: options.Json = False,
 ):
-    """Write down what a fit forecasts, with its date, law, data and a fingerprint."""
+    """Write down what a fit forecasts, with its date. The file has the law, the data and a fingerprint too."""
     from ..inference import forecasts, storage
 
     planned = parsing.values(plan, "--plan")
@@ -63,7 +63,7 @@ def score_forecast(
     *,
     reading,
 ):
-    """Score forecasts on what came: shares within intervals, CRPS and log score, and those of a straight line."""
+    """Score forecasts on what came. Shares in intervals, CRPS and log score are next to a straight line's."""
     import pandas as pd
 
     from ..datasets import KINDS

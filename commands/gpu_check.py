@@ -12,7 +12,7 @@ def gpu_check(
     minutes: Annotated[float, Option(help="Minutes after which to save and stop.")] = 9.0,
     device: options.Device = None,
 ):
-    """Check a GPU: that it gives the results that it should, how fast, and then the runs that need one.
+    """Check the results and the speed of a GPU.
 
     It resumes: repeat the command until it reports that it is finished.
     """

@@ -21,7 +21,7 @@ def horizons(
     until: Annotated[float, Option(help="Year of the probability that a time is not reached by then.")] = 2035.0,
     json: options.Json = False,
 ):
-    """Print the human time of tasks that models do, how fast it doubles, and when it reaches a day, a week, a month."""
+    """Print the human time of tasks that models do. Also its doubling time, and when it reaches a day or a month."""
     from ..inference import storage
     from ..inference.needs import of_kind
 

@@ -77,7 +77,7 @@ def plot(
     ] = None,
     json: options.Json = False,
 ):
-    """Draw a figure of fits, and print its finding and its caption."""
+    """Draw a figure of fits. Its finding and its caption are printed."""
     from ..datasets.files import check_writable
     from ..datasets.wording import unknown
     from ..plots.with_matplotlib import FORMATS, check_format, write

@@ -27,7 +27,7 @@ def points(
     *,
     reading,
 ):
-    """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
+    """Print the usual point estimates of a table. They are Huber fits, iso-FLOP parabolas and the frontier."""
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.runs_from(data, reading)

@@ -37,7 +37,7 @@ class Since(options.Fitting):
 
 @options.shares(Since)
 def progress_since(*, since):
-    """Print how fast the compute of a capability falls, by scores of models: before and after a break, and over all."""
+    """Print how fast the compute of a capability falls. It is by scores of models, before and after a break."""
     from ..inference import fit
     from ..inference.scores.compute import summary
 

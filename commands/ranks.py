@@ -12,7 +12,7 @@ def ranks(
     file: Annotated[Path, Argument(help="A fit of scores or horizons.", metavar="FILE.nc")],
     json: options.Json = False,
 ):
-    """Print ranks of models, and with how many others each may change places."""
+    """Print ranks of models, and which may change places."""
     from ..inference import storage
     from ..inference.intervals import finite
     from ..inference.scores.ranks import above, ranks

@@ -25,7 +25,7 @@ def reconcile(
     aspect_ratio: options.AspectRatio = None,
     json: options.Json = False,
 ):
-    """Print the exponents that a study like Kaplan's would have measured if a fitted law were true.
+    """Print the exponents that Kaplan's study would measure.
 
     Of the folder of a sweep, print those of the lower envelope of the curves of each scheme instead, next to table 1 of
     Pearce and Song (2024).

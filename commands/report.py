@@ -50,7 +50,7 @@ def report(
     *,
     fitting,
 ):
-    """Write an HTML report, results.json and the posteriors: on the built-in tables, a custom table, or fits."""
+    """Write an HTML report on built-in tables, a table or fits. Also results.json and the posteriors."""
     from ..reports import report as make_report
     from ..reports.pages.front import lines
 

@@ -29,7 +29,7 @@ def rollout(
     *,
     fitting,
 ):
-    """Fit a law to the rows below each cutoff, predict the others, and score the predictions."""
+    """Fit a law below a cutoff, and score what it predicts. Each cutoff has a fit and a score."""
     from ..inference import rollout as roll_out
     from ..plots.with_matplotlib import check_format
     from ..reports.drawing.rollout import draw

@@ -61,7 +61,7 @@ def train(
     *,
     sweep,
 ):
-    """Train a sweep of small language models and write their losses as a table of runs."""
+    """Train a sweep of small language models. Their losses are written as a table of runs."""
     from .. import training
 
     _run(training, file, preset, sweep)
@@ -76,7 +76,7 @@ def arithmetic(
     *,
     sweep,
 ):
-    """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
+    """Train arithmetic models, and test them by operand length. Counts of right answers are written as a table."""
     from ..training import arithmetic as training
 
     _run(training, file, preset, sweep, accuracies=training.accuracies)
@@ -97,7 +97,7 @@ def arithmetic_check(
     device: options.Device = None,
     json: options.Json = False,
 ):
-    """Test the saved models of a sweep again, at other offsets, recurrences or lengths, and write DIR/check.csv."""
+    """Test saved arithmetic models at other settings. Offsets, recurrences and lengths go to DIR/check.csv."""
     from ..datasets.files import written_whole
     from ..training.arithmetic import check_saved
 
@@ -131,7 +131,7 @@ def train_sample(
     device: options.Device = None,
     json: options.Json = False,
 ):
-    """Let the saved language models of a sweep continue a prompt."""
+    """Let the saved language models of a sweep write text."""
     from ..training import sample_text
 
     settings = {"temperature": temperature, "seed": seed, "tokeniser": tokeniser, "device": device}

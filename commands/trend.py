@@ -21,7 +21,7 @@ def trend(
     until: Annotated[float, Option(help="Year of the probability that a level is not reached by then.")] = 2035.0,
     json: options.Json = False,
 ):
-    """Print how fast dated values grow by each form of the trend, their doubling time, and when they reach a level."""
+    """Print how fast dated values grow. Also their doubling time, and when they reach a level."""
     from ..inference import storage
     from ..inference.intervals import entries
     from ..inference.needs import of_kind

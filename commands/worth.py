@@ -40,7 +40,7 @@ def worth(
     robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
     json: options.Json = False,
 ):
-    """Print the compute multiplier of each group, whether it is better, and whether to promote it."""
+    """Print what a changed recipe is worth. Each group has a compute multiplier, and advice to promote it or not."""
     from ..inference import storage
     from ..inference.decisions.worth import worth
     from ..reports import results
