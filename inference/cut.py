@@ -21,6 +21,7 @@ from ..models.draws import DRAWS
 from . import densities
 from .checks import chains
 from .checks.chains import PARETO_K_LIMIT
+from .fitted import changed_fit
 from .psis import pareto_smoothed
 from .settings import settings_of
 
@@ -40,7 +41,7 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     base = fitter.fit_at_point(table, law=law, seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
-    draws, ks, diagnoses = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
+    draws, ks, diagnoses = _imputed(fitter, base, sampled, upstream, np.random.default_rng(seed), seed, settings)
     groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
     if base.record[densities.GROUP] == densities.KEPT:
         groups[densities.GROUP], _ = densities.evaluated(draws, seed)
@@ -52,12 +53,12 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     record["diagnostics"] = chains.with_distinct(record["diagnostics"], quantities)
     record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(diagnoses)}
     record["priors"] |= fit_above.record["priors"]
-    return base.changed(groups, record)
+    return changed_fit(base, groups, record)
 
 
-def _imputed(base, sampled, upstream, rng, seed, settings):
+def _imputed(fitter, base, sampled, upstream, rng, seed, settings):
     """Return draws of a law with those of its upstream quantities, the Pareto k of imputations, refits' diagnostics."""
-    law, rows, reference = base.law, base.draws.rows, base.reference
+    law, rows, reference = base.law, base.draws.rows, base.draws.reference
     chain_count, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chain_count * draws)
     share = np.diff(np.linspace(0, chain_count * draws, count + 1).astype(int))
@@ -72,9 +73,7 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
             log_weights, k = pareto_smoothed(_log_likelihood(law, pool, rows, reference | values) - at_point)
         draws_of = pool
         if not k <= PARETO_K_LIMIT:
-            again, stats, _ = base.fitter.draws(
-                rows, law=law, settings=settings_of(settings), seed=seed, changed=values
-            )
+            again, stats, _ = fitter.draws(rows, law=law, settings=settings_of(settings), seed=seed, changed=values)
             draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
             diagnoses.append(chains.diagnose_chains(again.sampled, stats))

@@ -19,7 +19,7 @@ from . import densities
 from .adaptive import sample_enough
 from .checks import chains
 from .cut import fit_cut
-from .fit import Fit
+from .fitted import FITTER, Fit, new_fit, once, results_of
 from .progress_messages import counted, lasting, say
 from .record import record
 from .samplers.choose import choose, compiled
@@ -285,7 +285,9 @@ class Fitter:
             log_likelihood=storage,
         )
         chains.warn(law, diagnosed)
-        return Fit.of(groups, entry, fitter_of, self)
+        fit = new_fit(groups, entry)
+        results_of(fit)[FITTER] = self
+        return fit
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
         """Fit several laws, in parallel where `parallel` allows it.
@@ -383,6 +385,6 @@ def _compiled(law, rows, reference, density, sampler):
 
 
 def fitter_of(fit):
-    """Make the `Fitter` of the law and rows of a fit."""
-    reference = fit.reference if "update" in fit.record else None
-    return Fitter(fit.law, fit.rows, sampler=fit.record["sampler"], reference=reference)
+    """Return the `Fitter` of the law and rows of a fit: the one that made it, or one that is made the first time."""
+    reference = fit.draws.reference if "update" in fit.record else None
+    return once(fit, FITTER, lambda: Fitter(fit.law, fit.rows, sampler=fit.record["sampler"], reference=reference))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..models.law import Law
-    from .fit import Fit
+    from .fitted import Fit
 
 
 def check_options(seed, sampler, settings):

@@ -23,13 +23,14 @@ from ..datasets.files import written_whole
 from ..datasets.wording import listed, printable, quoted, unknown
 from ..errors import InputError
 from .comparison.scoring import crps
+from .fitted import place_of
 from .intervals import without_nonfinite
 from .needs import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .fit import Fit
+    from .fitted import Fit
 
 COUNT = 200  # quantiles are at 1/200 to 199/200
 PROBABILITIES = np.arange(1, COUNT) / COUNT
@@ -90,7 +91,9 @@ def forecast(
     """
     kind, rng = of_kind(fit).law.kind, np.random.default_rng(seed)
     if kind not in UNITS:
-        raise InputError(f"{fit.place} is a fit of {fit.law.name}; forecasts are of runs, scores, horizons and values")
+        raise InputError(
+            f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of runs, scores, horizons and values"
+        )
     if kind == "runs":
         entries, of = _loss(fit, at, benchmarks, plan, seed), {"plan": {k: float(x) for k, x in plan.items()}}
     else:
@@ -167,7 +170,9 @@ def _horizon(fit, year, benchmarks, rng):
         raise InputError("a forecast of time horizons takes no benchmarks")
     draws = fit.draws
     if draws.law.trend is None:
-        raise InputError(f"{fit.place} was fitted with trend=None, which forecasts nothing; fit with trend='linear'")
+        raise InputError(
+            f"{place_of(fit)} was fitted with trend=None, which forecasts nothing; fit with trend='linear'"
+        )
     rows = draws.rows[draws.rows["model"] == draws.rows["model"].iloc[0]].assign(model=NEW, year=year)
     new = draws.of_unseen(rows.reset_index(drop=True), rng).horizon[..., 0].ravel()
     line = straight_line(np.array(draws.reference["years"]), np.median(draws.horizon, (0, 1)), year)
@@ -188,11 +193,11 @@ def _value(fit, year, benchmarks, rng):
 def _scores(fit, year, benchmarks, rng):
     draws = fit.draws
     if draws.law.pace is None:
-        raise InputError(f"{fit.place} was fitted with pace=None, which forecasts nothing; fit with pace='linear'")
+        raise InputError(f"{place_of(fit)} was fitted with pace=None, which forecasts nothing; fit with pace='linear'")
     fitted = draws.reference["benchmarks"]
     for name in benchmarks:
         if name not in fitted:
-            raise InputError(f"{fit.place}: {unknown('benchmark', name, fitted)}")
+            raise InputError(f"{place_of(fit)}: {unknown('benchmark', name, fitted)}")
     chosen = list(benchmarks) or fitted
     rows = draws.rows.drop_duplicates("benchmark").set_index("benchmark").loc[chosen].reset_index()
     blank = {"training_compute_flop": np.nan, "family": NEW, "version": NEW}

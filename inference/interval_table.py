@@ -1,29 +1,39 @@
-"""A table of medians and 95% intervals that prints itself in the units of a reader."""
+"""A table of medians and 95% intervals that prints itself in the units of a reader, with what holds of its numbers."""
 
 import numpy as np
 import pandas as pd
 
 from .intervals import ends
+from .intervals import entries as rows_as_json
 from .printed import PrintedTable, Text
-from .words import HIGH, LOW, MIDDLE, dates, durations, months, plain, probability
+from .standing import lines, standing
+from .words import HIGH, LOW, MIDDLE, dates, durations, months, plain, probability, yearly
 
+MOST = 30  # rows that are printed
 FORMS = {
     "human time": durations,
     "days": months,
+    "months": months,
     "date": dates,
+    "rank": lambda q: plain(q, "{:.0f}"),
     "gain a year": lambda q: plain(q, "{:.3g}"),
+    "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
 }
-CHANCES = {
-    "solved": "runs with any success",
-    "p_growth": "P(growth)",
-    "p_faster": "P(faster than the first)",
-    "p_not_until": "P(not by then)",
+BESIDES = {  # other columns that are printed
+    "count": ("rows", "{:.0f}".format),
+    "solved": ("runs with any success", "{:.0%}".format),
+    "p_progress": ("P(progress)", probability),
+    "p_growth": ("P(growth)", probability),
+    "p_faster": ("P(faster than the first)", probability),
+    "p_not_until": ("P(not by then)", probability),
+    "p_best": ("P(best)", probability),
+    "similar": ("similar", "{:.0f}".format),
 }
 
 
 class IntervalTable(PrintedTable):
-    """A DataFrame of quantiles by label, which prints medians and intervals."""
+    """A DataFrame of quantiles by label, which prints medians and intervals and what holds of them."""
 
     def text(self):
         """Return what is printed; None of a part of the table."""
@@ -31,20 +41,30 @@ class IntervalTable(PrintedTable):
             return None
         form = FORMS[self.attrs["heading"]]
         rows = {}
-        for label, row in self.iterrows():
+        for label, row in self.head(MOST).iterrows():
             name = f"{label[0]}, {label[1]:.0%} of runs" if isinstance(label, tuple) else str(label)
             rows[name] = {self.attrs["heading"]: form(ends(row))}
-            rows[name] |= {text: _share(row[column], column) for column, text in CHANCES.items() if column in row}
+            rows[name] |= {
+                text: "" if np.isnan(row[column]) else written(row[column])
+                for column, (text, written) in BESIDES.items()
+                if column in row
+            }
             if "elpd_diff" in row:
                 rows[name]["elpd"] = f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"
-        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (self.attrs["note"],))
+        more = [f"{len(self) - MOST} further rows follow"] if len(self) > MOST else []
+        below = (self.attrs["note"], *more, *lines(self.attrs["standing"]))
+        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), below)
+
+    def document(self):
+        """Return what JSON holds: ``rows`` by label, and what holds of their numbers (`standing`)."""
+        if self.index.nlevels == 1:
+            rows = rows_as_json(self)
+        else:
+            rows = {str(name): rows_as_json(self.loc[name]) for name in self.index.unique(0)}
+        return {"rows": rows, "standing": self.attrs["standing"]}
 
 
-def _share(x, column):
-    return "" if np.isnan(x) else f"{x:.0%}" if column == "solved" else probability(x)
-
-
-def printed(table, heading, title, note):
+def printed(table, heading, title, note, fit, *, quoted=None, robust=True):
     """Return a DataFrame of quantiles as one that prints itself.
 
     Parameters
@@ -54,6 +74,12 @@ def printed(table, heading, title, note):
         A key of `FORMS`.
     title, note : str
         Above and below the table.
+    fit : Fit
+    quoted : hashable, optional
+        Label of the row that is quoted, whose width is graded.
+    robust : bool
+        As for `standing`.
     """
-    table.attrs = {"heading": heading, "title": title, "note": note}
+    interval = None if quoted is None else ends(table.loc[quoted])
+    table.attrs = {"heading": heading, "title": title, "note": note, "standing": standing(fit, interval, robust=robust)}
     return IntervalTable.of(table)

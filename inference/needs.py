@@ -1,6 +1,7 @@
 """Refuse what is no fit, or a fit of a law of another kind, before anything is computed from it."""
 
 from ..errors import InputError
+from .fitted import place_of
 
 NEEDED = {
     "runs": "sizes and losses of runs need a law such as chinchilla",
@@ -29,5 +30,5 @@ def of_kind(fit, kind=None):
     if law is None:
         raise InputError(f"a {type(fit).__name__} is no fit of bayescaling; pass what fit() or open() returned")
     if kind is not None and law.kind != kind:
-        raise InputError(f"{fit.place} is a fit of {law.name}; {NEEDED[kind]}")
+        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {NEEDED[kind]}")
     return fit

@@ -12,8 +12,7 @@ from ..datasets import netcdf, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from . import metadata
-from .fit import KEY, Fit
-from .fitter import fitter_of
+from .fitted import KEY, Fit, recomputed
 from .record import SCHEMA
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def open(path: str | PathLike[str]) -> Fit:
             f"version reads form {SCHEMA}: fit the table again"
         )
     metadata.check(record, metadata.FitRecord, path)
-    fit = Fit(tree, fitter_of)
+    fit = Fit(tree)
     try:
         _check_whole(fit, tree)
     except InputError as error:
@@ -68,19 +67,19 @@ def open(path: str | PathLike[str]) -> Fit:
         raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
     posterior = fit["posterior"].to_dataset()
     if single := [name for name, x in posterior.data_vars.items() if x.dtype == np.float32]:
-        quantities = fit.recomputed(posterior)
+        quantities = recomputed(fit, posterior)
         tree["posterior"] = xr.DataTree(posterior.assign({name: quantities[name] for name in single}))
-        return Fit(tree, fitter_of)
+        return Fit(tree)
     return fit
 
 
 def _check_whole(fit, tree):
     """Check that a fit has its table and all that one draw of it needs."""
-    law, table = fit.law, fit.rows
+    law, table, reference = fit.law, fit.rows, fit.record["law"]["reference"]
     if sha256(table) != fit.record["data"]["sha256"]:
         raise InputError("its table is not the one that was fitted (the SHA-256 is another); fit the table again")
     expected = json.loads(json.dumps(law.reference(law.rows(table))))
-    if _shape(fit.reference) != _shape(expected):
+    if _shape(reference) != _shape(expected):
         raise InputError("what its quantities refer to is not what its law needs; fit the table again")
     posterior, first = fit["posterior"].to_dataset(), {"chain": [0], "draw": [0]}
     if "log_likelihood" in tree.children:
@@ -92,7 +91,7 @@ def _check_whole(fit, tree):
             raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
     z = fit["unconstrained_posterior"]["z"].isel(first)
     # Of the coordinates alone: the file may hold quantities in single precision.
-    quantities = law.draws(posterior.isel(first).assign(z=z), table, fit.reference).from_real_line(z).named()
+    quantities = law.draws(posterior.isel(first).assign(z=z), table, reference).from_real_line(z).named()
     for name, values in quantities.items():
         if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
             raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 EXPONENT = "exponent_parameters"
@@ -135,7 +135,7 @@ def _quoted_draws(fit, quantity):
 
 
 def _prior_draws(fit, quantity):
-    draws = fit.law.prior_draws(np.random.default_rng(0), fit.reference, fit.rows, PRIOR_DRAWS)
+    draws = fit.law.prior_draws(np.random.default_rng(0), fit.draws.reference, fit.rows, PRIOR_DRAWS)
     return draws.named()[quantity].values
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
+from ..inference.fitted import place_of
 from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 
@@ -65,7 +66,7 @@ def plot_horizons(
     """
     level, draws = check_level(level), of_kind(fit, "horizons").draws
     if draws.law.trend is None:
-        raise InputError(f"{fit.place} was fitted with trend=None; this figure needs dates and a trend")
+        raise InputError(f"{place_of(fit)} was fitted with trend=None; this figure needs dates and a trend")
     horizons = minutes(fit, share).isel(share=0)
     rows = fit.rows
     solved = rows.groupby("model")["successes"].sum().reindex(horizons["model"].values) > 0

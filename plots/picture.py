@@ -6,8 +6,6 @@ Both backends draw a `Picture`, so that they show the same numbers.
 from __future__ import annotations
 
 import math
-import re
-import textwrap
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,7 +22,6 @@ Backend = Literal["matplotlib", "plotly"]
 COLUMNS = ("x", "y", "low", "high")
 NARROW, FEW_DECADES, MANY_DECADES = 0.65, 2.2, 8.0  # decades of a logarithmic axis, by which its ticks are chosen
 MINUTES = (1 / 60, 1 / 12, 1 / 3, 1.0, 4.0, 15.0, 60.0, 240.0, 960.0, 3600.0, 14_400.0, 60_000.0)  # ticks of times
-INTERVAL = re.compile(r"\S+ \[[^\]]*\]")
 
 
 @dataclass(frozen=True)
@@ -182,19 +179,6 @@ def _round_step(step):
     """Return the least of 1, 2 and 5 times a power of ten that is at least a step."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
-
-
-def wrapped(text, width):
-    """Return the lines of a text, none of which breaks inside an interval.
-
-    Examples
-    --------
-    >>> wrapped("the size is 2B [1B, 3B]", 15)
-    ['the size is', '2B [1B, 3B]']
-    """
-    joined = INTERVAL.sub(lambda interval: interval[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
-    lines = textwrap.wrap(joined, width, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def frame(**columns):

@@ -10,6 +10,7 @@ import xarray as xr
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
+from ..inference.fitted import place_of
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy, quantiles
 from ..inference.needs import of_kind
 from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 AT_EVALUATIONS = "evaluations"
@@ -178,7 +179,7 @@ def plot_progress(
     benchmarks = draws.rows["benchmark"].value_counts()
     benchmark = benchmarks.index[0] if benchmark is None else benchmark
     if benchmark not in benchmarks:
-        raise InputError(unknown(f"for {fit.place}, the benchmark", benchmark, list(benchmarks.index)))
+        raise InputError(unknown(f"for {place_of(fit)}, the benchmark", benchmark, list(benchmarks.index)))
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
     sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
     spent = training_compute(*sizes)

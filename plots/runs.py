@@ -11,6 +11,7 @@ from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
+from ..inference.fitted import place_of
 from ..inference.needs import of_kind
 from ..inference.words import flop, plain, size, sizes
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
@@ -53,7 +54,7 @@ def run_sizes(fit, **planned):
     rows = law.planner.rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]
     if missing:
-        raise InputError(f"{fit.place} has no column {missing[0]!r}, which this figure needs")
+        raise InputError(f"{place_of(fit)} has no column {missing[0]!r}, which this figure needs")
     return pd.DataFrame({name: rows[name] for name in ("parameters", "tokens", "loss")}).assign(
         compute=training_flop(rows)
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
+from ..inference.fitted import place_of
 from ..inference.needs import of_kind
 from ..inference.scores.capabilities import capabilities
 from ..inference.scores.compute import progress_at_fixed_compute
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 APART, ROOM = 0.045, 0.22  # shares of an axis: between two names, and left of the first model
@@ -75,7 +76,7 @@ def plot_capability(
     """
     level, rows = check_level(level), of_kind(fit, "scores").rows
     if "year" not in rows or rows["year"].isna().any():
-        raise InputError(f"{fit.place} has models without a date; this figure needs a column date")
+        raise InputError(f"{place_of(fit)} has models without a date; this figure needs a column date")
     if not (isinstance(label, int) and label >= 0):
         raise InputError(f"label must be a number of names such as 10, not {label!r}")
     draws = capabilities(fit)

@@ -1,5 +1,7 @@
 """The look that all figures share: colours, dashes and markers of fits and of published values."""
 
+import re
+import textwrap
 from typing import NamedTuple
 
 # After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
@@ -8,6 +10,7 @@ PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
 OUTER, INNER = 0.16, 0.42  # opacity of a band: of the whole interval, and of the central half
 GRID, INK, SOFT = "#eef0f3", "#1f2937", "#4b5563"
 FONTS = "Inter, Helvetica, Arial, sans-serif"
+INTERVAL = re.compile(r"\S+ \[[^\]]*\]")
 
 
 class Look(NamedTuple):
@@ -56,3 +59,16 @@ def ramp(count):
     ends = (0x8F, 0xBB, 0xE0), (0x0B, 0x2F, 0x57)
     shares = [i / max(count - 1, 1) for i in range(count)]
     return ["#" + "".join(f"{round(a + s * (b - a)):02x}" for a, b in zip(*ends, strict=True)) for s in shares]
+
+
+def wrapped(text, width):
+    """Return the lines of a text, none of which breaks inside an interval.
+
+    Examples
+    --------
+    >>> wrapped("the size is 2B [1B, 3B]", 15)
+    ['the size is', '2B [1B, 3B]']
+    """
+    joined = INTERVAL.sub(lambda interval: interval[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    lines = textwrap.wrap(joined, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

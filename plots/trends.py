@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 AHEAD = 0.5  # years of the trend after the latest date

@@ -13,6 +13,7 @@ from ..inference.checks.sensitivity import SENSITIVE, power_scalings
 from ..inference.checks.uniformity import PLACES, RANKS, shares_below
 from ..inference.checks.uniformity import band as uniform_band
 from ..inference.comparison.scoring import binomial_interval
+from ..inference.fitted import place_of
 from ..inference.needs import of_kind
 from ..inference.words import symbols
 from .picture import Axis, Layer, Picture, drawn, frame
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
@@ -186,7 +187,7 @@ def plot_sensitivity(
             raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", name, names))
     entries = power_scalings(fit, quantities, None if quantities else MOST_LEVELS)
     if not any(np.isfinite(entry["prior"]) for entry in entries.values()):
-        raise InputError(f"{fit.place} has chains that do not move; fit again with more warm-up (tune)")
+        raise InputError(f"{place_of(fit)} has chains that do not move; fit again with more warm-up (tune)")
     order = sorted(entries, key=lambda name: -entries[name]["prior"])[:MOST_ROWS]
     places = np.arange(len(order))
     layers = [

@@ -6,8 +6,7 @@ import re
 from ..datasets.files import written_whole
 from ..datasets.wording import printable, quoted
 from ..errors import InputError
-from .picture import wrapped
-from .style import FONTS, GRID, INK, SOFT
+from .style import FONTS, GRID, INK, SOFT, wrapped
 
 FORMATS = ("svg", "png", "pdf")
 WIDTH = 7.4  # inches

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .picture import wrapped
-from .style import FONTS, GRID, INK, SOFT
+from .style import FONTS, GRID, INK, SOFT, wrapped
 
 INCH = 96  # pixels
 CHARACTERS = 80  # of a line of the title

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from plotly.graph_objects import Figure
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from .picture import Backend
 
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
@@ -73,7 +73,7 @@ def plot_worth(
     """
     level = check_level(level)
     check_baseline(fit, baseline)
-    ranges = np.array([compute_range(fit, group=name) for name in fit.reference[GROUPS]])
+    ranges = np.array([compute_range(fit, group=name) for name in fit.draws.reference[GROUPS]])
     largest = np.nanmax(ranges)
     if compute is None:
         compute = np.geomspace(np.nanmin(ranges), FURTHER * largest, POINTS)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ..inference.fit import Fit
+    from ..inference.fitted import Fit
     from ..models.law import Law
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets import KINDS
-from bayescaling.inference.fit import Fit
-from bayescaling.inference.fitter import fitter_of
+from bayescaling.inference.fitted import new_fit
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import widths
@@ -293,7 +292,7 @@ def fit_of(progress_draws):
         }
         record = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
         record = json.loads(json.dumps(record | {"data": {"source": "lm_progress"}}))
-        return draws, Fit.of(groups, record, fitter_of)
+        return draws, new_fit(groups, record)
 
     return fit
 

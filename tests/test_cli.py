@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import app, main
 from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.fitted import results_of
 from bayescaling.reports.cache import store
 from bayescaling.reports.pages import PAGES
 
@@ -178,7 +179,7 @@ def test_the_same_fit_again_is_that_of_the_cache(fits, monkeypatch, tmp_path):
     assert json.loads(succeeded(*fit, "--json", "--out", "again.nc", folder=fits)) == first
     again = bs.open(fits / "again.nc")
     (fits / "again.nc").unlink()
-    assert again.computed["verdict"]["verdict"] == first["verdict"]["verdict"]
+    assert results_of(again)["verdict"]["verdict"] == first["verdict"]["verdict"]
     assert {path for path, _, _ in store.listed()} == {path for path, _, _ in results}
     other = json.loads(succeeded(*fit, "--json", "--seed", "2", folder=fits))
     assert other["elpd_loo"] != first["elpd_loo"] and len(store.listed()) == 4

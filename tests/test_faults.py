@@ -32,8 +32,7 @@ from bayescaling.datasets import KINDS, netcdf
 from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
 from bayescaling.inference.checks import calibration, chains
-from bayescaling.inference.fit import KEY, Fit
-from bayescaling.inference.fitter import fitter_of
+from bayescaling.inference.fitted import KEY, new_fit
 from bayescaling.inference.record import record, table_entry
 from bayescaling.inference.settings import Settings
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
@@ -426,7 +425,7 @@ def unsampled_fit(law, draws=8):
     fit_record = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
                   seconds={"compile": 0.0, "sample": 0.0}, log_likelihood=True,
                   diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
-    return Fit.of(groups, fit_record, fitter_of)
+    return new_fit(groups, fit_record)
 
 
 def unsampled_calibration():

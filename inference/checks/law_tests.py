@@ -18,12 +18,13 @@ import scipy.special
 from ...datasets.deferred import stats as st
 from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
-from ..comparison.importance import STORED, importance_sampling, left_out_cdf
+from ..comparison.importance import importance_sampling, left_out_cdf
 from ..densities import is_held
+from ..fitted import WEIGHTED, once, results_of
 from .uniformity import RANKS, least_tail, p_uniform
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 MISFIT = 0.01  # our choice: below it a law does not fit
@@ -233,7 +234,7 @@ def loo_pit(fit):
     """Compute the probability of an observation of at most the one made under draws that did not see it, (row,)."""
     result = importance_sampling(fit)
     if not is_held(fit):
-        return fit.computed[STORED]["pit"].values
+        return results_of(fit)[WEIGHTED]["pit"].values
     stride = -(-result.log_weights.size // MOST_VALUES)
     log_weights = result.log_weights.isel(draw=slice(None, None, stride))
-    return fit.once("loo_pit", lambda: left_out_cdf(fit.draws.thinned(stride), slice(None), log_weights))
+    return once(fit, "loo_pit", lambda: left_out_cdf(fit.draws.thinned(stride), slice(None), log_weights))

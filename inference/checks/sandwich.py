@@ -17,12 +17,13 @@ from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
+from ..fitted import once
 from .check import FITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 LEAST_CLUSTERS = 10
 MOST_DRAWS = 1000  # where units are integrated over
@@ -139,7 +140,7 @@ def _sds(fit, draws):
     if fitted.law.grouping.integrates:
         some = slice(None, None, -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS))
         fitted = fit.draws.thinned(some.step)
-    grouped = fit.once("exchangeable", fitted.exchangeable)
+    grouped = once(fit, "exchangeable", fitted.exchangeable)
     posterior_sd = draws.std(axis=(1, 2), ddof=1)
     draws = draws[..., some]
     flat = draws.reshape(len(draws), -1)

@@ -144,9 +144,10 @@ def prior_driven(fit, *, draws=4000, seed=0):
         What the law takes from upstream has no prior here.
     """
     fitted = fit.draws
-    prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
+    law = fitted.law
+    prior = flatten(law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
     rows = []
-    for name, posterior in flatten(fitted.named().drop_vars(fitted.law.upstream, errors="ignore")).items():
+    for name, posterior in flatten(fitted.named().drop_vars(law.upstream, errors="ignore")).items():
         width, prior_width = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
         rows.append(
             {

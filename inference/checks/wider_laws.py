@@ -15,6 +15,8 @@ import pandas as pd
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.weights import sum_error
+from ..fitted import TRIED, results_of
+from ..fitter import fitter_of
 from ..intervals import named
 from ..printed import Printed, Text
 from ..words import plain
@@ -23,10 +25,9 @@ from .chains import PARETO_K_LIMIT
 from .check import ALARMS, EXPONENT, FITS, verdict_sentence
 from .law_tests import BY_COLUMN
 from .sandwich import quotable
-from ..fitter import fitter_of
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 MOST_ROWS = 5000  # Of a table to which other laws are fitted automatically.
 LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standard error.
@@ -102,6 +103,7 @@ def wider_laws(
             | exponent_of(other)
         )
     best_first = sorted(entries, key=lambda entry: -_gain(entry)[0])
+    results_of(fit)[TRIED] = best_first
     return Alternatives(best_first, suggestion(fit, best_first))
 
 

@@ -26,7 +26,7 @@ from .weights import stacking, weigh
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 ROLLOUT, QUANTILES = "rollout", (0.55, 0.7, 0.85)

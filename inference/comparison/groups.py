@@ -17,7 +17,7 @@ from .importance import importance_sampling
 from .refits import Refits
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 HIGH_K_WAYS = ("refit", "none")
 

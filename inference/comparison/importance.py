@@ -18,11 +18,11 @@ from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
+from ..fitted import LOG_WEIGHTS, WEIGHTED, once
 from ..progress_messages import counted
 from ..psis import pareto_smoothed
 from .weights import sum_error
 
-STORED, WEIGHTS = "importance_sampling", "log_weights"
 MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
 EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
 PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
@@ -50,8 +50,8 @@ def importance_sampling(fit, joint=None, *, progress=False):
     if joint is not None:
         return _result(fit, *_in_one(fit, joint))
     if densities.is_held(fit):
-        return _result(fit, *fit.once(WEIGHTS, lambda: _in_one(fit)))
-    return _result(fit, fit.once(STORED, lambda: _in_parts(fit, progress)))
+        return _result(fit, *once(fit, LOG_WEIGHTS, lambda: _in_one(fit)))
+    return _result(fit, once(fit, WEIGHTED, lambda: _in_parts(fit, progress)))
 
 
 def _in_one(fit, joint=None):

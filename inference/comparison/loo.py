@@ -9,6 +9,7 @@ References
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -17,55 +18,52 @@ import numpy as np
 from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
 from ..checks.chains import PARETO_K_LIMIT
+from ..fitted import once
+from .groups import loo_by_group
 from .importance import importance_sampling, with_se
 from .moment_matching import moment_match
 from .refits import largest_k_left, resolve, unreliable
 
 if TYPE_CHECKING:
-    from arviz_stats import ELPDData
-
-    from ..fit import Fit
+    from ..fitted import Fit
 
 HIGH_K_WAYS = ("refit", "moment_matching", "none")
 
 
-def loo(
-    fit: Fit,
-    *,
-    high_k: str | None = None,
-    seed: int = 1,
-    progress: bool = False,
-    **settings: Any,
-) -> ELPDData:
-    """Estimate the expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
+def loo(fit: Fit, by: str | None = None, *, seed: int = 1, progress: bool = False, **options: Any) -> Any:
+    """Estimate the expected log predictive density by leave-one-out, or by leave-one-group-out.
 
-    What is left out is a run, an evaluation or, of a law of counts, all counts of a run.
+    Importance sampling, and refits bridged to the draws of the fit where the Pareto k is above 0.7. What is left out is
+    a run, an evaluation, a score or, of a law of counts, all counts of a run.
 
     Parameters
     ----------
     fit : Fit
-    high_k : {"refit", "moment_matching", "none"}, optional
-        What to do where the Pareto k is above 0.7. ``"refit"`` fits again without the observation and bridges the two
-        sets of draws. ``"moment_matching"`` shifts the draws [2]_ without a fit. Its errors were 0.1 to 0.4 nats a row
-        in linear regressions with k above 1. ``"none"`` does nothing. The default is ``"refit"``, but ``"none"`` for a
-        law that takes quantities from upstream and for `scores`, one refit of which takes a minute.
+    by : str, optional
+        Column whose rows of one value are left out together, such as ``"parameters"``; single units by default.
     seed : int
         Of refits.
     progress : bool
         Name what runs on standard error, with a bar for refits and for large tables.
-    **settings
-        Of refits; 4 x (500 + 500) by default.
+    **options
+        ``high_k`` is what to do where the Pareto k is above 0.7. ``"refit"`` fits again without what is left out, and
+        ``"none"`` does nothing. Of single units ``"moment_matching"`` shifts the draws [2]_ without a fit. Its errors
+        were 0.1 to 0.4 nats a row in linear regressions with k above 1. The default is ``"refit"``, but ``"none"`` of
+        single units for a law that takes quantities from upstream and for `scores`, one refit of which takes a minute.
+        ``most`` limits how many groups are refitted, those of the highest values of the column. Other options are
+        settings of refits, 4 x (500 + 500) by default.
 
     Returns
     -------
-    arviz_stats.ELPDData
-        ``elpd``, ``se``, ``p`` and, pointwise, ``elpd_i`` and ``pareto_k`` (of importance sampling, a refit or not), on
-        the scale of the fit's residuals.
+    arviz_stats.ELPDData, or DataFrame by group
+        ``elpd``, ``se``, ``p`` and, pointwise, ``elpd_i`` and ``pareto_k``, on the scale of the fit's residuals. By
+        group in order of the column's values ``elpd``, the log density of its rows together, ``pareto_k``, ``refitted``
+        and, of refits, ``elpd_se`` and ``overlap``.
 
     Raises
     ------
     InputError
-        If `high_k` is unknown.
+        If an option is unknown, the table lacks the column or a row has no value in it.
 
     Warns
     -----
@@ -77,9 +75,17 @@ def loo(
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> bool(fit.loo().elpd > 840)
-    True
+    >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
+    (True, True)
     """
+    options = {name: x for name, x in options.items() if x is not None} | {"seed": seed}
+    name = f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
+    if by is not None:
+        return once(fit, name, lambda: loo_by_group(fit, by, **options))
+    return once(fit, name, lambda: _of_units(fit, progress=progress, **options))
+
+
+def _of_units(fit, *, seed, progress, high_k=None, **settings):
     law = fit.law
     usual = "none" if law.upstream else law.grouping.high_k
     high_k = usual if high_k is None else high_k

@@ -8,6 +8,8 @@ import xarray as xr
 from ...errors import DiagnosticWarning
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
+from ..fitted import LEFT_OUT, results_of
+from ..fitter import fitter_of
 from ..progress_messages import counted
 from ..workers import mapped
 from .bridge import LEAST_OVERLAP, LeftOut
@@ -15,7 +17,6 @@ from .importance import with_se
 
 REFIT = {"draws": 500, "tune": 500}
 STUCK = 1.2  # R-hat of a refit of few draws from which on a chain is taken to have stayed in its warm-up
-STORED = "leave_one_out"
 
 
 class Refits:
@@ -31,7 +32,7 @@ class Refits:
     """
 
     def __init__(self, fit, *, seed=1, **settings):
-        self.draws, self._fitter = fit.draws, fit.fitter
+        self.draws, self._fitter = fit.draws, fitter_of(fit)
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
         self._left_out = LeftOut(self.draws)
 
@@ -173,11 +174,11 @@ def resolve(fit, result, *, seed=1, **settings):
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     if not high.size:
         return xr.Dataset({"mean": (fit.law.unit, []), "refitted": (fit.law.unit, np.zeros(0, bool))})
-    stored = fit.computed.get(STORED)
+    stored = results_of(fit).get(LEFT_OUT)
     missing = high if stored is None else high[~stored["refitted"].values[high]]
     if missing.size:
         refits = exact_loo(fit, missing, seed=seed, **settings)
-        stored = fit.computed[STORED] = refits if stored is None else xr.where(refits["refitted"], refits, stored)
+        stored = results_of(fit)[LEFT_OUT] = refits if stored is None else xr.where(refits["refitted"], refits, stored)
     refitted, lppd = stored["refitted"].values, result.p + result.elpd
     result.elpd_i.values[refitted] = stored["elpd"].values[refitted]
     result.resolved = refitted & ~(stored["overlap"].values < LEAST_OVERLAP)

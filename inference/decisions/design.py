@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 def design(

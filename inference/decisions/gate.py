@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import training_flop
 from ..comparison.rollout import rollout
+from ..fitter import fitter_of
 
 LEAST = 0.8  # share of later runs that intervals of 90% must hold
 CUTOFFS = (0.55, 0.7, 0.85)  # quantiles of compute below which runs are fitted
@@ -100,7 +101,7 @@ def through(fits, *, seed, wider, progress=False):
     first = fits[0]
     for law in () if passed or not wider else first.law.tests.wider_laws(first.rows):
         settings = {name: first.record["settings"][name] for name in SETTINGS}
-        other = first.fitter.other(law, first.rows).fit(seed=seed, progress=progress, **settings)
+        other = fitter_of(first).other(law, first.rows).fit(seed=seed, progress=progress, **settings)
         gates[law.label] = gate(other, seed=seed, progress=progress)
         if gates[law.label].passed and not np.isnan(gates[law.label].coverage):
             return [other], gates

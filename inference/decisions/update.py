@@ -22,8 +22,8 @@ from .. import densities
 from ..checks import chains
 from ..checks.chains import PARETO_K_LIMIT
 from ..cut import systematic
-from ..fit import Fit
-from ..fitter import Fitter, fitter_of
+from ..fitted import Fit, changed_fit, new_fit
+from ..fitter import Fitter
 from ..needs import of_kind
 from ..psis import pareto_smoothed
 from ..record import table_entry
@@ -88,7 +88,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     table = pd.concat([fit.rows.drop(columns=derived, errors="ignore"), runs], ignore_index=True)
     table.attrs = dict(fit.rows.attrs)
     rows = law.rows(table)
-    reference = _extended(fit.reference, law.reference(rows))
+    reference = _extended(fit.draws.reference, law.reference(rows))
     if reference is None or law.upstream:
         return _sampled(fit, rows, None, None, len(runs), seed, progress)
     draws = law.draws(fit["posterior"].to_dataset().assign(z=fit["unconstrained_posterior"]["z"]), rows, reference)
@@ -128,7 +128,7 @@ def _sampled(fit, rows, reference, k, count, seed, progress):
     settings = {name: fit.record["settings"][name] for name in SETTINGS}
     fitter = Fitter(fit.law, rows, sampler=fit.record["sampler"], reference=reference)
     later = fitter.fit(seed=seed, progress=progress, **settings)
-    return later.changed({}, later.record | {"update": _entry("nuts", count, k)})
+    return changed_fit(later, {}, later.record | {"update": _entry("nuts", count, k)})
 
 
 def _entry(method, count, k):
@@ -173,4 +173,4 @@ def _resampled(fit, draws, picks, effective, k, count, seed, seconds):
     diagnosed = chains.with_distinct(record["diagnostics"], named[list(law.prior_of)])
     worth = {name: min(diagnosed[name], effective) for name in ("ess_bulk_min", "ess_tail_min")}
     record["diagnostics"] = diagnosed | worth | {"effective_draws": float(effective)}
-    return Fit.of(groups, record, fitter_of)
+    return new_fit(groups, record)

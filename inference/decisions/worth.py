@@ -15,6 +15,7 @@ from ...models.loss.grouping import GROUP, GROUPS
 from ..checks.sandwich import quotable_places
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
 from ..estimands.beyond import alike, check_beyond, drift_of
+from ..fitted import place_of, table_named
 from ..needs import of_kind
 from .curves import Curve, crossing
 from .next_run import decided, pairing
@@ -24,7 +25,7 @@ from .worth_result import Worth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 POINTS, FURTHER = 61, 1e3  # budgets among which the order may turn, and how far above the largest
 SURE = 0.95  # probability from which a direction is claimed
@@ -143,7 +144,7 @@ def worth(
         result["gpu_hours"], result["money"] = costs.hours(result["saved"]), costs.money(result["saved"])
     result.attrs |= {
         "law": law.label,
-        "table": first.table_named,
+        "table": table_named(first),
         "baseline": str(baseline),
         "by": law.grouping.by,
         "robust": robust,
@@ -164,9 +165,10 @@ def check_baseline(fit, baseline):
     law = of_kind(fit, "runs").law
     if law.grouping.by is None:
         raise InputError(
-            f"{fit.place} is a fit of {law.label}, which has no groups to compare; fit a Grouped law (--group COLUMN)"
+            f"{place_of(fit)} is a fit of {law.label}, which has no groups to compare; fit a Grouped law "
+            "(--group COLUMN)"
         )
-    names = fit.reference[GROUPS]
+    names = fit.draws.reference[GROUPS]
     if str(baseline) not in names:
         raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouping.by!r}: {listed(names)}")
 
@@ -225,7 +227,7 @@ def multipliers(
 
 def _range(fit, budgets, planned):
     """Return the default range in which the order may turn."""
-    ranges = [compute_range(fit, group=name, **planned) for name in fit.reference[GROUPS]]
+    ranges = [compute_range(fit, group=name, **planned) for name in fit.draws.reference[GROUPS]]
     least, greatest = np.nanmin(ranges), np.nanmax(ranges)
     return np.array([min(least, budgets.min()), FURTHER * max(greatest, budgets.max())])
 

@@ -13,6 +13,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
+from ..fitted import table_named
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
@@ -21,7 +22,7 @@ from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drif
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
@@ -161,7 +162,7 @@ def allocate(
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
-    result.attrs |= {"law": law.label, "table": fit.table_named, "robust": robust, "beyond": beyond}
+    result.attrs |= {"law": law.label, "table": table_named(fit), "robust": robust, "beyond": beyond}
     for key in result.data_vars:
         result[key].attrs["units"] = in_unit_of_loss(_unit(key), fit.rows)
     for key, unit in (("compute", "FLOP"), ("target", unit_of_loss(fit.rows)), ("demand", "tokens")):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 def predict(

@@ -8,12 +8,14 @@ import numpy as np
 
 from ...datasets.wording import quoted
 from ...errors import InputError
+from ..fitted import changed_fit
+from ..fitter import fitter_of
 from ..needs import of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 def predict_group(
@@ -81,8 +83,8 @@ def predict_group(
     seed = record["seed"] if seed is None else seed
     if runs is not None:
         rows = law.regrouped(fit.rows, runs, name)
-        return fit.fitter.other(law, rows).fit(seed=seed, **settings)
+        return fitter_of(fit).other(law, rows).fit(seed=seed, **settings)
     draws = law.with_group(fit.draws, name, np.random.default_rng(seed), typical=typical)
     groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
     law = record["law"] | {"reference": draws.reference}
-    return fit.changed(groups, record | {"law": law})
+    return changed_fit(fit, groups, record | {"law": law})

@@ -18,7 +18,7 @@ from .quoted_allocation import drift_errors
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 def quoted_loss(

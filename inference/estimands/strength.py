@@ -1,4 +1,4 @@
-"""Grade how strong an answer is: one rule, of six facts, the grade the worst of them.
+"""Grade how strong an answer is: one rule, of seven facts, the grade the worst of them.
 
     ============= ========================================== ==================== ==================== =================
     fact          what it is                                 strong               fair                 weak
@@ -10,21 +10,28 @@
                   interval
     sensitivity   largest over smallest median of the stated at most 1.25         at most 2            larger
                   alternatives and the answer
-    extrapolation decades of compute outside the data        0                    at most 1            more
+    extrapolation decades of compute, or of the one size,    0                    at most 1            more
+                  outside the data
     direction     least probability of a claimed direction   at least 0.975       at least 0.9         less
                   over the stated alternatives
+    share         lower end of the 95% interval of a share   at least 0.75        at least 0.4         less, or interval
+                  of cases, such as runs that lie within                                               below the nominal
+                  their intervals                                                                      share
     ============= ========================================== ==================== ==================== =================
 
-The limits are our choice, made before the answers were graded. A fact that an answer does not have is left out.
+The limits are our choice, made before the answers were graded; those of a share were chosen later. A fact that an
+answer does not have is left out.
 """
 
 from typing import NamedTuple
 
 from ..checks.check import FITS, NOT, OFF
+from ..comparison.scoring import binomial_interval
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 GRADES = (STRONG, FAIR, WEAK)
 WIDTH, SENSITIVITY, EXTRAPOLATION, DIRECTION = (1.5, 3.0), (1.25, 2.0), (0.0, 1.0), (0.975, 0.9)
+SHARE = (0.75, 0.4)
 
 
 class Facts(NamedTuple):
@@ -45,9 +52,11 @@ class Facts(NamedTuple):
     sensitivity : float, optional
         Largest over smallest median of the stated alternatives and the answer.
     decades : float, optional
-        Decades of compute outside the data, either way.
+        Decades of compute, or of the one size, outside the data, either way.
     direction : tuple of float, optional
         Least and largest probability of the claimed direction over the stated alternatives.
+    share : tuple of (int, int, float), optional
+        Cases in which the claim holds, all cases, and the share that is nominal.
     """
 
     chains: bool
@@ -58,6 +67,13 @@ class Facts(NamedTuple):
     sensitivity: float | None = None
     decades: float | None = None
     direction: tuple | None = None
+    share: tuple | None = None
+
+
+def width(q):
+    """Return the ratio of the ends of an interval; infinite where it has no finite positive ends."""
+    low, high = q["q2.5"], q["q97.5"]
+    return high / low if low is not None and high is not None and low > 0 else float("inf")
 
 
 def grades(facts):
@@ -81,6 +97,8 @@ def grades(facts):
             graded[name] = STRONG if value <= strong else FAIR if value <= fair else WEAK
     if facts.direction is not None:
         graded["direction"] = grade_of_direction(facts.direction[0])
+    if facts.share is not None:
+        graded["share"] = grade_of_share(*facts.share)
     return graded
 
 
@@ -94,6 +112,19 @@ def grade_of_direction(probability):
     """
     strong, fair = DIRECTION
     return STRONG if probability >= strong else FAIR if probability >= fair else WEAK
+
+
+def grade_of_share(hits, count, nominal):
+    """Grade a share of cases by the 95% interval that their number leaves.
+
+    Examples
+    --------
+    >>> grade_of_share(7, 9, 0.9), grade_of_share(57, 62, 0.9), grade_of_share(0, 0, 0.9)
+    ('fair', 'strong', 'weak')
+    """
+    low, high = binomial_interval(hits, count)
+    strong, fair = SHARE
+    return WEAK if low < fair or high < nominal else STRONG if low >= strong else FAIR
 
 
 def strength(facts):
@@ -118,11 +149,16 @@ def reasons(facts):
     if facts.sensitivity is not None:
         words["sensitivity"] = f"alternatives differ by a factor of {facts.sensitivity:.2g}"
     if facts.decades is not None:
-        side = "above the largest run" if facts.decades > 0 else "below the smallest run"
+        side = "above the largest fitted run" if facts.decades > 0 else "below the smallest run"
         words["extrapolation"] = f"it lies {times_outside(facts.decades)} {side}"
     if facts.direction is not None:
         least = facts.direction[0]
         words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
+    if facts.share is not None:
+        hits, count, _ = facts.share
+        low, high = binomial_interval(hits, count)
+        leaves = f"{hits} of {count} leaves a share of {low:.0%} to {high:.0%}"
+        words["share"] = leaves if count else "nothing to compare"
     graded = grades(facts)
     return [words[name] for grade in (WEAK, FAIR) for name, value in graded.items() if value == grade]
 

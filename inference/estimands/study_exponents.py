@@ -33,7 +33,7 @@ from ..printed import Printed, Text
 from ..words import plain, size
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 BASES = ("nonembedding", "total")
 NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}

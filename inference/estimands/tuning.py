@@ -12,13 +12,14 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.tuned import rungs as rungs_of
 from ..checks.sandwich import quotable_places
+from ..fitted import place_of, table_named
 from ..intervals import QUANTILES, quantiles
 from ..needs import of_kind
 from ..printed import PrintedTable, Text
 from ..words import HIGH, LOW, MIDDLE, plain, size
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 LEAST = 0.005  # our choice: a run that lost half a percent of its loss lost more than most changes are worth
 SURE = 0.95
@@ -76,9 +77,9 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     law, rows = of_kind(fit, "runs").law, fit.rows
     settings = law.settings
     if not settings:
-        raise InputError(f"{fit.place} is a fit of {law.name}, which knows no learning rate; fit learning-rate")
+        raise InputError(f"{place_of(fit)} is a fit of {law.name}, which knows no learning rate; fit learning-rate")
     if law.grouping.by:
-        raise InputError(f"{fit.place} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
+        raise InputError(f"{place_of(fit)} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
     if not (isinstance(least, (int, float)) and least > 0):
         raise InputError(f"least must be a positive share of the loss, not {least!r}")
     rungs = [group for _, group in rows.groupby(rungs_of(rows).to_numpy())]
@@ -100,7 +101,7 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     table |= _ends("lost", quoted["lost"])
     table["undertuned", ""] = (quoted["lost"] > least).mean(DRAWS).values >= SURE
     result = pd.DataFrame(table).sort_values([("parameters", ""), ("tokens", "")], ignore_index=True)
-    result.attrs = {"title": f"Rungs of the sweep ({law.label}, {fit.table_named})", "least": least}
+    result.attrs = {"title": f"Rungs of the sweep ({law.label}, {table_named(fit)})", "least": least}
     return Tuning.of(result)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import ArrayLike
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)
@@ -153,4 +153,5 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     table = pd.DataFrame.from_dict(records, orient="index")
     table.index = pd.MultiIndex.from_tuples(table.index, names=["model", "share"])
     note = "Medians and 95% intervals. A model without any success has no horizon, only an upper bound."
-    return printed(table, "human time", f"Human time of the {tasks} task that a model does in a share of runs", note)
+    title = f"Human time of the {tasks} task that a model does in a share of runs"
+    return printed(table, "human time", title, note, fit)

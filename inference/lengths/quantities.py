@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 SEEDS = ("typical", "new", "runs")
 SHARES = (0.5, 0.95)

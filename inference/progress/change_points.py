@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...models import Progress
-    from ..fit import Fit
+    from ..fitted import Fit
     from ..fitter import Fitter
 
 # Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.

@@ -12,15 +12,16 @@ from ..comparison.compare import check_comparable
 from ..comparison.differences import differences, p_worse, sentence
 from ..comparison.groups import loo_by_group
 from ..comparison.importance import importance_sampling
-from ..comparison.refits import STORED, largest_k_left, resolve, unreliable
+from ..comparison.refits import largest_k_left, resolve, unreliable
 from ..comparison.weights import pseudo_bma, stacking, sum_error
+from ..fitted import LEFT_OUT, results_of
 from ..progress_messages import counted
 from ..workers import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
 
@@ -137,7 +138,7 @@ def score_progress(fits, *, papers=True, seed=1, progress=False):
     entries, rowwise, paperwise = {}, {}, {}
     for k, result in zip(fits, counted(results, "leave-one-out", progress, total=len(fits)), strict=True):
         entries[k], rowwise[k], paperwise[k], computed = result
-        fits[k].computed |= computed
+        results_of(fits[k]).update(computed)
     table = pd.DataFrame.from_dict(entries, orient="index")
     return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
 
@@ -170,7 +171,7 @@ def _scored(shared, fit):
         }
     diagnosed = fit.record["diagnostics"]
     entry |= {name: diagnosed[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
-    return entry, rowwise, paperwise, {STORED: fit.computed[STORED]} if STORED in fit.computed else {}
+    return entry, rowwise, paperwise, {LEFT_OUT: results_of(fit)[LEFT_OUT]} if LEFT_OUT in results_of(fit) else {}
 
 
 def _errors(observed, predicted):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 
 def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:

@@ -20,18 +20,19 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
-from ..intervals import finite, named
+from ..interval_table import IntervalTable, printed
+from ..intervals import named
 from ..needs import of_kind
-from ..printed import PrintedTable, Text
-from ..words import HIGH, LOW, MIDDLE, flop, months, probability
+from ..words import flop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 COMPUTE, YEAR = 1e25, 2023.0
-PROBABILITIES = (0.025, 0.5, 0.975)
+NOTE = "Medians and 95% intervals; never: no progress."
+PROBABILITIES: tuple[float, ...] = (0.025, 0.5, 0.975)
 SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
 
 
@@ -252,7 +253,7 @@ def doubling_times(
     compute: float = COMPUTE,
     year: float = YEAR,
     probabilities: Sequence[float] = PROBABILITIES,
-) -> DoublingTimes:
+) -> IntervalTable:
     """Compute the doubling time of effective compute, in closed form and by optimal scaling.
 
     Parameters
@@ -265,7 +266,7 @@ def doubling_times(
 
     Returns
     -------
-    DoublingTimes
+    IntervalTable
         A DataFrame, which prints a short table.
         One row a label. ``p_progress`` is the probability that the rate is positive. Quantiles ``q2.5`` ... are of the
         doubling time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
@@ -299,25 +300,5 @@ def doubling_times(
         )
     table = pd.DataFrame(rows).set_index("label")
     where = f"from {flop(compute)} in {year:g}, along compute-optimal sizes"
-    table.attrs = {"title": f"Doubling time of effective compute in months, {fit.law.label}, {where}"}
-    return DoublingTimes.of(table)
-
-
-class DoublingTimes(PrintedTable):
-    """A DataFrame of doubling times, which prints what they are of with medians and intervals."""
-
-    def text(self):
-        """Return what is printed; None of a part of the table."""
-        ends = [name for name in self.columns if name.startswith("q")]
-        if "title" not in self.attrs or len(ends) != 3 or "p_progress" not in self:
-            return None
-        rows = {
-            name: {
-                "months": months(dict(zip((LOW, MIDDLE, HIGH), (finite(row[end]) for end in ends), strict=True))),
-                "probability of progress": probability(row["p_progress"]),
-            }
-            for name, row in self.iterrows()
-        }
-        probabilities = " and ".join(end.removeprefix("q") + "%" for end in (ends[0], ends[2]))
-        below = f"Median, and quantiles of {probabilities}; never: no progress."
-        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (below,))
+    title = f"Doubling time of effective compute in months, {fit.law.label}, {where}"
+    return printed(table, "months", title, NOTE, fit, robust=False)

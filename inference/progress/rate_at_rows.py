@@ -16,13 +16,16 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
+from ..checks.sandwich import quotable
+from ..interval_table import IntervalTable, printed
 from ..needs import of_kind
-from .rate_at_optimum import PROBABILITIES, DoublingTimes, linear, rate_summary
+from ..words import LOW, MIDDLE
+from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 SPLIT_YEAR = 2019.0
 
@@ -112,17 +115,21 @@ def _gain(fall, slope, rows=None):
 
 
 def gains_by_group(fit):
-    """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019."""
+    """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019.
+
+    They are as wide as they are quoted, see `quotable`.
+    """
     draws = of_kind(fit, "evaluations").draws
     slopes, table = row_slopes(draws), draws.rows
     late = (table["year"] >= SPLIT_YEAR).to_numpy()
     groups = {"all": np.ones(len(table), bool)}
     groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
     groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
-    return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
+    gains = {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
+    return {name: gain.assign_attrs(gains[name].attrs) for name, gain in quotable(fit, gains).items()}
 
 
-def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> DoublingTimes:
+def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> IntervalTable:
     """Compute the doubling time of the gain at the sizes of the evaluations: all rows, by benchmark and by date.
 
     Parameters
@@ -133,7 +140,7 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> D
 
     Returns
     -------
-    DoublingTimes
+    IntervalTable
         A DataFrame, which prints a short table.
         Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``. The columns are ``count``,
         ``p_progress`` (probability that the rate is positive) and quantiles of the doubling time in months (infinite
@@ -148,8 +155,7 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> D
     """
     table = times_of(gains_by_group(fit), probabilities)
     title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
-    table.attrs = {"title": title}
-    return DoublingTimes.of(table)
+    return printed(table, "months", title, NOTE, fit, quoted="all" if MIDDLE in table and LOW in table else None)
 
 
 def times_of(gains, probabilities=(0.025, 0.5, 0.975)):

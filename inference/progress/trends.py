@@ -16,6 +16,8 @@ from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
 from ..checks.sandwich import quotable_places
 from ..comparison.differences import differences, is_apart
+from ..fitted import once, place_of
+from ..fitter import fitter_of
 from ..horizons.quantities import TASKS, margins
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, named, quantiles
@@ -24,7 +26,7 @@ from ..needs import NEEDED, of_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 DAYS = 365.25
 WORK = {"a working day": 480.0, "a week of work": 2400.0, "a month of work": 10_020.0}  # 8, 40 and 167 hours
@@ -71,7 +73,7 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bo
     law = _with_trend(fit).law
     if law.linear_unit is not None:
         raise InputError(
-            f"{fit.place} has values on a linear scale, which do not double; use yearly_gain, or fit with "
+            f"{place_of(fit)} has values on a linear scale, which do not double; use yearly_gain, or fit with "
             'value_unit="log"'
         )
 
@@ -81,7 +83,8 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bo
     table = _by_period(fit, years, lambda rate: days(-rate if halving else rate))
     change, growth = ("halve", "fall") if halving else ("double", "growth")
     note = f"Medians and 95% intervals; never: no {growth}."
-    return printed(table, "days", f"Days in which {IN_WORDS[law.kind]} {change}, trend {law.trend}", note)
+    title = f"Days in which {IN_WORDS[law.kind]} {change}, trend {law.trend}"
+    return printed(table, "days", title, note, fit, quoted=table.index[-1])
 
 
 def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable:
@@ -118,7 +121,7 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
     table = _by_period(fit, years, np.exp if law.linear_unit is None else lambda rate: law.linear_unit * rate)
     what = "Factor by which" if law.linear_unit is None else "Units by which"
     title = f"{what} {IN_WORDS[law.kind]} grow a year, trend {law.trend}"
-    return printed(table, "gain a year", title, "Medians and 95% intervals.")
+    return printed(table, "gain a year", title, "Medians and 95% intervals.", fit)
 
 
 def changes(fit, years=None):
@@ -166,7 +169,7 @@ def by_form(fit: Fit) -> IntervalTable:
     >>> bs.progress.by_form(bs.fit("trend", recent, seed=1)).index[0]
     'break'
     """
-    return of_kind(fit, "values").once("forms of the trend", lambda: _by_form(fit))
+    return once(of_kind(fit, "values"), "forms of the trend", lambda: _by_form(fit))
 
 
 def _by_form(fit):
@@ -177,7 +180,7 @@ def _by_form(fit):
         for trend in (name for name in OF_TRENDS if name not in fits):
             other = replace(law, trend=trend, priors={})
             priors = {name: prior for name, prior in law.priors.items() if name in other.prior_of}
-            fits[trend] = fit.fitter.other(replace(other, priors=priors)).fit(seed=fit.record["seed"])
+            fits[trend] = fitter_of(fit).other(replace(other, priors=priors)).fit(seed=fit.record["seed"])
         elpd = pd.DataFrame({name: one.loo().elpd_i.values for name, one in fits.items()})
     compared = differences(elpd).sort_values("elpd_diff", ascending=False)
     table = pd.DataFrame({name: yearly_gain(fits[name], [last]).iloc[0] for name in compared.index}).T
@@ -187,7 +190,7 @@ def _by_form(fit):
     what = "Factor" if law.linear_unit is None else "Units"
     title = f"{what} a year at the latest date, by form of the trend"
     note = "Medians and 95% intervals; elpd of rows left out, less that of the best form, in nats."
-    return printed(table.rename_axis("form"), "gain a year", title, note)
+    return printed(table.rename_axis("form"), "gain a year", title, note, fit)
 
 
 def _by_period(fit, years, quantity):
@@ -255,7 +258,9 @@ def dates_reached(
         if tasks not in TASKS:
             raise InputError(unknown("tasks", tasks, TASKS))
     if not levels:
-        raise InputError(f"{fit.place} is a fit of values; name the levels to reach, such as {{'a thousand': 1000.0}}")
+        raise InputError(
+            f"{place_of(fit)} is a fit of values; name the levels to reach, such as {{'a thousand': 1000.0}}"
+        )
     log = draws.law.linear_unit is None
     for name, level in levels.items():
         if not (np.isfinite(level) and (level > 0 or not log)):
@@ -276,7 +281,7 @@ def dates_reached(
     if of_horizons:
         title = f"When the mean horizon, of {share:.0%} of the runs of a {tasks} task, reaches a human time"
     note = f"Medians and 95% intervals under the trend {draws.law.trend}; then: {until:g}."
-    return printed(table, "date", title, note)
+    return printed(table, "date", title, note, fit)
 
 
 def _first_crossing(years, means, level):
@@ -318,7 +323,7 @@ def _levels(fit, years):
 def _with_trend(fit):
     law = of_kind(fit).law
     if law.kind not in IN_WORDS:
-        raise InputError(f"{fit.place} is a fit of {law.name}; {NEEDED['horizons']}, {NEEDED['values']}")
+        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {NEEDED['horizons']}, {NEEDED['values']}")
     if law.trend is None:
-        raise InputError(f"{fit.place} was fitted with trend=None, which has no rate; fit with trend='linear'")
+        raise InputError(f"{place_of(fit)} was fitted with trend=None, which has no rate; fit with trend='linear'")
     return fit.draws

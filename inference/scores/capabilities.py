@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 LEVELS = (0.5, 0.9)
 

@@ -13,13 +13,14 @@ from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
+from ..fitted import place_of
 from ..intervals import named
 from ..needs import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..fit import Fit
+    from ..fitted import Fit
 
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
 CLUSTERS = ("model", "family")
@@ -69,7 +70,7 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     draws: Any = of_kind(fit, "scores").draws
     if draws.law.pace is None:
         raise InputError(
-            f"{fit.place} is a fit of scores without progress; fit the law with pace='linear' or pace='break'"
+            f"{place_of(fit)} is a fit of scores without progress; fit the law with pace='linear' or pace='break'"
         )
     if at is not None and not (len(at) and np.isfinite(np.asarray(at, float)).all()):
         raise InputError(f"at must be years such as (2023.5, 2025.5), not {shown(at)}")

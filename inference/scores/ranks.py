@@ -9,43 +9,22 @@ import pandas as pd
 import xarray as xr
 
 from ...errors import InputError
+from ..fitted import place_of
+from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
 from ..needs import of_kind
-from ..printed import PrintedTable, Text
-from ..words import HIGH, LOW, MIDDLE, probability
 
 if TYPE_CHECKING:
-    from ..fit import Fit
+    from ..fitted import Fit
 
 BY = {"scores": "capability", "horizons": "horizon"}
 IN_WORDS = {"scores": "capability", "horizons": "time horizon"}
 PROBABILITIES = (0.025, 0.5, 0.975)
 ALIKE = 0.95  # probability from which one of two models is called the better one
-SHOWN = 20  # models that are printed
-
-
-class Ranks(PrintedTable):
-    """A DataFrame of ranks by model, which prints the first ones."""
-
-    def text(self):
-        """Return what is printed; None of a part of the table."""
-        if not {LOW, MIDDLE, HIGH, "p_best", "similar"} <= set(self):
-            return None
-        first = self.head(SHOWN)
-        rows = {
-            model: {
-                "rank": f"{row[MIDDLE]:.0f} [{row[LOW]:.0f}, {row[HIGH]:.0f}]",
-                "P(best)": probability(row["p_best"]),
-                "similar": f"{row['similar']:.0f}",
-            }
-            for model, row in first.iterrows()
-        }
-        note = (
-            "Medians and 95% intervals. Similar counts the other models that are neither better nor worse with a "
-            f"probability of {ALIKE:.0%}."
-        )
-        more = (f"{len(self) - SHOWN} further models follow.",) if len(self) > SHOWN else ()
-        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (note, *more))
+NOTE = (
+    "Medians and 95% intervals. Similar counts the other models that are neither better nor worse with a probability "
+    f"of {ALIKE:.0%}."
+)
 
 
 def above(fit: Fit) -> xr.DataArray:
@@ -85,7 +64,7 @@ def above(fit: Fit) -> xr.DataArray:
     return xr.DataArray(p, dims=("model", "other"), coords=coords, name="p")
 
 
-def ranks(fit: Fit) -> Ranks:
+def ranks(fit: Fit) -> IntervalTable:
     """Summarise ranks of models, the best first.
 
     Parameters
@@ -95,7 +74,7 @@ def ranks(fit: Fit) -> Ranks:
 
     Returns
     -------
-    Ranks
+    IntervalTable
         A DataFrame, which prints a short table. By model: quantiles ``q2.5``, ``q50``, ``q97.5`` of its rank, 1 of the
         best. ``p_best`` is the probability that it is the best, and ``p_above_next`` that it is better than
         the next of the table. ``similar`` counts the other models that are neither better nor worse with a
@@ -129,13 +108,14 @@ def ranks(fit: Fit) -> Ranks:
             "similar": int(((better[i] > 1 - ALIKE) & (better[i] < ALIKE)).sum()),
         }
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("model")
-    table.attrs = {"title": f"Ranks of {len(models)} models by {IN_WORDS[fit.law.kind]}"}
-    return Ranks.of(table)
+    return printed(table, "rank", f"Ranks of {len(models)} models by {IN_WORDS[fit.law.kind]}", NOTE, fit)
 
 
 def _values(fit):
     """Return what models are ranked by, dims (chain, draw, model)."""
     of_kind(fit)
     if fit.law.kind not in BY:
-        raise InputError(f"{fit.place} is a fit of {fit.law.name}; ranks need a fit of the law 'scores' or 'horizons'")
+        raise InputError(
+            f"{place_of(fit)} is a fit of {fit.law.name}; ranks need a fit of the law 'scores' or 'horizons'"
+        )
     return fit.draws.named()[BY[fit.law.kind]]

@@ -9,6 +9,7 @@ import time
 import warnings
 
 from ...errors import DiagnosticWarning
+from ...inference.fitted import light_results, results_of
 from ...inference.progress_messages import lasting
 from . import store
 
@@ -97,7 +98,7 @@ class Stages:
                 entry = self._cached(key)
             entry = entry or _made(key, name, make, fits)
         for fit, computed in zip(fits.values(), entry["computed"], strict=True):
-            fit.computed |= computed
+            results_of(fit).update(computed)
         self.seconds[name] = entry["seconds"]
         self.warned += entry["warned"]
         warn_again(entry["warned"], 4)
@@ -173,7 +174,7 @@ def _made(key, name, make, fits):
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     entry = {"result": result, "seconds": seconds, "warned": warned}
-    entry["computed"] = [fit.light for fit in fits.values()]
+    entry["computed"] = [light_results(fit) for fit in fits.values()]
     store.put(key, entry)
     store.learn(name, seconds)
     return entry

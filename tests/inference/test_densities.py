@@ -9,6 +9,7 @@ from bayescaling.inference import densities
 from bayescaling.inference.checks import law_tests, sandwich
 from bayescaling.inference.comparison import importance, weights
 from bayescaling.inference.comparison.importance import importance_sampling
+from bayescaling.inference.fitted import changed_fit
 from bayescaling.models.loss import draws as loss_draws
 from bayescaling.reports.entries import fit_entry
 
@@ -68,7 +69,7 @@ def test_what_was_found_by_blocks_is_kept_and_saved(fits, small_blocks, tmp_path
     assert opened.loo().elpd == elpd
     assert table["elpd_diff"].abs().max() < 1e-8
     groups = {"importance_sampling": opened["importance_sampling"].to_dataset().isel(run=slice(9))}
-    opened.changed(groups, opened.record).save(tmp_path / "short.nc")
+    changed_fit(opened, groups, opened.record).save(tmp_path / "short.nc")
     with pytest.raises(bs.InputError, match=r'short\.nc: its group "importance_sampling" is not of the rows'):
         bs.open(tmp_path / "short.nc")
 
@@ -152,7 +153,7 @@ def test_some_draws_sum_up_a_large_table_and_all_draws_the_rows_that_need_a_tail
     monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
     monkeypatch.setattr(densities, "ENOUGH", 250)
     monkeypatch.setattr(importance, "MANY", 0)
-    whole, lacking = having.changed({}, having.record), lacking.changed({}, lacking.record)
+    whole, lacking = changed_fit(having, {}, having.record), changed_fit(lacking, {}, lacking.record)
     assert densities.selection(whole) == slice(None, None, 1)  # its densities are at hand
     assert densities.selection(lacking) == slice(None, None, 4)
     one, other = importance_sampling(lacking), importance_sampling(whole)

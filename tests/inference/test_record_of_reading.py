@@ -3,8 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets import KINDS
-from bayescaling.inference.fit import Fit
-from bayescaling.inference.fitter import fitter_of
+from bayescaling.inference.fitted import new_fit
 from bayescaling.inference.record import table_entry
 
 SIZES = np.geomspace(1e7, 1e10, 20)
@@ -25,7 +24,7 @@ def test_what_reading_changed_stands_in_the_record_and_comes_back_with_the_table
     ]
     law = bs.laws.Chinchilla()
     groups = {"constant_data": KINDS["runs"].to_dataset(table)}
-    fit = Fit.of(groups, {"law": {"name": law.name, "options": law.options}, "data": entry}, fitter_of)
+    fit = new_fit(groups, {"law": {"name": law.name, "options": law.options}, "data": entry})
     rows = fit.rows
     pd.testing.assert_frame_equal(rows, table)
     assert rows.attrs == table.attrs

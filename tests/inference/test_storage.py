@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import netcdf, sha256
+from bayescaling.inference.fitted import changed_fit
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_densities_are_evaluated_again_unless_the_file_is_to_have_them(fit_defau
 
 
 def test_saving_replaces_a_fit_and_leaves_nothing_else(fit_default, fit_normal, stored):
-    unchecked = fit_normal.changed({}, fit_normal.record)
+    unchecked = changed_fit(fit_normal, {}, fit_normal.record)
     unchecked.save(stored)
     assert bs.open(stored).tree.identical(unchecked.tree)
     assert [p.name for p in stored.parent.iterdir()] == ["fit.nc"]
@@ -95,7 +96,7 @@ def test_saving_replaces_a_fit_and_leaves_nothing_else(fit_default, fit_normal, 
 def test_a_failure_while_writing_leaves_the_old_file(fit_default, stored):
     before = stored.read_bytes()
     unwritable = xr.Dataset({"x": ("i", np.array([object(), object()]))})
-    spoilt = fit_default.changed({"spoilt": unwritable}, fit_default.record)
+    spoilt = changed_fit(fit_default, {"spoilt": unwritable}, fit_default.record)
     with pytest.raises((TypeError, ValueError)):
         spoilt.save(stored)
     assert stored.read_bytes() == before
@@ -146,7 +147,7 @@ def test_a_fit_stored_by_an_earlier_version_opens_and_means_the_same(runs):
 
 def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stored):
     record = fit_default.record
-    fit_default.changed({}, record | {"schema": record["schema"] - 1}).save(stored)
+    changed_fit(fit_default, {}, record | {"schema": record["schema"] - 1}).save(stored)
     message = refusal(bs.open, stored)
     assert message.startswith(f"{stored}: a fit stored in form {record['schema'] - 1}, by version {bs.__version__}")
     assert message.endswith("fit the table again") and "\n" not in message

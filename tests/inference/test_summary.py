@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from bayescaling.inference.fitted import changed_fit
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,6 @@ def test_text_and_html_say_the_same(summary):
 
 def test_nothing_is_quoted_of_chains_that_did_not_converge(fit_default):
     record = fit_default.diagnostics | {"ok": False, "warnings": ["r_hat reaches 1.2"]}
-    summary = fit_default.changed({}, fit_default.record | {"diagnostics": record}).summary()
+    summary = changed_fit(fit_default, {}, fit_default.record | {"diagnostics": record}).summary()
     assert not summary.ok and summary.quote == () and "Nothing here is to be quoted." in str(summary)
     assert "did not converge" in summary._repr_html_()

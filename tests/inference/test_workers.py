@@ -15,7 +15,8 @@ import pytest
 import xarray as xr
 from bayescaling.inference import workers
 from bayescaling.inference.checks import sandwich
-from bayescaling.inference.comparison.refits import STORED, exact_loo
+from bayescaling.inference.comparison.refits import exact_loo
+from bayescaling.inference.fitted import LEFT_OUT, results_of
 from bayescaling.inference.progress.compare import score_progress
 from bayescaling.inference.workers import mapped
 from bayescaling.models import arrays
@@ -200,7 +201,11 @@ def test_specifications_are_scored_alike_in_processes(quiet):
     for name in ("table", "rowwise"):
         pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
     for k, fit in fits.items():
-        assert (STORED in fit.computed) == (STORED in of_workers[k].computed) == (here.table.at[k, "refitted"] > 0)
+        assert (
+            (LEFT_OUT in results_of(fit))
+            == (LEFT_OUT in results_of(of_workers[k]))
+            == (here.table.at[k, "refitted"] > 0)
+        )
 
 
 def test_fits_and_their_methods_use_one_thread_of_algebra(fitter, monkeypatch, quiet):

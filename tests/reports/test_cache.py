@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
+from bayescaling.inference.fitted import results_of
 from bayescaling.reports.cache import stages as stages_of_reports
 from bayescaling.reports.cache import store
 from bayescaling.reports.cache.stages import Stages
@@ -361,11 +362,11 @@ def test_a_result_follows_from_the_draws_of_fits_but_not_from_when_they_were_mad
 
 
 def test_what_a_stage_computes_of_fits_they_hold_when_it_is_cached(fit_default):
-    for work in (lambda fit: fit.computed.update(mean=5) or "result", refused):
+    for work in (lambda fit: results_of(fit).update(mean=5) or "result", refused):
         fit = pickle.loads(pickle.dumps(fit_default))
         with stages(seed=1) as stage:
             assert stage("one", lambda work=work, fit=fit: work(fit), of={"law": fit}) == "result"
-        assert fit.computed["mean"] == 5
+        assert results_of(fit)["mean"] == 5
 
 
 def test_a_module_that_is_not_there_is_no_origin_of_a_result():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.comparison.differences import differences, is_apart
-from bayescaling.inference.fit import results_of
+from bayescaling.inference.fitted import results_of
 from bayescaling.inference.intervals import parameters
 from bayescaling.inference.words import size as sizes_of
 from bayescaling.reports.cache import store

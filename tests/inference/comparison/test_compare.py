@@ -8,6 +8,7 @@ from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.loo import loo
 from bayescaling.inference.comparison.refits import exact_loo, largest_k_left, unreliable
 from bayescaling.inference.comparison.weights import equal, log_score, pseudo_bma, stacking, weigh
+from bayescaling.inference.fitted import changed_fit
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm
@@ -105,7 +106,7 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
 
 def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
     raw, _ = loo_normal
-    fit, high = fit_normal.changed({}, fit_normal.record), raw.pareto_k.values > LIMIT
+    fit, high = changed_fit(fit_normal, {}, fit_normal.record), raw.pareto_k.values > LIMIT
     resolved = fit.loo(seed=3)
     np.testing.assert_array_equal(resolved.pareto_k, raw.pareto_k)
     assert resolved.resolved[high].all()

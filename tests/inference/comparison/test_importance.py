@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference.comparison import importance
 from bayescaling.inference.comparison.importance import cut_factor, importance_sampling, smoothed
+from bayescaling.inference.fitted import WEIGHTED, changed_fit, results_of
 from scipy.special import logsumexp
 from scipy.stats import norm
 
@@ -103,10 +104,10 @@ def test_of_many_units_those_with_even_weights_keep_them():
 
 def test_a_large_table_is_judged_as_without_its_size(monkeypatch, runs):
     fit = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=False)
-    plain, others = importance.importance_sampling(fit), fit.changed({}, fit.record)
+    plain, others = importance.importance_sampling(fit), changed_fit(fit, {}, fit.record)
     monkeypatch.setattr(importance, "MANY", 100)
     result = importance.importance_sampling(others)
     assert (result.pareto_k.values == 0).sum() > 20 > (plain.pareto_k.values == 0).sum()
     assert result.elpd == pytest.approx(plain.elpd, abs=0.01)
-    pit = [one.computed[importance.STORED]["pit"].values for one in (fit, others)]
+    pit = [results_of(one)[WEIGHTED]["pit"].values for one in (fit, others)]
     np.testing.assert_allclose(pit[1], pit[0], atol=0.02)

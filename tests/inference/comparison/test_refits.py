@@ -8,7 +8,8 @@ import pytest
 from bayescaling.inference.checks.sensitivity import prior_driven
 from bayescaling.inference.comparison.bridge import log_mean_exp
 from bayescaling.inference.comparison.importance import importance_sampling
-from bayescaling.inference.comparison.refits import REFIT, STORED, exact_loo, resolve, unreliable
+from bayescaling.inference.comparison.refits import REFIT, exact_loo, resolve, unreliable
+from bayescaling.inference.fitted import LEFT_OUT, changed_fit, results_of
 from bayescaling.inference.progress import futures
 from bayescaling.inference.progress.compare import compare as compare_progress
 from bayescaling.inference.progress.compare import loo_predictions, pooled_rates
@@ -147,7 +148,7 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
 
 
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
-    fit, resolved, before = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
+    fit, resolved, before = changed_fit(fits[18], {}, fits[18].record), psis(fits[18]), psis(fits[18])
     resolved.pareto_k.values[[3, 77]] = 0.9, np.nan
     exact = resolve(fit, resolved, seed=5)
     assert np.flatnonzero(exact["refitted"]).tolist() == [3, 77]
@@ -168,11 +169,11 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
 
 
 def test_refits_are_kept_with_the_fit(fits, progress_fitter, tmp_path):
-    fit, resolved, again = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
+    fit, resolved, again = changed_fit(fits[18], {}, fits[18].record), psis(fits[18]), psis(fits[18])
     for result in (resolved, again):
         result.pareto_k.values[5] = 0.9
     exact = resolve(fit, resolved, seed=5)
-    assert STORED not in fit and fit.computed[STORED] is exact
+    assert LEFT_OUT not in fit and results_of(fit)[LEFT_OUT] is exact
     fit.save(tmp_path / "fit.nc")
     opened = bs.open(tmp_path / "fit.nc")
     cached = resolve(opened, again, seed=6)

@@ -3,7 +3,7 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitter import Fitter
+from bayescaling.inference.fitter import Fitter, fitter_of
 
 SHORT = {"draws": 1000, "tune": 700}
 
@@ -31,7 +31,7 @@ def _first(runs, count):
 def test_weights_give_the_posterior_that_nuts_gives(fit_before, runs):
     later = bs.update(fit_before, runs.iloc[240:])
     assert later.record["update"]["method"] == "weights" and len(later.rows) == len(runs)
-    again = Fitter(fit_before.law, later.rows, reference=later.reference).fit(seed=2, **SHORT)
+    again = Fitter(fit_before.law, later.rows, reference=later.draws.reference).fit(seed=2, **SHORT)
     effective = later.diagnostics["effective_draws"]
     assert effective >= 400 and later.diagnostics["ess_bulk_min"] <= effective
     assert later.diagnostics["distinct_draws"] < later.diagnostics["draws"]
@@ -46,7 +46,7 @@ def test_many_runs_are_sampled_again(runs):
     fit = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), _first(runs, 40), seed=1, draws=500, tune=500)
     later = bs.update(fit, runs.iloc[40:])
     assert later.record["update"]["method"] == "nuts" and len(later.rows) == len(runs)
-    assert later.reference["reference_parameters"] == fit.reference["reference_parameters"]
+    assert later.draws.reference["reference_parameters"] == fit.draws.reference["reference_parameters"]
     assert "effective_draws" not in later.diagnostics
 
 
@@ -55,7 +55,7 @@ def test_an_updated_fit_is_saved_and_opened_and_refers_to_the_first_runs(fit_bef
     later.save(tmp_path / "later.nc")
     opened = bs.open(tmp_path / "later.nc")
     assert opened.record["update"] == later.record["update"]
-    assert opened.fitter.reference == later.reference != bs.Fitter(opened.law, opened.rows).reference
+    assert fitter_of(opened).reference == later.draws.reference != bs.Fitter(opened.law, opened.rows).reference
     np.testing.assert_allclose(opened["posterior"]["alpha"], later["posterior"]["alpha"])
     assert later.loo().elpd == pytest.approx(opened.loo().elpd)
     assert fit_before.record.get("update") is None and len(fit_before.rows) == 240
@@ -74,8 +74,8 @@ def test_runs_of_a_size_share_its_effect(runs):
 def test_the_range_of_the_scatter_is_that_of_all_runs(fit_before, runs):
     far = runs.iloc[[0]].assign(parameters=1e12, tokens=1e13, training_flop=6e25, loss=1.9)
     later = bs.update(fit_before, far)
-    assert later.reference["log_parameters_max"] == pytest.approx(np.log(1e12))
-    assert later.reference["log_parameters_mean"] == fit_before.reference["log_parameters_mean"]
+    assert later.draws.reference["log_parameters_max"] == pytest.approx(np.log(1e12))
+    assert later.draws.reference["log_parameters_mean"] == fit_before.draws.reference["log_parameters_mean"]
 
 
 def test_runs_without_a_loss_are_refused(fit_before, runs):

@@ -12,6 +12,7 @@ from bayescaling.inference.checks import sandwich
 from bayescaling.inference.decisions.next_run import _cost_after, _costs, _variance_left
 from bayescaling.inference.decisions.price import Price
 from bayescaling.inference.estimands import beyond as drifts
+from bayescaling.inference.fitted import changed_fit, results_of
 from bayescaling.models.loss.grouping import GROUP
 from typer.testing import CliRunner
 
@@ -47,10 +48,10 @@ def fit():
 
 def with_changed(fit, change):
     """Return the fit with the draws of the new recipe replaced by a `change` of the constants of the old one."""
-    draws, names = fit.draws, fit.reference["groups"]
+    draws, names = fit.draws, fit.draws.reference["groups"]
     old, new = names.index("old"), names.index("new")
     constants = change({name: draws.named()[name].isel({GROUP: old}).values for name in BASE})
-    reference = {name: x[new] for name, x in fit.reference.items() if name != "groups"}
+    reference = {name: x[new] for name, x in fit.draws.reference.items() if name != "groups"}
     of_size = constants["A"] / reference["reference_parameters"] ** constants["alpha"]
     of_tokens = constants["B"] / reference["reference_tokens"] ** constants["beta"]
     reducible = of_size + of_tokens
@@ -64,9 +65,9 @@ def with_changed(fit, change):
     sampled = draws.sampled.copy(deep=True)
     for name, x in values.items():
         sampled[name].loc[{GROUP: "new"}] = x
-    after = fit.law.draws(sampled, fit.rows, fit.reference)
+    after = fit.law.draws(sampled, fit.rows, fit.draws.reference)
     groups = {"posterior": after.named(), "unconstrained_posterior": after.real_line().to_dataset(name="z")}
-    return fit.changed(groups, fit.record)
+    return changed_fit(fit, groups, fit.record)
 
 
 def test_a_recipe_whose_sizes_count_for_more_has_that_multiplier_at_every_budget(fit):
@@ -135,7 +136,7 @@ def test_a_known_multiplier_of_a_simulated_ladder_is_recovered(fit):
 
 def test_a_robust_difference_may_cross_zero_on_either_side(fit, monkeypatch):
     stretch = 40.0
-    monkeypatch.setitem(fit.computed, "verdict", {"verdict": "off"})
+    monkeypatch.setitem(results_of(fit), "verdict", {"verdict": "off"})
     monkeypatch.setattr(sandwich, "_sds", lambda fit, draws: {"unit": [(0, 0, 0, stretch)] * len(draws)})
     better, worse = (bs.worth(fit, name, 1e20, beyond="none")["p_better"].item() for name in ("old", "new"))
     assert 0.5 < better < 0.99 and worse == pytest.approx(1 - better, abs=0.02)
@@ -184,9 +185,9 @@ def test_undecided_recipes_are_run_once_more_and_decided_ones_are_not(fit):
     rng, posterior = np.random.default_rng(1), even["posterior"].to_dataset()
     sampled = posterior[list(LAW.prior_of)].copy(deep=True)
     sampled["loss_centre"].loc[{GROUP: "new"}] *= np.exp(0.003 * rng.standard_normal(sampled["loss_centre"].shape[:2]))
-    after = fit.law.draws(sampled, fit.rows, fit.reference)
+    after = fit.law.draws(sampled, fit.rows, fit.draws.reference)
     groups = {"posterior": after.named(), "unconstrained_posterior": after.real_line().to_dataset(name="z")}
-    undecided = bs.worth(fit.changed(groups, fit.record), "old", [1e22], **LAW_ALONE)
+    undecided = bs.worth(changed_fit(fit, groups, fit.record), "old", [1e22], **LAW_ALONE)
     assert undecided["decision"].item() == "one more"
     cost = undecided["expected_cost"].isel(group=0, compute=0).to_series()
     assert cost["one more"] < 0.99 * min(cost["promote"], cost["drop"])

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.estimands.planning import near_range
-from bayescaling.inference.fit import fit_of
+from bayescaling.inference.fitted import new_fit
 from bayescaling.models.loss.sizes import family_constant
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
@@ -50,7 +50,7 @@ def fit_to(law, spread=0.1):
         "constant_data": KINDS["runs"].to_dataset(rows),
     }
     record = {"law": {"name": law.name, "options": law.options, "reference": reference}, "data": {"source": "test"}}
-    return fit_of(groups, json.loads(json.dumps(record)))
+    return new_fit(groups, json.loads(json.dumps(record)))
 
 
 @pytest.fixture(scope="module", params=list(LAWS))

@@ -1,0 +1,47 @@
+"""Methods of a fit, by name: each is loaded with what it needs when it is first used, and a fit is small without."""
+
+from importlib import import_module
+
+from .workers import one_thread
+
+
+class Method:
+    """A function of a module of `inference` as a method, which takes the place of this when it is first asked for.
+
+    Parameters
+    ----------
+    module : str
+    function : str, optional
+        By default it has the name of the method.
+    """
+
+    def __init__(self, module, function=None):
+        self._module, self._function = module, function
+
+    def __set_name__(self, owner, name):
+        self._owner, self._name = owner, name
+
+    def __get__(self, fit, owner=None):
+        """Return the function, or the method of a fit."""
+        function = getattr(import_module(f"{__package__}.{self._module}"), self._function or self._name)
+        function = one_thread()(function)
+        setattr(self._owner, self._name, function)
+        return function.__get__(fit, owner)
+
+
+class Methods:
+    """What a fit computes."""
+
+    allocate = Method("estimands.allocate")
+    check = Method("checks.check")
+    law_tests = Method("checks.law_tests")
+    loo = Method("comparison.loo")
+    predict = Method("estimands.predict")
+    predict_group = Method("estimands.predict_group")
+    robust = Method("checks.sandwich")
+    robust_sd = Method("checks.sandwich")
+    study_exponents = Method("estimands.study_exponents")
+    summary = Method("summary")
+    text = Method("summary", "brief")
+    tuning = Method("estimands.tuning")
+    wider_laws = Method("checks.wider_laws")

@@ -1,0 +1,80 @@
+"""What holds of a number of a fit, and is printed with it: its chains, its law, its width, and rivals of its law."""
+
+import math
+
+from .checks.chains import sentence
+from .checks.check import FITS, verdict_sentence
+from .checks.wider_laws import suggestion
+from .estimands.strength import Facts, reasons, strength, width
+from .fitted import TRIED, VERDICT, results_of, table_named
+
+QUICK_ROWS = 1000  # of a table whose law is checked where its numbers are printed
+WIDENED = ("runs", "evaluations", "values")  # kinds of laws whose intervals are robust where the rows reject the law
+CAREFUL = {
+    True: "The intervals are robust, since the rows reject the law",
+    False: "The intervals are those of the posterior: they do not widen where the law misses its rows",
+}
+
+
+def known_check(fit):
+    """Return the `Check` of a fit where it was made or takes about a second, else None."""
+    return fit.check() if VERDICT in results_of(fit) or len(fit.rows) <= QUICK_ROWS else None
+
+
+def standing(fit, interval=None, *, decades=None, robust=True):
+    """Return what holds of a number of a fit, in plain values.
+
+    Parameters
+    ----------
+    fit : Fit
+    interval : mapping, optional
+        Quantiles of the number, whose width is one of the facts that `strength` grades.
+    decades : float, optional
+        Decades of compute by which the number lies outside the runs.
+    robust : bool
+        Whether the interval is the robust one where the rows reject the law, of a kind of law that has it.
+
+    Returns
+    -------
+    dict
+        ``law`` and ``data`` in words. ``converged`` and ``chains``, its sentence. ``verdict``, ``p``, ``misfit`` and
+        ``check``, its sentence; None where the law was not checked. ``robust`` is whether the interval was widened.
+        ``rivals`` is a sentence on wider laws, None where none was tried. ``strength`` and ``because`` are of this fit
+        alone: rivals and other choices may weaken an answer further.
+    """
+    check = known_check(fit) or {}
+    rejected = check.get("verdict", FITS) != FITS
+    facts = Facts(
+        chains=fit.diagnostics["ok"],
+        width=None if interval is None else width(interval),
+        decades=decades,
+        **{key: check.get(key) for key in ("verdict", "p", "size")},
+    )
+    tried = results_of(fit).get(TRIED)
+    return {
+        "law": fit.law.label,
+        "data": table_named(fit),
+        "converged": fit.diagnostics["ok"],
+        "chains": sentence(fit.diagnostics),
+        "verdict": check.get("verdict"),
+        "p": check.get("p"),
+        "misfit": check.get("size"),
+        "check": verdict_sentence(check) if check else None,
+        "robust": rejected and robust and fit.law.kind in WIDENED,
+        "rivals": suggestion(fit, tried) or None if tried else None,
+        "strength": strength(facts),
+        "because": reasons(facts),
+        "width": None if facts.width is None or math.isinf(facts.width) else facts.width,
+    }
+
+
+def lines(held):
+    """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
+    said = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
+    if held["verdict"] is None:
+        said.append("The law was not checked yet: call fit.check(), or bayescaling check FILE.nc")
+    elif held["verdict"] != FITS:
+        said += [held["check"], CAREFUL[held["robust"]]]
+    said += [held["rivals"]] if held["rivals"] else []
+    why = f": {'; '.join(held['because'])}" if held["because"] else ""
+    return [*said, f"Strength of this fit alone, {held['strength']}{why}"] if held["width"] is not None else said
