@@ -38,7 +38,7 @@ TERMS = (
     ),
     Term("tokens", "Units of the training text.", "tokens"),
     Term("loss", "Cross-entropy of the model on held-out text, in nats per token; less is better.", "loss"),
-    Term("irreducible loss", "The loss that no model size and no amount of data reaches.", "irreducible loss"),
+    Term("irreducible loss", "The loss that no model size and no amount of data reaches.", "irreducible loss|floor"),
     Term(
         "law",
         "A model of the table: mean, noise and priors. The coupled law joins the terms of Chinchilla's law by an outer "
@@ -73,12 +73,16 @@ TERMS = (
         "fixed(?: training)? compute",
     ),
     Term("Abacus", "Embeddings of digit positions by McLeish et al. (2024).", "Abacus"),
-    Term("toy languages", "Small synthetic languages whose irreducible loss is known.", "toy languages"),
+    Term(
+        "ways of training",
+        "One learning rate for all sizes; the best rate of each; the best rate, lowered to one budget or to six.",
+        "ways of training",
+    ),
     Term("probability", "The share of posterior draws for which a statement holds.", "[Pp]robability"),
     Term("never", "The growth rate at that end of the interval is zero or less.", "never"),
     Term(
         "strength",
-        "Strong, fair or weak: the worst grade of six facts, from convergence to extrapolation.",
+        "Strong, fair or weak: the worst grade of seven facts, from convergence to extrapolation.",
         "strong|fair|weak",
     ),
 )

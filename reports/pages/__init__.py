@@ -121,7 +121,7 @@ PAGES = {
         ),
         Page(
             "small-models",
-            "Do these methods find what is known?",
+            "Do these methods find a known floor?",
             "small_lm",
             ("small_lm_runs", "chinchilla_runs"),
             ("embeddings",),

@@ -13,11 +13,10 @@ from ....inference.estimands.strength import (
     reasons,
     strength,
     times_outside,
+    width,
 )
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....inference.words import (
-    HIGH,
-    LOW,
     MIDDLE,
     digits,
     month,
@@ -28,6 +27,7 @@ from ...html import prose
 from ...laws import DEFAULT
 
 COLUMNS = 80
+LEVEL, JUST = 0.95, 0.05  # of intervals, and of a tail: an interval of 90% misses what lies in it
 TEMPLATE = "answers.md.jinja"
 WORDS = {
     "digits": digits,
@@ -136,12 +136,6 @@ def lines(document):
             *textwrap.wrap(f"{answer['doubt']} Strength: {answer['strength']}.", **indented),
         )
     ]
-
-
-def width(q):
-    """Return the ratio of the ends of an interval; infinite where it has no finite positive ends."""
-    low, high = q[LOW], q[HIGH]
-    return high / low if low is not None and high is not None and low > 0 else math.inf
 
 
 def ratio(medians):
@@ -306,14 +300,16 @@ def _arithmetic(document):
 def _truth(document):
     entry = document["small_lm"]
     truth = entry["truth"]
+    above = {name: scheme["p_E_above_entropy"] for name, scheme in entry["schemes"].items()}
     missed = {name: entry["fitted"][MIDDLE] - entry["known"] for name, entry in truth.items() if not entry["holds"]}
     named = {
         "truth": truth,
         "missed": missed,
+        "just": [name for name, entry in truth.items() if entry["holds"] and min(above[name], 1 - above[name]) < JUST],
         "coupled": sum(entry["coupled"]["holds"] for entry in truth.values()),
         "why_missed": entry["why_missed"],
     }
-    facts = Facts(chains=True, direction=((len(truth) - len(missed)) / len(truth), 1.0))
+    facts = Facts(chains=True, share=(len(truth) - len(missed), len(truth), LEVEL))
     return facts, tuple(f"small models, {name}" for name in truth), named
 
 

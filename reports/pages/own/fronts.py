@@ -6,10 +6,10 @@ import numpy as np
 
 from ....datasets.wording import printable
 from ....errors import InputError
-from ....inference.checks.check import FITS, NOT, percent
+from ....inference.checks.check import FITS, NOT
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
-from ....inference.estimands.strength import Facts
+from ....inference.estimands.strength import Facts, grade_of_share
 from ....inference.words import HIGH, LOW, MIDDLE, digits
 from ....models.loss.budget import training_flop
 from ....plots import (
@@ -32,6 +32,7 @@ PLACE = "answers"  # the part of the page that has more
 COMPUTE = "compute"
 SHARE, FEWEST = 0.75, 12  # of the runs, which are fitted to predict the rest; fewer runs are not divided
 HALF = "0.5"
+NOMINAL = 0.9  # share of larger runs in the intervals that are counted
 
 
 def front_of(document, figures):
@@ -89,8 +90,8 @@ def predicted_runs(fit):
     rows, record = fit.rows, fit.record
     if len(rows) < FEWEST:
         return f"With fewer than {FEWEST} runs none are left out to predict"
-    by = cut_along(fit)
-    cutoff = float(f"{np.quantile(training_flop(rows) if by == COMPUTE else rows[by], SHARE):.2g}")
+    by, values = cut_along(fit)
+    cutoff = float(f"{np.quantile(values, SHARE):.2g}")
     settings = {name: record["settings"][name] for name in ("draws", "tune", "chains")}
     try:
         return rollout(fit.law, rows, by, cutoff, seed=record["seed"], sampler=record["sampler"], **settings)
@@ -99,8 +100,9 @@ def predicted_runs(fit):
 
 
 def cut_along(fit):
-    """Name what larger runs are larger in: compute, or the one size of a law of one size."""
-    return COMPUTE if training_flop(fit.rows) is not None else fit.law.columns[0]
+    """Return the name and the values of what larger runs are larger in: compute, or the size of a law of one size."""
+    compute, size = training_flop(fit.rows), fit.law.columns[0]
+    return (size, fit.rows[size]) if compute is None else (COMPUTE, compute)
 
 
 def rollout_entry(result):
@@ -132,23 +134,22 @@ def runs_answers(fits, document, comparison, factor):
             named = {"at": at, "law": called(best), "beyond": beyond(at)}
             written.append(answer("losses", PLACE, facts, (best,), named, diagnostics))
     entry = document["rollout"]
-    named = {"law": called(best), "fit": _fit_of(check)}
-    if "refused" in entry:
-        named |= {"coverage": None, "why": entry["refused"]}
-    else:
+    rejects = "No" if check["verdict"] == FITS else "A"
+    named = entry | {"law": called(best), "fit": f"{rejects} test rejects the law on its rows"}
+    hits, count, decades = 0, 0, None
+    if "refused" not in entry:
         ends = ("coverage_90_low", "coverage_90", "coverage_90_high")
-        named |= entry | {"law": called(best)}
-        if not entry["ok"]:
+        named["coverage"] = dict(zip((LOW, MIDDLE, HIGH), (entry[name] for name in ends), strict=True))
+        ahead = cut_along(fits[best])[1].max() / entry["cutoff"]
+        named["factor"], decades = f"{float(f'{ahead:.2g}'):,g}", math.log10(ahead)
+        if entry["ok"]:
+            hits, count = round(entry["coverage_90"] * entry["predicted"]), entry["predicted"]
+        else:
             named["fit"] = "The fit to the smaller runs did not converge"
-        named["coverage"] = dict(zip(("q2.5", "q50", "q97.5"), (entry[name] for name in ends), strict=True))
-    return [*written, answer("trust", PLACE, Facts(chains=True, **of_law(check)), (best,), named, diagnostics)]
-
-
-def _fit_of(check):
-    """Write in one sentence whether the rows reject a law, and by how much it misses them."""
-    if check["size"] is not None:
-        return f"The law misses its rows by {percent(check['size'])} of {check['share_of']} on average"
-    return "No test rejects the law on its rows" if check["verdict"] == FITS else "A test rejects the law on its rows"
+    share = (hits, count, NOMINAL)
+    facts = Facts(chains=True, decades=decades, share=share, **of_law(check))
+    named["grade"] = grade_of_share(*share)
+    return [*written, answer("trust", PLACE, facts, (best,), named, diagnostics)]
 
 
 def _has_size(document, law, at, group):
@@ -159,7 +160,7 @@ def _has_size(document, law, at, group):
 def runs_grid(fits, comparison):
     """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     best, rivals = best_and_rivals(fits, comparison)
-    if fits[best].law.grouping.by is not None or cut_along(fits[best]) != COMPUTE:
+    if fits[best].law.grouping.by is not None or cut_along(fits[best])[0] != COMPUTE:
         return None
     alike = [name for name in rivals if fits[name].law.grouping.by is None and "beta" in fits[name]["posterior"]]
     return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best]))

@@ -11,6 +11,8 @@ LIMITS = {
     "sensitivity": ({"sensitivity": 1.25}, {"sensitivity": 2.0}, {"sensitivity": 2.01}),
     "extrapolation": ({"decades": 0.0}, {"decades": -1.0}, {"decades": 1.01}),
     "direction": ({"direction": (0.975, 1.0)}, {"direction": (0.9, 1.0)}, {"direction": (0.89, 1.0)}),
+    "share": ({"share": (57, 62, 0.9)}, {"share": (7, 9, 0.9)}, {"share": (3, 4, 0.95)}),
+    "below the nominal share": ({"share": (9, 9, 0.9)}, {"share": (8, 9, 0.9)}, {"share": (40, 62, 0.9)}),
     "law": ({"verdict": "fits"}, {"verdict": "off", "size": 0.009}, {"verdict": "does not fit", "size": 0.02}),
 }
 
