@@ -1,6 +1,5 @@
 """The command ``allocate``: the best sizes at a budget, or the cheapest to reach a loss."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,57 +8,29 @@ from typer import Argument, Option
 from ..errors import InputError
 from . import options, parsing, tables
 
-ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "learning_rate_peak",
-             "batch_tokens", "loss",
-             "training_compute", "inference_compute", "total_compute")  # fmt: skip
-LABELS = {  # of further quantities
-    "gpu_hours": "GPU-hours",
-    "money": "money",
-    "saved": "share saved by planning for demand",
-    "parameters_near_low": "least parameters nearly as good",
-    "parameters_near_high": "most parameters nearly as good",
-    "tokens_near_low": "their tokens, least",
-    "tokens_near_high": "their tokens, most",
-}
 RESERVED = {"fit", "compute", "loss", "demand", "near_optimal", "beyond", "robust"}  # of `allocate`
-MOST_TABLES = 4  # of one answer each; more answers share a table
 
 
 def allocate(
     file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")],
-    compute: Annotated[
-        list[str] | None,
-        Option(
-            help="Budget in FLOP, or 1e20:1e24:5 for five from 1e20 to 1e24, evenly spaced in logarithms. Repeatable.",
-            metavar="FLOP",
-        ),
-    ] = None,
+    compute: options.Budgets = None,
     loss: Annotated[
         list[str] | None,
-        Option(help="Loss to reach with the least compute, in place of a budget. Repeatable.", metavar="NATS"),
+        Option(help="Loss to reach with the least compute, instead of a budget. Repeatable.", metavar="NATS"),
     ] = None,
     demand: Annotated[
         list[str] | None,
-        Option(
-            help="Tokens that the model is to read and write over its life, 2 N FLOP each, or a range as of --compute. "
-            "Repeatable.",
-            metavar="TOKENS",
-        ),
+        Option(help="Tokens of inference, such as 2T, 2 N FLOP each, or a range. Repeatable.", metavar="TOKENS"),
     ] = None,
     near_optimal: Annotated[
         float | None,
-        Option(help="Give the sizes whose loss is within so much of the best, relatively: 0.001.", metavar="SHARE"),
+        Option(help="Also sizes whose loss exceeds the best by this share, such as 0.001.", metavar="SHARE"),
     ] = None,
     vocabulary: options.Vocabulary = None,
     aspect_ratio: options.AspectRatio = None,
-    plan: Annotated[
-        list[str] | None,
-        Option(
-            help="What the law is to know of the runs planned: unique_tokens=1e11. Repeatable.", metavar="NAME=VALUE"
-        ),
-    ] = None,
+    plan: options.Plan = None,
     beyond: options.Beyond = "drift",
-    robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
+    robust: options.Robust = True,
     gpu_hour: options.GpuHour = None,
     flop_per_second: options.FlopPerSecond = options.H100,
     utilisation: options.Utilisation = options.USUAL,
@@ -93,14 +64,9 @@ def allocate(
         checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
         tables.print_json({"allocation": entries} | checks)
         return
-    if len(entries) > MOST_TABLES:
-        _print_together(entries)
-    else:
-        for entry in entries:
-            _print_one(entry)
-    tables.print_diagnostics(file, fit.diagnostics)
-    if verdict["rejected_by"]:
-        print(f"warning: {file}: {verdict['sentence']}", file=sys.stderr)
+    print(answers)
+    for entry in entries if price else ():
+        print(_bill(entry))
 
 
 def _priced(entry, price):
@@ -113,65 +79,12 @@ def _priced(entry, price):
 
 
 def _bill(entry):
-    """Yield what an answer takes in hours and money, where it has a price and no interval."""
-    if isinstance(entry.get("money"), float):
-        yield f"{entry['gpu_hours']:,.0f} GPU-hours, {entry['money']:,.0f} in money"
+    """Write what an answer takes in hours and money."""
+    from ..inference.estimands.allocation import asked_for
+    from ..inference.words import sizes
 
-
-def _print_one(entry):
-    """Print one answer as a table of quantities."""
-    from ..inference.estimands.allocation import asked_for, remarks, sentence
-
-    rows = [
-        _row(entry, name)
-        for name in (*ALLOCATED, *LABELS)
-        if isinstance(entry.get(name), dict) and not (name == "loss" and "target" in entry)
-    ]
-    title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
-    tables.print_table(title, tables.SUMMARY_HEADER, rows, least=("mean", "sd"))
-    if None not in (entry.get("parameters", {}).get(q) for q in tables.QUANTILES):
-        print(sentence(entry))
-    for line in (*_bill(entry), *remarks(entry)):
-        print(line)
-
-
-def _print_together(entries):
-    """Print many answers, one per row."""
-    from ..inference.estimands.allocation import asked_for, remarks
-
-    near = {"near_low": "near, least", "near_high": "near, most"} if "near_optimal" in entries[0] else {}
-    ends = near.values()
-    header = ("", "parameters", "2.5%", "97.5%", *ends, "tokens", "tokens/parameter", "loss", "decades beyond")
-    rows = [
-        (
-            asked_for(entry),
-            *(_quantile(entry, "parameters", q) for q in ("q50", "q2.5", "q97.5")),
-            *(tables.number(entry[name]) for name in near),
-            *(_quantile(entry, name, "q50") for name in ("tokens", "tokens_per_parameter", "loss")),
-            f"{entry['extrapolation']:+.1f}" if entry["extrapolation"] else "0",
-        )
-        for entry in entries
-    ]
-    title = f"{entries[0]['law']}: medians, and 95% intervals of the parameters"
-    tables.print_table(title, header, rows, least=("tokens/parameter", "decades beyond", "loss"))
-    bills = [f"{asked_for(entry)}: {line}" for entry in entries for line in _bill(entry)]
-    for line in dict.fromkeys([*bills, *(line for entry in entries for line in remarks(entry, whole=False))]):
-        print(line)
-
-
-def _beyond(entry):
-    beyond = entry["extrapolation"]
-    if beyond is None:
-        return ", endlessly beyond the fitted runs"
-    return f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
-
-
-def _row(entry, name):
-    moments = (tables.number(entry[name][key]) for key in ("mean", "sd"))
-    return LABELS.get(name, name), *moments, *(_quantile(entry, name, q) for q in tables.QUANTILES)
-
-
-def _quantile(entry, name, q):
-    """Return the text of a quantile, which is infinite where no size reaches the target; a dash where it has none."""
-    value = entry.get(name, {}).get(q)
-    return "never" if value is None and entry.get("p_reached", 1.0) < 1 else tables.number(value)
+    hours, money = (
+        sizes(x) if isinstance(x, dict) else f"{x:,.0f}" for x in (entry["gpu_hours"], entry["money"])
+    )
+    asked = asked_for(entry)
+    return f"{asked[:1].upper()}{asked[1:]}: {hours} GPU-hours, {money} in money."

@@ -11,38 +11,25 @@ from . import options, parsing, tables
 def design(
     files: Annotated[
         list[Path],
-        Argument(
-            help="Fits of the same runs that 'bayescaling fit' wrote, of one law or several.", metavar="FILE.nc..."
-        ),
+        Argument(help="Fits of the same runs, of one law or several.", metavar="FILE.nc..."),
     ],
-    budget: Annotated[float, Option(help="FLOP for all runs together: 1e20.", metavar="FLOP")],
-    compute: Annotated[
-        float | None, Option(help="Training FLOP that the runs are to inform: 1e24.", metavar="FLOP")
-    ] = None,
+    budget: Annotated[str, Option(help=f"FLOP for all runs together: {options.FLOP}.", metavar="FLOP")],
+    compute: Annotated[str | None, Option(help="Budget in FLOP that the runs are to inform.", metavar="FLOP")] = None,
     target: Annotated[
         str, Option(help="allocation, the best size there; loss, the best loss; or exponent, of the best size.")
     ] = "allocation",
     candidates: Annotated[
         Path | None,
-        Option(
-            help="A table of runs that may be made: parameters, tokens and, optionally, cost in FLOP. By default a "
-            "ladder from the range of the fitted runs.",
-            metavar="FILE",
-        ),
+        Option(help="A table of possible runs: parameters, tokens, and cost in FLOP if known.", metavar="FILE"),
     ] = None,
     gate: Annotated[bool, Option(help="Test by rollouts whether the law may choose runs.")] = True,
-    plan: Annotated[
-        list[str] | None,
-        Option(help="What the law is to know of the target: unique_tokens=1e11. Repeatable.", metavar="NAME=VALUE"),
-    ] = None,
+    plan: options.Plan = None,
     beyond: options.Beyond = "drift",
     gpu_hour: options.GpuHour = None,
     flop_per_second: options.FlopPerSecond = options.H100,
     utilisation: options.Utilisation = options.USUAL,
     seed: Annotated[int | None, Option(help="Seed of the rollouts; that of the fit by default.")] = None,
-    figure: Annotated[
-        Path | None, Option(help="Draw the runs by size and tokens.", metavar="FILE.svg|.png|.pdf")
-    ] = None,
+    figure: options.Figure = None,
     json: options.Json = False,
 ):
     """Print which runs to make next within a budget. They are in order of purchase."""
@@ -53,6 +40,8 @@ def design(
     if figure:
         check_format(figure)
     planned = parsing.values(plan, "--plan")
+    budget = parsing.flop(budget, "--budget")
+    compute = None if compute is None else parsing.flop(compute, "--compute")
     fits = [storage.open(file) for file in files]
     schedule = designed(
         fits,

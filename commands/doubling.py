@@ -6,22 +6,15 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from . import options, tables
+from . import options, parsing, tables
 
 
 def doubling(
     files: Annotated[list[Path], Argument(help="Fits of progress-N.", metavar="FILE.nc...")],
     compute: Annotated[
-        float | None,
-        Option(
-            help="Training budget in FLOP of the requested rate, instead of that of the evaluations; 1e25 with --year.",
-            metavar="FLOP",
-        ),
+        str | None, Option(help=f"Budget of the rate in FLOP: {options.FLOP}; 1e25 with --year.", metavar="FLOP")
     ] = None,
-    year: Annotated[
-        float | None,
-        Option(help="Year of the requested rate, instead of those of the evaluations; 2023 with --compute."),
-    ] = None,
+    year: Annotated[float | None, Option(help="Year of the rate; 2023 with --compute.")] = None,
     json: options.Json = False,
 ):
     """Print the months in which effective compute doubles.
@@ -36,7 +29,8 @@ def doubling(
 
     at = None
     if compute is not None or year is not None:
-        at = {"compute": COMPUTE if compute is None else compute, "year": YEAR if year is None else year}
+        budget = COMPUTE if compute is None else parsing.flop(compute, "--compute")
+        at = {"compute": budget, "year": YEAR if year is None else year}
     fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
     times = {name: doubling_times(fit, **at) if at else gain_times(fit) for name, fit in fits.items()}
     if json:

@@ -10,12 +10,12 @@ EXAMPLES = {
     ),
     "allocate": (
         "allocate fit.nc --compute 1e24",
-        "allocate fit.nc --compute '10k H100-hours' --gpu-hour 2",
+        "allocate fit.nc --compute 10kH100-hours --gpu-hour 2",
         "allocate fit.nc --loss 2.1 --demand 1T --beyond none",
     ),
     "design": (
         "design fit.nc --budget 1e21 --compute 1e24",
-        "design fit.nc chinchilla.nc --budget '20 PF-days' --no-gate",
+        "design fit.nc chinchilla.nc --budget 20PF-days --no-gate",
     ),
     "worth": (
         "worth groups.nc --baseline c4 --compute 1e21",

@@ -12,43 +12,45 @@ CORES_OF_A_FIT = 4  # chains, one per core
 FORMATS = (
     "(CSV, TSV, Markdown, JSON, JSONL, Parquet, netCDF; .gz, .bz2, .zip, .xz, .zst), or a pattern such as 'runs-*.csv'."
 )
+FLOP = "1e24, 3x10^23, 100PF-days, 2ZFLOP or 300H100-hours (at 40% of the peak)"
+# Options of a panel of the help.
+_priced, _reading, _of_law, _of_sampler, _spread = (
+    functools.partial(Option, rich_help_panel=panel) for panel in ("Price", "Table", "Law", "Sampler", "Processes")
+)
 
 AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]
 LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.")]
-Json = Annotated[bool, Option("--json", help="Print one JSON document to standard output and nothing else.")]
-Sampler = Annotated[str | None, Option(help="nutpie, numpyro or pymc.")]
-Draws = Annotated[int, Option(help="Draws of each chain after warm-up.")]
-Tune = Annotated[int, Option(help="Warm-up iterations of each chain.")]
-Chains = Annotated[int, Option()]
+Json = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, Option(help="Seed of the draws.")]
-Beyond = Annotated[
-    str,
-    Option(
-        help="Beyond the largest run: drift, which adds how far the law missed later runs of other tables, or none."
-    ),
+Budgets = Annotated[
+    list[str] | None, Option(help=f"Budget in FLOP: {FLOP}, or a range 1e20:1e24:5. Repeatable.", metavar="FLOP")
 ]
+Plan = Annotated[
+    list[str] | None,
+    Option(help="What the law must know of the planned runs: unique_tokens=1e11. Repeatable.", metavar="NAME=VALUE"),
+]
+Beyond = Annotated[
+    str, Option(help="Beyond the largest run: drift, by which the law missed later runs of other tables, or none.")
+]
+Robust = Annotated[bool, Option(help="Robust widths where the rows reject the law.")]
+Figure = Annotated[Path | None, Option(help="Draw a figure to this file.", metavar="FILE.svg|.png|.pdf")]
 Vocabulary = Annotated[float | None, Option(help="Vocabulary of the planned models; 32000 by default.", metavar="V")]
 AspectRatio = Annotated[
     float | None, Option(help="Width over layers of the planned models; Chinchilla's by default.", metavar="A")
 ]
 GpuHour = Annotated[
-    float | None,
-    Option(help="Price of a GPU-hour, in any currency: hours and money are then printed too.", metavar="MONEY"),
+    float | None, _priced(help="Price of a GPU-hour in any currency, to print hours and money too.", metavar="MONEY")
 ]
 FlopPerSecond = Annotated[
-    float, Option(help="Peak of one GPU; that of an H100 in bfloat16 by default.", metavar="FLOP")
+    float, _priced(help="Peak of one GPU; that of an H100 in bfloat16 by default.", metavar="FLOP")
 ]
-Utilisation = Annotated[float, Option(help="Share of the peak that training reaches.", metavar="SHARE")]
+Utilisation = Annotated[float, _priced(help="Share of the peak that training reaches.", metavar="SHARE")]
 H100, USUAL = 9.89e14, 0.4  # defaults of both, which `inference/decisions/price.py` explains
-Out = Annotated[Path, Option("--out", help="Folder to write to; a sweep found there is continued.")]
+Out = Annotated[Path, Option("--out", help="Folder to write to; a sweep in it is continued.")]
 Device = Annotated[str | None, Option(help="cpu, cuda or cuda:1.")]
-Scheduler = Annotated[str | None, Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
+Scheduler = Annotated[str | None, _spread(help="Address of a Dask scheduler.", metavar="ADDRESS")]
 Processes = Annotated[
-    int | None,
-    Option(
-        help="Processes among which refits, simulated tables, pages of a report and the like are divided; by default "
-        "one for each four cores, which the chains of one fit use, and for a report one per core, four at most."
-    ),
+    int | None, _spread(help="Processes of refits, simulated tables and pages; by default one for each four cores.")
 ]
 
 
@@ -58,75 +60,48 @@ class Reading:
 
     column: Annotated[
         list[str] | None,
-        Option(
-            help="Which column is which: loss=my_name, or tokens=steps*batch*context, arithmetic of columns. "
-            "Repeatable.",
-            metavar="NAME=COLUMN",
-        ),
+        _reading(help="A column: loss=my_name or tokens=steps*batch*context. Repeatable.", metavar="NAME=COLUMN"),
     ] = None
-    ignore: Annotated[list[str] | None, Option(help="A column to leave out. Repeatable.", metavar="COLUMN")] = None
+    ignore: Annotated[list[str] | None, _reading(help="A column to leave out. Repeatable.", metavar="COLUMN")] = None
     perplexity: Annotated[
-        bool,
-        Option(
-            "--perplexity",
-            help="Take the loss as the logarithm of a column perplexity, ppl, val_ppl or so, or --column "
-            "perplexity=NAME.",
-        ),
+        bool, _reading("--perplexity", help="Take the loss as the logarithm of a column perplexity, ppl or val_ppl.")
     ] = False
     unit: Annotated[
         list[str] | None,
-        Option(
-            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits, loss=bits-per-byte "
-            "or loss=other, in units of its median. Repeatable.",
+        _reading(
+            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits, loss=bits-per-byte or "
+            "loss=other, in units of its median. Repeatable.",
             metavar="NAME=UNIT",
         ),
     ] = None
-    bytes_per_token: Annotated[float | None, Option(help="Mean bytes of a token, for a loss in bits per byte.")] = None
+    bytes_per_token: Annotated[float | None, _reading(help="Mean bytes of a token, for bits per byte.")] = None
     flop_per_parameter_token: Annotated[
-        float | None,
-        Option(help="FLOP of the table for each parameter and token: 6 of training (default), 2 of the forward pass."),
+        float | None, _reading(help="FLOP of a parameter and token: 6 (default), or 2 of the forward pass.")
     ] = None
     where: Annotated[
         str | None,
-        Option(
-            help="Read only the rows for which this holds: \"experiment == 'a' and lr > 1e-4\"; `names like this` in "
-            "backticks.",
-            metavar="CONDITION",
-        ),
+        _reading(help='Rows to read, such as "`peak lr` > 1e-4".', metavar="CONDITION"),
     ] = None
     drop_missing: Annotated[
-        bool,
-        Option("--drop-missing", help="Leave out rows that lack a finite positive number in a column that is needed."),
+        bool, _reading("--drop-missing", help="Leave out rows without a positive number in a needed column.")
     ] = False
-    keep_copies: Annotated[bool, Option("--keep-copies", help="Also read rows that are exact copies of others.")] = (
-        False
-    )
+    keep_copies: Annotated[bool, _reading("--keep-copies", help="Also read rows that are copies of others.")] = False
     last_of: Annotated[
-        str | None, Option(help="Read only the row of most tokens, the last, of each value: run.", metavar="COLUMNS")
+        str | None, _reading(help="Read the row of most tokens, the last, of each value: run.", metavar="COLUMNS")
     ] = None
     best_of: Annotated[
-        str | None, Option(help="Read only the row of least loss of each value: parameters,tokens.", metavar="COLUMNS")
+        str | None, _reading(help="Read the row of least loss of each value: parameters,tokens.", metavar="COLUMNS")
     ] = None
     drop_highest: Annotated[
-        int, Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
+        int, _reading(help="Rows of highest loss to leave out; in points, of parametric fits alone.")
     ] = 0
     from_name: Annotated[
-        str | None,
-        Option(
-            help="Where sizes stand in names of runs: '{parameters}_{}step', with {} for any text.", metavar="PATTERN"
-        ),
+        str | None, _reading(help="Sizes in names of runs: '{parameters}_{}step', {} any text.", metavar="PATTERN")
     ] = None
     from_file: Annotated[
-        str | None,
-        Option(
-            help="Where sizes stand in names of files: 'curve_N{parameters}_D{}.csv'. Each file is a run.",
-            metavar="PATTERN",
-        ),
+        str | None, _reading(help="Sizes in names of files, one a run: 'N{parameters}_D{}.csv'.", metavar="PATTERN")
     ] = None
-    trials: Annotated[
-        int | None,
-        Option(help="Problems of each row of a table of counts with a column accuracy in place of correct and total."),
-    ] = None
+    trials: Annotated[int | None, _reading(help="Problems of a row of counts that has an accuracy.")] = None
     json: Json = False
 
 
@@ -135,46 +110,35 @@ class Fitting(Reading):
     """Options of every command that fits a law: those of the table, groups of rows, the law and the sampler."""
 
     group: Annotated[
-        str | None,
-        Option(
-            help="Fit the groups of rows that a column names, such as corpora, with quantities of their own.",
-            metavar="COLUMN",
-        ),
+        str | None, _of_law(help="Fit groups of rows, such as corpora, by this column.", metavar="COLUMN")
     ] = None
     pooled: Annotated[
         str | None,
-        Option(
-            help="With --group: quantities pooled over groups; the exponents by default, '' for none.", metavar="NAMES"
-        ),
+        _of_law(help="Quantities pooled over groups; the exponents by default, '' for none.", metavar="NAMES"),
     ] = None
-    shared: Annotated[
-        str | None, Option(help="With --group: quantities that are the same in all groups.", metavar="NAMES")
-    ] = None
+    shared: Annotated[str | None, _of_law(help="Quantities that are the same in all groups.", metavar="NAMES")] = None
     prior: Annotated[
-        list[str] | None, Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST")
+        list[str] | None, _of_law(help='A prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST")
     ] = None
     noise: Annotated[
-        str | None, Option(help="student_t (default), normal or huber; of progress-N normal; of scores beta.")
+        str | None, _of_law(help="student_t (default), normal or huber; of progress-N normal; of scores beta.")
     ] = None
-    scale: Annotated[str | None, Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")] = None
-    threshold: Annotated[float | None, Option(help="Threshold of the Huber noise, in units of its scale (1.345).")] = (
+    scale: Annotated[str | None, _of_law(help="Residuals on log_loss (default) or loss; of progress-N loss.")] = None
+    threshold: Annotated[float | None, _of_law(help="Threshold of the Huber noise, in units of its scale (1.345).")] = (
         None
     )
-    measurement_error: Annotated[bool, Option("--measurement-error", help="Use the column loss_halfwidth.")] = False
+    measurement_error: Annotated[bool, _of_law("--measurement-error", help="Use the column loss_halfwidth.")] = False
     option: Annotated[
         list[str] | None,
-        Option(
-            help="An option of the law: run_effects=true of chinchilla, transformer=exp of progress-N. Repeatable.",
-            metavar="NAME=VALUE",
-        ),
+        _of_law(help="An option of the law, such as run_effects=true. Repeatable.", metavar="NAME=VALUE"),
     ] = None
-    sampler: Sampler = None
-    draws: Draws = 1000
-    tune: Tune = 1000
-    chains: Chains = 4
-    cores: Annotated[int | None, Option(help="Chains run at a time.")] = None
-    target_accept: Annotated[float | None, Option(help="0.9, of progress-N and lengths 0.95.")] = None
-    seed: Seed = 1
+    sampler: Annotated[str | None, _of_sampler(help="nutpie, numpyro or pymc.")] = None
+    draws: Annotated[int, _of_sampler(help="Draws of each chain after warm-up.")] = 1000
+    tune: Annotated[int, _of_sampler(help="Warm-up iterations of each chain.")] = 1000
+    chains: Annotated[int, _of_sampler(help="Chains.")] = 4
+    cores: Annotated[int | None, _of_sampler(help="Chains run at a time.")] = None
+    target_accept: Annotated[float | None, _of_sampler(help="0.9, of progress-N and lengths 0.95.")] = None
+    seed: Annotated[int, _of_sampler(help="Seed of the draws.")] = 1
 
 
 def works(command=None, *, most=None):

@@ -46,13 +46,7 @@ def plot(
     out: Annotated[
         Path, Option(help="The file to write; its ending names the format.", metavar="FILE.svg|.png|.pdf|.html")
     ],
-    compute: Annotated[
-        list[str] | None,
-        Option(
-            help="Budget in FLOP, or 1e20:1e24:5 for five from 1e20 to 1e24, evenly spaced in logarithms. Repeatable.",
-            metavar="FLOP",
-        ),
-    ] = None,
+    compute: options.Budgets = None,
     show: Annotated[
         str | None,
         Option(
@@ -67,10 +61,7 @@ def plot(
     baseline: Annotated[
         str | None, Option(help="Of worth: the group with which others are compared.", metavar="NAME")
     ] = None,
-    plan: Annotated[
-        list[str] | None,
-        Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
-    ] = None,
+    plan: options.Plan = None,
     published: Annotated[bool, Option(help="Draw published values too.")] = True,
     level: Annotated[
         float | None, Option(help="Level of the intervals; 0.95 by default, 0.9 of a calibration.", metavar="SHARE")

@@ -18,7 +18,7 @@ def points(
         Option(help="Fewest runs of an iso-FLOP group, at least 4; by default 8, with --level 4.", show_default=False),
     ] = None,
     budget: Annotated[
-        list[float] | None, Option(help="Compute of an iso-FLOP group; found if not given. Repeatable.", metavar="FLOP")
+        list[str] | None, Option(help=f"Compute of an iso-FLOP group: {options.FLOP}. Repeatable.", metavar="FLOP")
     ] = None,
     level: Annotated[
         str | None,
@@ -31,7 +31,8 @@ def points(
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.runs_from(data, reading)
-    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None, "level": level}
+    budgets = parsing.numbers(budget or [], "--budget") or None
+    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budgets, "level": level}
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
         tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": estimates.to_dict()})

@@ -1,6 +1,5 @@
 """The command ``rollout``: fits below cutoffs, predictions of the rest, and their scores."""
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Option
@@ -16,15 +15,13 @@ UNSETTLED = 0.2  # share of the CRPS; with a larger Monte-Carlo error the CRPS i
 def rollout(
     law: options.LawName,
     below: Annotated[
-        list[str], Option(help="Fit the rows below this: 1e20, 2019.5 or 2019-06-30. Repeatable.", metavar="CUTOFF")
+        list[str], Option(help="Fit the rows below this: 1e20, '1 ZFLOP' or 2019-06-30. Repeatable.", metavar="CUTOFF")
     ],
     by: Annotated[
         str, Option(help="What to cut along: compute of runs, date of evaluations, or a column.", metavar="COLUMN")
     ] = "compute",
     data: options.AnyTable = None,
-    figure: Annotated[
-        Path | None, Option(help="Draw predicted intervals against what was observed.", metavar="FILE.svg|.png|.pdf")
-    ] = None,
+    figure: options.Figure = None,
     beyond: options.Beyond = "drift",
     *,
     fitting,
@@ -37,6 +34,8 @@ def rollout(
     chosen, table = parsing.law_and_table(law, data, fitting, figure)
     if figure:
         check_format(figure)
+    if by == "compute":
+        below = [parsing.flop(text, "--below") for text in below]
     settings = parsing.sampler_settings(fitting) | {"progress": tables.interactive(fitting.json)}
     scores, rows = roll_out(chosen, table, by, below, beyond=beyond, **settings)
     if figure:

@@ -1,6 +1,5 @@
 """The command ``worth``: what a changed recipe is worth against a baseline, and whether to promote it."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +11,11 @@ from . import options, parsing, tables
 def worth(
     files: Annotated[
         list[Path],
-        Argument(
-            help="Fits of groups that 'bayescaling fit --group COLUMN' wrote. Of several the first is reported.",
-            metavar="FILE.nc...",
-        ),
+        Argument(help="Fits with --group. Of several the first is reported.", metavar="FILE.nc..."),
     ],
     baseline: Annotated[str, Option(help="Group with which the others are compared.", metavar="NAME")],
     compute: Annotated[
-        list[str], Option(help="Budget in FLOP, or a range such as 1e20:1e24:5. Repeatable.", metavar="FLOP")
+        list[str], Option(help=f"Budget in FLOP: {options.FLOP}, or a range 1e20:1e24:5. Repeatable.", metavar="FLOP")
     ],
     tokens_per_parameter: Annotated[
         float | None,
@@ -28,16 +24,13 @@ def worth(
     within: Annotated[
         str | None, Option(help="Compute between which the order may turn, such as 1e19:1e24.", metavar="LOW:HIGH")
     ] = None,
-    switch: Annotated[float, Option(help="FLOP that adopting a change takes.", metavar="FLOP")] = 0.0,
+    switch: Annotated[str, Option(help="FLOP that adopting a change takes.", metavar="FLOP")] = "0",
     gpu_hour: options.GpuHour = None,
     flop_per_second: options.FlopPerSecond = options.H100,
     utilisation: options.Utilisation = options.USUAL,
-    plan: Annotated[
-        list[str] | None,
-        Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
-    ] = None,
+    plan: options.Plan = None,
     beyond: options.Beyond = "drift",
-    robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
+    robust: options.Robust = True,
     json: options.Json = False,
 ):
     """Print what a changed recipe is worth. Each group has a compute multiplier, and advice to promote it or not."""
@@ -53,7 +46,7 @@ def worth(
         parsing.numbers(compute, "--compute"),
         tokens_per_parameter=tokens_per_parameter,
         within=None if within is None else parsing.ends(within, "--within"),
-        switch=switch,
+        switch=parsing.flop(switch, "--switch"),
         gpu_hour=gpu_hour,
         flop_per_second=flop_per_second,
         utilisation=utilisation,
@@ -67,7 +60,5 @@ def worth(
         tables.print_json({"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict})
         return
     print(result)
-    for file, fit in zip(files, fits.values(), strict=True):
+    for file, fit in list(zip(files, fits.values(), strict=True))[1:]:
         tables.print_diagnostics(file, fit.diagnostics)
-    if verdict["rejected_by"]:
-        print(f"warning: {files[0]}: {verdict['sentence']}", file=sys.stderr)
