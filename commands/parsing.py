@@ -1,6 +1,7 @@
 """From the options of a command to names and values, a table, a law and the sampler's settings."""
 
 import json
+from glob import glob
 from pathlib import Path
 
 from ..errors import InputError
@@ -174,15 +175,40 @@ def _refuse_columns(asked, built_in, fix=""):
         raise InputError(f"{' and '.join(refused)}: for files, not for the built-in table {built_in!r}{fix}")
 
 
+def all_of(*checks):
+    """Return the results of functions; the messages of all that refuse their input are one line.
+
+    Examples
+    --------
+    >>> all_of(lambda: count("7B", "--parameters"), lambda: flop("1 EFLOP", "--compute"))
+    [7000000000.0, 1e+18]
+    """
+    results, faults = [], []
+    for check in checks:
+        try:
+            results.append(check())
+        except InputError as error:
+            faults.append(str(error))
+    if faults:
+        raise InputError("; ".join(faults))
+    return results
+
+
 def law_and_table(name, data, fitting, out=None):
     """Make the law called `name` and read its table; a file `out` that cannot be written is refused before any work."""
     from ..datasets.files import check_writable
 
-    law = law_named(name, fitting)
-    table = table_for(law, data, fitting)
-    if out:
-        check_writable(out)
-    return law, table
+    law, *_ = all_of(lambda: law_named(name, fitting), lambda: _check_exists(data), lambda: out and check_writable(out))
+    return law, table_for(law, data, fitting)
+
+
+def _check_exists(data):
+    """Refuse a name that is neither that of a built-in table nor that of a file."""
+    from ..datasets import catalogue
+    from ..datasets.formats import open_table
+
+    if data is not None and not (Path(data).exists() or glob(data) or data in set(catalogue()["name"])):
+        open_table(data)
 
 
 def table_for(law, data, fitting):
