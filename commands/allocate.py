@@ -41,21 +41,16 @@ def allocate(
     A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
     together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
     """
+    from ..inference import storage
     from ..inference.decisions.price import Price
     from ..reports import results
 
-    price = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
-    planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | parsing.values(plan, "--plan")
-    if reserved := sorted(RESERVED & planned.keys()):
-        raise InputError(f"--plan {reserved[0]!r}: not what a law knows of runs; see the options of --help")
-    if bool(compute) == bool(loss):
-        which = "both" if loss else "neither"
-        raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
-    texts_of = {"compute": (compute, parsing.flop), "loss": (loss, parsing.count), "demand": (demand, parsing.count)}
-    requests = {name: parsing.numbers(texts, f"--{name}", of) for name, (texts, of) in texts_of.items() if texts}
-    from ..inference import storage
-
-    fit = storage.open(file)
+    price, planned, requests, fit = parsing.all_of(
+        lambda: None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation),
+        lambda: {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | _planned(plan),
+        lambda: _requests(compute, loss, demand),
+        lambda: storage.open(file),
+    )
     answers = fit.allocate(**requests, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
     entries, verdict = answers.entries(fit.law.name), results.verdict_entry(fit)
     if price is not None:
@@ -67,6 +62,22 @@ def allocate(
     print(answers)
     for entry in entries if price else ():
         print(_bill(entry))
+
+
+def _planned(plan):
+    planned = parsing.values(plan, "--plan")
+    if reserved := sorted(RESERVED & planned.keys()):
+        raise InputError(f"--plan {reserved[0]!r}: not what a law knows of runs; see the options of --help")
+    return planned
+
+
+def _requests(compute, loss, demand):
+    """Return budgets, losses and demands by name."""
+    if bool(compute) == bool(loss):
+        which = "both" if loss else "neither"
+        raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
+    texts_of = {"compute": (compute, parsing.flop), "loss": (loss, parsing.count), "demand": (demand, parsing.count)}
+    return {name: parsing.numbers(texts, f"--{name}", of) for name, (texts, of) in texts_of.items() if texts}
 
 
 def _priced(entry, price):
@@ -83,8 +94,6 @@ def _bill(entry):
     from ..inference.estimands.allocation import asked_for
     from ..inference.words import sizes
 
-    hours, money = (
-        sizes(x) if isinstance(x, dict) else f"{x:,.0f}" for x in (entry["gpu_hours"], entry["money"])
-    )
+    hours, money = (sizes(x) if isinstance(x, dict) else f"{x:,.0f}" for x in (entry["gpu_hours"], entry["money"]))
     asked = asked_for(entry)
     return f"{asked[:1].upper()}{asked[1:]}: {hours} GPU-hours, {money} in money."

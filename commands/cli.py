@@ -27,11 +27,13 @@ from . import (
     horizons,
     plot,
     points,
+    predict,
     progress_since,
     ranks,
     reconcile,
     report,
     rollout,
+    show,
     tables,
     train,
     trend,
@@ -40,8 +42,9 @@ from . import (
 from .help import Command, Group
 
 GROUPS = {
-    "Your runs": (fit.fit, allocate.allocate, design.design, worth.worth, plot.plot, report.report),
-    "Checks": (compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
+    "Your runs": (fit.fit, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
+                  report.report),
+    "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
     "Progress": (doubling.doubling, progress_since.progress_since, horizons.horizons, trend.trend, ranks.ranks,
                  forecast.forecast, forecast.score_forecast),
     "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, gpu_check.gpu_check),

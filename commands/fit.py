@@ -1,12 +1,14 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
 from . import options, parsing, tables
+from .show import print_next
 
 
 @options.works
@@ -45,17 +47,16 @@ def fit(
     with Stages(["fit", "checks"], False, law=origins(chosen, table), **settings) as stage:
         with tables.verdict_later(unless=fitting.json):
             fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
-        computed, entry = stage("checks", lambda: _judged(fitted, fitting.seed, showing))
+        computed, entry, text = stage("checks", lambda: _judged(fitted, fitting.seed, showing))
     if out:
         results_of(fitted).update(pickle.loads(computed))
         fitted.save(out)
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
         return
-    named = fitted.law.label if fitting.group or fitted.law != chosen else law
-    title = f"{named} on {entry['data']}, {entry['rows']} rows, {fitted.law.noise} noise on {chosen.scale}"
-    _print(title, entry, fitted.record["diagnostics"])
+    print(text)
     tables.print_written(out)
+    print_next(fitted.law.kind, out, rejected=entry["verdict"]["rejected_by"])
 
 
 def _fitted(law, table, showing, settings):
@@ -65,7 +66,7 @@ def _fitted(law, table, showing, settings):
 
 
 def _judged(fitted, seed, showing):
-    """Check a fit and try laws that may fit better; returns what the fit computed, pickled, and its entry."""
+    """Check a fit and try laws that may fit better; returns what it computed, pickled, its entry and its text."""
     from ..inference.checks.wider_laws import suggestion, worth_trying
     from ..inference.fitted import light_results
     from ..inference.progress_messages import say
@@ -78,61 +79,17 @@ def _judged(fitted, seed, showing):
         say("fitting what may fit better", showing)
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         entry |= {"alternatives": list(others), "suggestion": suggestion(fitted, others)}
+    text = fitted.text()
+    text = replace(text, sentences=(*text.sentences, *_besides(entry)))
     # What the fit computed is an object of ArviZ, whose import takes a second: a file alone needs it.
-    return pickle.dumps(light_results(fitted)), entry
+    return pickle.dumps(light_results(fitted)), entry, text
 
 
-def _print(title, entry, diagnostics):
-    """Print a law's parameters, its leave-one-out and the results of both checks, after lengths where it has them."""
-    from ..inference.checks.chains import sentence
-    from ..inference.checks.sensitivity import SENSITIVE
-
-    if "lengths" in entry:
-        _print_lengths(entry)
-    robust = {name: tables.number(errors["robust_sd"]) for name, errors in entry["robust"].items()}
-    shown, left_out = tables.few_levels(entry["parameters"])
-    rows = [
-        (*tables.summary_row(name, entry["parameters"][name]), *([robust.get(name, "-")] if robust else ()))
-        for name in shown
-    ]
-    header = (*tables.SUMMARY_HEADER, *(["robust sd"] if robust else ()))
-    tables.print_table(title, header, rows, least=("mean", "sd"))
-    if left_out:
-        print(left_out)
-    forms = {"elpd_loo": ".1f", "elpd_se": ".1f", "pareto_k_max": ".2f"}
-    elpd, se, k = (tables.number(entry[name], form) for name, form in forms.items())
-    print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
-    print(sentence(diagnostics))
+def _besides(entry):
+    """Yield sentences on what the rows decide less than the prior, and on how the runs were tuned."""
     if sensitive := entry.get("prior_sensitive"):
-        reason = f"distance per doubling of its power above {SENSITIVE:g}"
-        print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
-    if driven := entry["verdict"]["prior_driven"]:
-        print(f"barely informed by the rows (width over the prior's): {_listed(driven)}")
-    print(entry["verdict"]["sentence"])
-    if entry.get("trade_off"):
-        print(entry["trade_off"])
+        yield f"The prior still decides {', '.join(sensitive)} in part: vary it with --prior before you quote them"
     if "tuning" in entry:
-        print(entry["tuning"]["sentence"])
-    if "known_floor" in entry:
-        print(entry["known_floor"]["sentence"])
-    if entry.get("suggestion"):
-        print(entry["suggestion"])
-
-
-def _listed(figures):
-    return ", ".join(f"{name} ({tables.number(x, '.2f')})" for name, x in figures.items())
-
-
-def _print_lengths(entry):
-    from ..reports.pages.arithmetic.entries import contrast_rows, lengths_rows
-
-    header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
-    titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
-    for kind, title in titles.items():
-        tables.print_table(title, header, lengths_rows(entry, kind))
-    if entry["contrasts"]:
-        title = "contrasts of embeddings: ratio of lengths, difference of accuracies"
-        header = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
-        tables.print_table(title, header, contrast_rows(entry))
-    if entry["confounded"]:
-        print(f"the runs cannot tell apart from other effects: {', '.join(entry['confounded'])}")
+        yield entry["tuning"]["sentence"]
+    if entry.get("confounded"):
+        yield f"The runs cannot tell apart from other effects: {', '.join(entry['confounded'])}"

@@ -8,6 +8,12 @@ EXAMPLES = {
         "fit chinchilla --data runs.csv --out chinchilla.nc",
         "fit chinchilla --data runs.csv --group corpus --out groups.nc",
     ),
+    "show": ("show fit.nc", "show fit.nc --constants", "show fit.nc chinchilla.nc --json"),
+    "check": ("check fit.nc", "check fit.nc --no-wider --json"),
+    "predict": (
+        "predict fit.nc --parameters 7B --tokens 140B",
+        "predict fit.nc --parameters 1B --parameters 3B --tokens 100B --no-noise",
+    ),
     "allocate": (
         "allocate fit.nc --compute 1e24",
         "allocate fit.nc --compute 10kH100-hours --gpu-hour 2",

@@ -19,11 +19,6 @@ def ranks(
 
     fit = storage.open(file)
     table = ranks(fit)
-    if json:
-        models = {name: {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
-        better = above(fit).to_pandas()
-        pairs = {name: {other: finite(p) for other, p in row.items()} for name, row in better.iterrows()}
-        tables.print_json({"models": models, "p_above": pairs, "diagnostics": fit.diagnostics})
-        return
-    print(table)
-    tables.print_diagnostics(str(file), fit.diagnostics)
+    rows = above(fit).to_pandas().iterrows() if json else ()
+    pairs = {name: {other: finite(p) for other, p in row.items()} for name, row in rows}
+    tables.print_result(table, table.document() | {"p_above": pairs}, json)

@@ -9,7 +9,6 @@ from typer import Argument
 from ..errors import InputError, TableWarning
 from . import options, tables
 
-LABELS = {"size": "of the optimal size", "loss": "of the loss", "reducible_loss": "of the loss above E"}
 COUNTED = {"nonembedding": "without embeddings", "total": "all parameters"}
 
 
@@ -30,25 +29,14 @@ def reconcile(
     Of the folder of a sweep, print those of the lower envelope of the curves of each scheme instead, next to table 1 of
     Pearce and Song (2024).
     """
-    from ..inference import intervals, storage
-    from ..inference.estimands.study_exponents import KAPLAN_EXPONENT
+    from ..inference import storage
 
     if file.is_dir():
         _of_schemes(file, json)
         return
     fit = storage.open(file)
     exponents = fit.study_exponents(vocabulary=vocabulary, aspect_ratio=aspect_ratio)
-    at_least = float((exponents["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
-    entries = {basis: {n: intervals.summary(x, ratio=True) for n, x in e.items()} for basis, e in exponents.items()}
-    if json:
-        checks = {"p_exponent_above_0.73": at_least, "diagnostics": fit.diagnostics}
-        tables.print_json({"exponents": entries} | checks)
-        return
-    for basis, entry in entries.items():
-        rows = [tables.summary_row(LABELS[name], q) for name, q in entry.items()]
-        tables.print_table(f"{fit.law.name}: exponents in compute, {COUNTED[basis]}", tables.SUMMARY_HEADER, rows)
-    print(f"probability of an exponent of at least {KAPLAN_EXPONENT} without embeddings: {at_least:.3f}")
-    tables.print_diagnostics(file, fit.diagnostics)
+    tables.print_result(exponents, exponents.document(), json)
 
 
 def _of_schemes(folder, json):

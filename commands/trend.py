@@ -23,7 +23,6 @@ def trend(
 ):
     """Print how fast dated values grow. Also their doubling time, and when they reach a level."""
     from ..inference import storage
-    from ..inference.intervals import entries
     from ..inference.needs import of_kind
     from ..inference.progress import trends
 
@@ -36,11 +35,7 @@ def trend(
     results["by_form"] = trends.by_form(fit)
     if reach:
         results["dates_reached"] = trends.dates_reached(fit, _levels(reach), until=until)
-    if json:
-        tables.print_json({name: entries(table) for name, table in results.items()} | {"diagnostics": fit.diagnostics})
-        return
-    print("\n\n".join(str(table) for table in results.values()))
-    tables.print_diagnostics(str(file), fit.diagnostics)
+    tables.print_parts({str(file): results}, {str(file): fit}, json)
 
 
 def _levels(texts):

@@ -9,7 +9,7 @@ from .printed import PrintedTable, Text
 from .standing import lines, standing
 from .words import HIGH, LOW, MIDDLE, dates, durations, months, plain, probability, yearly
 
-MOST = 30  # rows that are printed
+MOST = 20  # labels that are printed
 FORMS = {
     "human time": durations,
     "days": months,
@@ -22,7 +22,7 @@ FORMS = {
 }
 BESIDES = {  # other columns that are printed
     "count": ("rows", "{:.0f}".format),
-    "solved": ("runs with any success", "{:.0%}".format),
+    "solved": ("any success", "{:.0%}".format),
     "p_progress": ("P(progress)", probability),
     "p_growth": ("P(growth)", probability),
     "p_faster": ("P(faster than the first)", probability),
@@ -40,18 +40,22 @@ class IntervalTable(PrintedTable):
         if "heading" not in self.attrs or not {LOW, MIDDLE, HIGH} <= set(self):
             return None
         form = FORMS[self.attrs["heading"]]
-        rows = {}
-        for label, row in self.head(MOST).iterrows():
-            name = f"{label[0]}, {label[1]:.0%} of runs" if isinstance(label, tuple) else str(label)
-            rows[name] = {self.attrs["heading"]: form(ends(row))}
-            rows[name] |= {
+        rows, besides = {}, {}
+        shown = self.index.unique(0)[:MOST]
+        for label, row in self[self.index.get_level_values(0).isin(shown)].iterrows():
+            name, share = label if isinstance(label, tuple) else (label, None)
+            heading = self.attrs["heading"] if share is None else f"{share:.0%} of runs"
+            rows.setdefault(name, {})[heading] = form(ends(row))
+            besides[name] = {
                 text: "" if np.isnan(row[column]) else written(row[column])
                 for column, (text, written) in BESIDES.items()
                 if column in row
             }
             if "elpd_diff" in row:
-                rows[name]["elpd"] = f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"
-        more = [f"{len(self) - MOST} further rows follow"] if len(self) > MOST else []
+                besides[name]["elpd"] = f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"
+        rows = {name: cells | besides[name] for name, cells in rows.items()}
+        left = len(self.index.unique(0)) - len(shown)
+        more = [f"{left} further rows follow"] if left else []
         below = (self.attrs["note"], *more, *lines(self.attrs["standing"]))
         return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), below)
 

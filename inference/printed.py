@@ -72,7 +72,11 @@ def tabulated(table, width):
     if len(table) <= FEW and _fits(turned := _lines(table.T), width):
         return turned
     if table.shape[1] == 1:
-        return [line for label, cell in table.iloc[:, 0].items() for line in (str(label), f"    {cell}")]
+        cells = (
+            (str(label), textwrap.indent(filled(str(cell), width - 4), "    "))
+            for label, cell in table.iloc[:, 0].items()
+        )
+        return [line for pair in cells for text in pair for line in text.split("\n")]
     count = table.shape[1] - 1
     while count > 1 and not _fits(_lines(table.iloc[:, :count]), width):
         count -= 1

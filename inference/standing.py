@@ -39,19 +39,13 @@ def standing(fit, interval=None, *, decades=None, robust=True):
     dict
         ``law`` and ``data`` in words. ``converged`` and ``chains``, its sentence. ``verdict``, ``p``, ``misfit`` and
         ``check``, its sentence; None where the law was not checked. ``robust`` is whether the interval was widened.
-        ``rivals`` is a sentence on wider laws, None where none was tried. ``strength`` and ``because`` are of this fit
-        alone: rivals and other choices may weaken an answer further.
+        ``rivals`` is a sentence on wider laws, None where none was tried. ``strength``, ``because`` and ``width`` are
+        from `graded`.
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS
-    facts = Facts(
-        chains=fit.diagnostics["ok"],
-        width=None if interval is None else width(interval),
-        decades=decades,
-        **{key: check.get(key) for key in ("verdict", "p", "size")},
-    )
     tried = results_of(fit).get(TRIED)
-    return {
+    held = {
         "law": fit.law.label,
         "data": table_named(fit),
         "converged": fit.diagnostics["ok"],
@@ -62,19 +56,50 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "check": verdict_sentence(check) if check else None,
         "robust": rejected and robust and fit.law.kind in WIDENED,
         "rivals": suggestion(fit, tried) or None if tried else None,
-        "strength": strength(facts),
-        "because": reasons(facts),
-        "width": None if facts.width is None or math.isinf(facts.width) else facts.width,
     }
+    return held | graded(held, interval, decades)
+
+
+def graded(held, interval=None, decades=None):
+    """Grade a number by what holds of its fit, by its interval and by how far it lies outside the runs.
+
+    Parameters
+    ----------
+    held : mapping
+        As from `standing`; a value that is None may be missing.
+    interval, decades : optional
+        As for `standing`.
+
+    Returns
+    -------
+    dict
+        ``strength`` and ``because``, a list of reasons: of this fit alone, since other choices may weaken an answer
+        further. ``width`` is the upper over the lower end of the interval, None where it is not finite.
+    """
+    facts = Facts(
+        chains=held["converged"],
+        verdict=held.get("verdict"),
+        p=held.get("p"),
+        size=held.get("misfit"),
+        width=None if interval is None else width(interval),
+        decades=decades,
+    )
+    finite = None if facts.width is None or math.isinf(facts.width) else facts.width
+    return {"strength": strength(facts), "because": reasons(facts), "width": finite}
 
 
 def lines(held):
     """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
     said = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
-    if held["verdict"] is None:
+    if held.get("verdict") is None:
         said.append("The law was not checked yet: call fit.check(), or bayescaling check FILE.nc")
     elif held["verdict"] != FITS:
         said += [held["check"], CAREFUL[held["robust"]]]
-    said += [held["rivals"]] if held["rivals"] else []
-    why = f": {'; '.join(held['because'])}" if held["because"] else ""
-    return [*said, f"Strength of this fit alone, {held['strength']}{why}"] if held["width"] is not None else said
+    said += [held["rivals"]] if held.get("rivals") else []
+    return [*said, strength_sentence(held)] if held.get("width") is not None else said
+
+
+def strength_sentence(held):
+    """State how strong a number is, and why it is no stronger."""
+    why = f": {'; '.join(held['because'])}" if len(held["because"]) else ""
+    return f"Strength of this fit alone, {held['strength']}{why}"

@@ -11,14 +11,14 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.sandwich import quotable
 from ..inference.estimands.predict_group import predict_group
-from ..inference.estimands.study_exponents import BASES, NAMED, by_draw, study_exponents
+from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
 from ..inference.needs import of_kind
 from ..inference.words import plain, probability, symbols
 from ..models.loss.grouping import GROUP
 from .checks import EXPONENT, NAMES
 from .picture import Axis, Layer, Picture, drawn, frame
 from .published import PREFIX
-from .shared import check_level, ends, in_words, percent
+from .shared import check_level, ends, in_words, percent, with_rejected
 from .style import BLUE, GREY, Look, look_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def plot_reconcile(
     'Leaving embeddings out changes the e'
     """
     level, exponents = check_level(level), study_exponents(of_kind(fit, "runs"), **models)
-    draws = quotable(fit, {basis: by_draw(fit, exponents[basis]["size"]) for basis in reversed(BASES)})
+    draws = {basis: exponents[basis]["size"] for basis in reversed(BASES)}
     three = {basis: ends(x, level) for basis, x in draws.items()}
     low, middle, high = np.array(list(three.values())).T
     layers = [Layer("level", "exponent", frame(x=middle, y=[0, 1], low=low, high=high), Look(BLUE), False, 6)]
@@ -95,7 +95,7 @@ def plot_reconcile(
         layers=tuple(layers),
         height=2.6,
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def plot_groups(
@@ -147,12 +147,12 @@ def plot_groups(
     if quantity not in by_group:
         raise InputError(unknown(f"for a fit of {law.name}, the quantity of groups", quantity, by_group))
     names = [str(name) for name in posterior[GROUP].values]
-    quoted = quotable(fit, {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names})
-    rows = {name: ends(x, level) for name, x in quoted.items()}
-    lowest, highest = (choose(rows, key=lambda name: rows[name][1]) for choose in (min, max))
-    fitted = len(rows)
+    draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
-        rows |= {label: ends(_unseen(fit, quantity, names, kind), level) for kind, label in UNSEEN.items()}
+        draws |= {label: _unseen(fit, quantity, names, kind) for kind, label in UNSEEN.items()}
+    rows = {name: ends(x, level) for name, x in quotable(fit, draws).items()}
+    lowest, highest = (choose(names, key=lambda name: rows[name][1]) for choose in (min, max))
+    fitted = len(names)
     low, middle, high = np.array(list(rows.values())).T
     places = np.arange(len(rows))
     called = NAMES.get(quantity, symbols(quantity))
@@ -175,7 +175,7 @@ def plot_groups(
         layers=tuple(layers),
         height=1.7 + 0.36 * len(rows),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _unseen(fit, quantity, names, kind):

@@ -33,7 +33,7 @@ MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
 # Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
 ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
-REJECTED = "Rejected by"
+REJECTED = "Tests that reject it:"
 
 
 def check(fit: Fit) -> Check:

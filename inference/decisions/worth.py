@@ -17,6 +17,7 @@ from ..estimands.allocate import checked_plan, compute_range, one_number, positi
 from ..estimands.beyond import alike, check_beyond, drift_of
 from ..fitted import place_of, table_named
 from ..needs import of_kind
+from ..standing import standing
 from .curves import Curve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
@@ -147,7 +148,7 @@ def worth(
         "table": table_named(first),
         "baseline": str(baseline),
         "by": law.grouping.by,
-        "robust": robust,
+        "standing": standing(first, robust=robust),
         "beyond": beyond,
         "price": costs,
         "variants": len(results),

@@ -8,6 +8,7 @@ from ...models.loss.grouping import GROUP
 from ..estimands.allocation import how, times_largest
 from ..intervals import finite, summary
 from ..printed import Printed, Text
+from ..standing import lines
 from ..words import HIGH, LOW, MIDDLE, budgets, factor, flop, plain, probability, size, sizes
 
 QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
@@ -70,6 +71,7 @@ class Worth(Printed, xr.Dataset):
         low, high = self.attrs["within"]
         lines = [
             how(self.attrs),
+            *lines(self.attrs["standing"]),
             f"The multiplier is the compute that {self.attrs['baseline']} needs for the same loss, over the budget. An "
             f"order that does not turn between {flop(low)} and {flop(high)} never turns.",
             *(next_run(entry) for entry in entries if entry["decision"] == "one more"),

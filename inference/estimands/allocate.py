@@ -14,6 +14,7 @@ from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
 from ..fitted import table_named
+from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
@@ -162,7 +163,8 @@ def allocate(
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
-    result.attrs |= {"law": law.label, "table": table_named(fit), "robust": robust, "beyond": beyond}
+    result.attrs |= {"law": law.label, "table": table_named(fit), "beyond": beyond}
+    result.attrs["standing"] = standing(fit, robust=robust)
     for key in result.data_vars:
         result[key].attrs["units"] = in_unit_of_loss(_unit(key), fit.rows)
     for key, unit in (("compute", "FLOP"), ("target", unit_of_loss(fit.rows)), ("demand", "tokens")):

@@ -6,7 +6,8 @@ import xarray as xr
 
 from ..intervals import finite, summary
 from ..printed import Printed, Text
-from ..words import flop, plain, ratios, size, sizes
+from ..standing import graded, lines, strength_sentence
+from ..words import budgets, flop, plain, ratios, size, sizes
 from .strength import times_outside
 
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "learning_rate_peak",
@@ -21,10 +22,12 @@ SHOWN = {
     "parameters": sizes,
     "tokens": sizes,
     "tokens_per_parameter": ratios,
+    "epochs": ratios,
     "learning_rate_peak": lambda q: plain(q, "{:.2g}"),
     "batch_tokens": sizes,
     "loss": plain,
-    "total_compute": lambda q: plain(q, "{:.2g}").replace("e+", "e"),
+    "total_compute": budgets,
+    "saved": lambda q: plain(q, "{:.0%}"),
 }
 
 
@@ -45,7 +48,14 @@ class Allocation(Printed, xr.Dataset):
         places = np.ndindex(*(self.sizes[dim] for dim in dims))
         law = self.attrs["law"] if law is None else law
         chosen = (self.isel(dict(zip(dims, place, strict=True))) for place in places)
-        return [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
+        entries = [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
+        held = self.attrs["standing"]
+        return [entry | graded(held, entry[self._graded], entry["extrapolation"]) for entry in entries]
+
+    @property
+    def _graded(self):
+        """Return the name of the quantity whose interval says how strong an answer is."""
+        return "parameters" if "parameters" in self else "loss"
 
     def table(self):
         """Return medians and ends of 95% intervals, a DataFrame with one row a request."""
@@ -65,23 +75,26 @@ class Allocation(Printed, xr.Dataset):
             return None
         entries = self.entries()
         rows = {asked_for(entry): _row(entry) for entry in entries}
-        notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
+        notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=len(entries) == 1))]
+        if len(entries) == 1:
+            notes.append(strength_sentence(entries[0]))
         named = f"{self.attrs['law']}, {self.attrs['table']}"
         what = "Compute-optimal sizes" if "parameters" in self else "What the best run has at each budget"
-        return Text(f"{what} ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*notes, how(self.attrs)))
+        below = (how(self.attrs), *lines(self.attrs["standing"]), *notes)
+        return Text(f"{what} ({named})", pd.DataFrame.from_dict(rows, orient="index"), below)
 
 
 def how(attrs):
     """Name what the intervals hold, by the attributes of a result."""
-    spread = "robust where the rows reject the law" if attrs["robust"] else "of the law alone"
-    beyond = ", with the drift beyond the largest run" if attrs["beyond"] == "drift" else ""
-    return f"Medians and 95% intervals, {spread}{beyond}."
+    beyond = "with the drift of the law" if attrs["beyond"] == "drift" else "of the law alone"
+    return f"Medians and 95% intervals; beyond the largest run {beyond}."
 
 
 def _row(entry):
     """Return cells of one answer, text by column."""
     row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
     row["times the largest run"] = times_largest(entry["extrapolation"])
+    row["strength"] = entry["strength"]
     if "near_optimal" in entry:
         within = f"parameters {_within(entry)}"
         row[within] = (
@@ -118,20 +131,6 @@ def _allocated(at):
     if "near_low" in at:
         entry |= {"near_optimal": at.attrs["near_optimal"]} | {name: finite(at[name]) for name in NEAR}
     return entry
-
-
-def sentence(entry):
-    """Write one answer in the units of its readers: medians and 95% intervals."""
-    named = {
-        "parameters": ("{} parameters", sizes),
-        "tokens": ("on {} tokens", sizes),
-        "tokens_per_parameter": ("{} tokens a parameter", ratios),
-        "epochs": ("{} epochs", ratios),
-        "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
-    }
-    numbers = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
-    asked = asked_for(entry)
-    return f"{asked[:1].upper()}{asked[1:]}: {numbers.replace('parameters, on', 'parameters on')}."
 
 
 def asked_for(entry):

@@ -1,25 +1,32 @@
-"""Losses of runs not made, draw by draw."""
+"""Losses of runs not made, draw by draw, which print a short table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from ...datasets.requirements import positive_columns
+from ...datasets.units import unit_of_loss
+from ...models.draws import DRAWS
+from ..checks.sandwich import quotable_places
+from ..fitted import table_named
 from ..needs import of_kind
+from ..printed import Printed, Text
+from ..standing import lines, standing
+from ..words import plain, si
+from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
     from ..fitted import Fit
 
 
 def predict(
     fit: Fit, runs: pd.DataFrame, *, noise: bool = True, beyond: str = "drift", seed: int | None = None
-) -> xr.Dataset:
+) -> Prediction:
     """Predict losses of runs, draw by draw.
 
     Parameters
@@ -41,9 +48,10 @@ def predict(
 
     Returns
     -------
-    Dataset
-        ``loss`` in nats per token, dims (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the
-        decades above the largest fitted run in compute, size or tokens, 0 inside.
+    Prediction
+        A Dataset that prints a short table; ``.table()`` returns its numbers. It holds ``loss`` in nats per token, dims
+        (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the decades above the largest fitted
+        run in compute, size or tokens, 0 inside. Without noise the mean is as wide as it is quoted, see `quotable`.
 
     Raises
     ------
@@ -66,9 +74,44 @@ def predict(
     if noise:
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:
-        loss = draws.mean(runs).transpose(..., "run")
+        loss = quotable_places(fit, {"loss": draws.mean(runs).transpose(..., "run")})["loss"]
     decades = decades_beyond(draws.law, draws.rows, runs)
     if beyond == "drift" and decades.any():
         loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))
     sizes = {column: ("run", np.asarray(runs[column], float)) for column in law.columns} | {"beyond": ("run", decades)}
-    return loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
+    result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
+    result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond}
+    result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=not noise)}
+    return Prediction(result.data_vars, result.coords, result.attrs)
+
+
+class Prediction(Printed, xr.Dataset):
+    """Predicted losses, draw by draw; see `predict`."""
+
+    __slots__ = ()
+
+    def table(self, level: float = 0.95) -> pd.DataFrame:
+        """Return sizes, the median loss and the ends of its interval at a level, a DataFrame with one row a run."""
+        ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
+        quantiles = self["loss"].quantile(ends, DRAWS).transpose("run", "quantile").values
+        columns = {name: x.values for name, x in self.coords.items() if x.dims == ("run",) and name != "run"}
+        names = [f"q{100 * p:g}" for p in ends]
+        return pd.DataFrame(columns | dict(zip(names, quantiles.T, strict=True)), index=self["run"].values)
+
+    def text(self) -> Text | None:
+        """Return what is printed; None of a part of a prediction."""
+        if "noise" not in self.attrs or not {*DRAWS, "run"} <= {*self["loss"].dims}:
+            return None
+        rows = [
+            {name.replace("_", " "): si(x) for name, x in row.items() if name[0] != "q" and name != "beyond"}
+            | {f"loss, {self.attrs['unit']}": plain(row), "times the largest run": times_largest(row["beyond"])}
+            for row in self.table().to_dict("records")
+        ]
+        of = "Loss of single runs" if self.attrs["noise"] else "Mean loss of runs"
+        table = pd.DataFrame(rows, index=[f"run {i + 1}" for i in range(len(rows))])
+        below = (how(self.attrs), *lines(self.attrs["standing"]))
+        return Text(f"{of} ({self.attrs['law']}, {self.attrs['table']})", table, below)
+
+    def document(self) -> dict[str, Any]:
+        """Return what JSON holds: ``runs`` with their sizes and quantiles, and what holds of them."""
+        return {"runs": self.table().to_dict("records"), "standing": self.attrs["standing"]}

@@ -30,13 +30,15 @@ from ..checks.sandwich import quotable
 from ..intervals import summary
 from ..needs import of_kind
 from ..printed import Printed, Text
-from ..words import plain, size
+from ..standing import lines, standing
+from ..words import plain, probability, size
 
 if TYPE_CHECKING:
     from ..fitted import Fit
 
 BASES = ("nonembedding", "total")
 NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}
+QUANTITIES = {"size": "best size", "loss": "its loss", "reducible_loss": "its loss above E"}
 KAPLAN_EXPONENT = 0.73
 AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
 CHINCHILLA = Chinchilla()
@@ -279,7 +281,9 @@ def study_exponents(
     Returns
     -------
     Exponents
-        A dict that prints the exponents: `frontier_exponents` for ``"nonembedding"`` and ``"total"``.
+        A dict that prints the exponents: for ``"nonembedding"`` and ``"total"`` a Dataset of ``size``, ``loss`` and
+        ``reducible_loss`` as in `frontier_exponents`, dims (chain, draw). Their draws are as wide as they are quoted,
+        see `quotable`.
 
     Raises
     ------
@@ -295,52 +299,61 @@ def study_exponents(
     >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
     True
     """
-    law = of_kind(fit, "runs").law
+    law, study = of_kind(fit, "runs").law, study or Study()
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
-    exponents = {
-        basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
+    shape = tuple(fit["posterior"].sizes[dim] for dim in DRAWS)
+    draws = {
+        (basis, name): xr.DataArray(x.values.reshape(shape), dims=DRAWS)
         for basis in BASES
+        for name, x in frontier_exponents(
+            constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law
+        ).items()
     }
-    return Exponents(exponents, fit, study or Study())
+    draws = quotable(fit, draws)
+    names = list(dict.fromkeys(name for _, name in draws))
+    exponents = {basis: xr.Dataset({name: draws[basis, name] for name in names}) for basis in BASES}
+    least, greatest = (size(10.0**x) for x in study.sizes)
+    models = f"{study.models} models of {least} to {greatest} parameters without embeddings"
+    title = f"Exponents of a study of {models} if {law.label} is true (medians and 95% intervals)"
+    return Exponents(exponents, title, standing(fit, summary(draws["nonembedding", "size"])))
 
 
 class Exponents(Printed, dict):
     """What `study_exponents` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
 
-    What it prints are the intervals that are quoted, see `quotable`. A pickled one has no fit and prints as a dict.
+    Attributes
+    ----------
+    title : str
+    standing : dict
+        What holds of the numbers, as from `standing`.
     """
 
-    def __init__(self, datasets, fit, study):
+    def __init__(self, datasets, title, held):
         super().__init__(datasets)
-        self._fit, self.study = fit, study
+        self.title, self.standing = title, held
 
-    def __getstate__(self):
-        return {"_fit": None, "study": self.study}
+    @property
+    def p_kaplan(self):
+        """Return the probability that the study finds an exponent of the size of at least Kaplan's, 0.73."""
+        return float((self["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
 
     def table(self):
         """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
         draws = {(basis, name): x for basis, dataset in self.items() for name, x in dataset.items()}
-        if self._fit is not None:
-            draws = quotable(self._fit, {key: by_draw(self._fit, x) for key, x in draws.items()})
         return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")
 
     def text(self):
-        """Return what is printed; None without the fit."""
-        if self._fit is None:
-            return None
-        table = self.table().apply(plain, axis=1).unstack(sort=False).rename(index=NAMED)
-        least, greatest = (size(10.0**x) for x in self.study.sizes)
-        models = f"{self.study.models} models of {least} to {greatest} parameters without embeddings"
-        title = f"Exponents of a study of {models} if {self._fit.law.label} is true (medians and 95% intervals)"
-        return Text(title, table)
+        """Return what is printed."""
+        table = self.table().apply(plain, axis=1).unstack(sort=False).rename(index=NAMED, columns=QUANTITIES)
+        p = f"Without embeddings it is {KAPLAN_EXPONENT}, Kaplan's, or more: probability {probability(self.p_kaplan)}"
+        return Text(self.title, table.T, (p, *lines(self.standing)))
 
-
-def by_draw(fit, values):
-    """Put exponents, (draw,), under the chains and draws of the posterior that they were computed from."""
-    dims = fit["posterior"].sizes
-    return xr.DataArray(values.values.reshape(dims["chain"], dims["draw"]), dims=DRAWS)
+    def document(self):
+        """Return what JSON holds: ``exponents`` by basis, the probability of Kaplan's, and what holds of them."""
+        exponents = {basis: {n: summary(x) for n, x in dataset.items()} for basis, dataset in self.items()}
+        return {"exponents": exponents, "p_exponent_above_0.73": self.p_kaplan, "standing": self.standing}
 
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):

@@ -84,7 +84,7 @@ def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
     other = bs.Fitter(bs.laws.Chinchilla(), half)
     assert other.compiled() is bs.Fitter(fitter.law, runs).compiled()
     assert other.draws.reference != fitter.reference
-    assert bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}).key != other.law.key
+    assert bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}) != other.law
     # What refers to a table is data of the program too: a program of this table's own finds the same.
     density = other.density()
     alone = compiled(other.law, half, other.draws.reference, density, "nutpie").sample(density, Settings(), 6)[0]

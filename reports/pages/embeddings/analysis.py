@@ -6,7 +6,6 @@ import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY, load
 from ....inference import compare, fit, intervals
-from ....inference.checks.sandwich import quotable
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands.allocate import decades_outside
@@ -15,7 +14,6 @@ from ....inference.estimands.study_exponents import (
     BASES,
     KAPLAN_EXPONENT,
     Study,
-    by_draw,
     constants_and_family,
     exponents_within,
     frontier_exponents,
@@ -133,7 +131,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 def _reconcile(findings):
     main = findings.fits[MAIN]
     posterior, gamma, delta = constants_and_family(main)
-    findings.by_law = {name: study_exponents(f, configurations=findings.sizes) for name, f in findings.rivals.items()}
+    findings.by_law = {name: study_exponents(f) for name, f in findings.rivals.items()}
     findings.exponents = study_exponents(main)
     findings.exact = study_exponents(main, study=Study(exact=True))
     for source, constants in findings.published.items():
@@ -179,16 +177,14 @@ def law_entries(findings):
     for name in sorted(values, key=lambda name: -values[name].sum()):
         difference = values[name] - values[best]
         error = float(sum_error(difference))
-        slopes = {basis: by_draw(findings.rivals[name], findings.by_law[name][basis]["size"]) for basis in BASES}
-        quoted = quotable(findings.rivals[name], slopes)
-        without, counted = (slopes[basis] for basis in BASES)
+        without, counted = (findings.by_law[name][basis]["size"] for basis in BASES)
         entries[name] = {
-            **{basis: intervals.summary(quoted[basis]) for basis in BASES},
+            **{basis: intervals.summary(findings.by_law[name][basis]["size"]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(is_apart(difference.sum(), error)),
             "verdict": {key: findings.rivals[name].check()[key] for key in ("verdict", "p", "size")},
-            "p_above_0.73": at_least(without),
+            "p_above_0.73": findings.by_law[name].p_kaplan,
             "p_rises": float((without > counted).mean()),
         }
     return entries
@@ -261,7 +257,7 @@ def _document(findings):
         "configurations": findings.estimates
         | {"posterior": {n: intervals.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
         "exact_budgets": {basis: intervals.summary(findings.exact[basis]["size"]) for basis in BASES},
-        "p_exponent_above_0.73": at_least(findings.exponents["nonembedding"]["size"]),
+        "p_exponent_above_0.73": findings.exponents.p_kaplan,
         "loss_exponents": {
             basis: {n: intervals.summary(findings.exponents[basis][n]) for n in ("loss", "reducible_loss")}
             for basis in BASES

@@ -115,7 +115,7 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
         for name, test in judged["tests"].items()
     }
     earlier = judged | {"tests": tests}
-    assert "on average. Rejected by " in verdict_sentence(earlier)
+    assert "on average. Tests that reject it: " in verdict_sentence(earlier)
     shown = tables.tests_of_law({"misfit": tests, "verdict": earlier})
     worst = shown.header.index("worst")
     assert {row[worst] for row in shown.rows} == {"–"}
