@@ -142,7 +142,7 @@ class Fitter:
         """Return the compiled program that serves a law, by default this one's."""
         (law, rows, reference), density = self.of(law), self.density(law)
         if density.program not in self._compiled:
-            law.check(rows, reference)
+            law.tests.check_priors(rows, reference)
             say(f"compiling {law.label}", progress)
             self._compiled[density.program] = _compiled(law, rows, reference, density, self.sampler)
         return self._compiled[density.program]
@@ -269,7 +269,7 @@ class Fitter:
             _refuse_computed(*self.of(law))
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         draws = sampled.draws
-        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
+        units = len(draws.rows) if law.grouping.unit_is_row else draws.rows[law.unit].nunique()
         storage = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
         groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, storage)
         diagnosed = chains.with_figures(sampled.diagnostics, figures)
@@ -316,7 +316,7 @@ class Fitter:
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
         density, figures = None, {}
-        if storage == densities.KEPT or not law.unit_is_row:
+        if storage == densities.KEPT or not law.grouping.unit_is_row:
             density, figures = densities.evaluated(draws, seed)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {

@@ -36,6 +36,9 @@ class Density(NamedTuple):
     used : ndarray of bool, shape (coordinate,), optional
         Which coordinates are sampled; all by default. Data disable the others, and the density depends on these only
         by their standard normal terms.
+    low_rank : bool
+        Whether nutpie's mass matrix has some directions besides its diagonal. Where coordinates are correlated it takes
+        fewer steps so, elsewhere each step takes longer for nothing.
     """
 
     blocks: tuple
@@ -45,6 +48,7 @@ class Density(NamedTuple):
     key: Hashable
     labels: dict[str, list] = {}  # noqa: RUF012
     used: np.ndarray | None = None
+    low_rank: bool = True
 
     @property
     def start(self) -> tuple:

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+import numpy as np
+
 from ..datasets import KINDS
 from ..datasets.wording import shortened
 from ..errors import InputError
@@ -59,8 +61,6 @@ class Law:
     upstream : tuple of str
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
     effort : Effort
-    one_prior : bool
-        Whether the prior is the same whatever rows are fitted.
     tests : Tests
         How the rows test the law.
     grouping : Grouping
@@ -75,18 +75,12 @@ class Law:
     unit: ClassVar[str]
     upstream: ClassVar[tuple] = ()
     effort: ClassVar[Effort] = Effort()
-    one_prior: ClassVar[bool] = True
     tests = Tests()
     grouping = Grouping()
     planner = Planner()
     scale: str
 
     # The table -------------------------------------------------------------------------------------------------------
-
-    @property
-    def unit_is_row(self):
-        """Return whether leave-one-out leaves out single rows."""
-        return self.unit == KINDS[self.kind].dimension
 
     def rows(self, table):
         """Return the rows of a table that this law is fitted to, refusing a table that cannot inform it."""
@@ -105,13 +99,6 @@ class Law:
         """Return the scalars and names that the sampled quantities refer to; they never depend on what is observed."""
         raise NotImplementedError
 
-    def low_rank(self, reference):
-        """Return whether nutpie's mass matrix has some directions besides its diagonal.
-
-        Where coordinates are correlated it takes fewer steps so, elsewhere each step takes longer for nothing.
-        """
-        return True
-
     def on_scale(self, observed):
         """Return the observations as the law scores them, such as the logarithms of losses."""
         return observed
@@ -119,10 +106,6 @@ class Law:
     def from_scale(self, values):
         """Invert `on_scale`."""
         return values
-
-    def with_observed(self, rows, observed):
-        """Return rows with other observations on the law's scale, such as simulated ones."""
-        return rows.assign(**{self.observed: self.from_scale(observed)})
 
     # The model and its draws -----------------------------------------------------------------------------------------
 
@@ -135,7 +118,7 @@ class Law:
         raise NotImplementedError
 
     @property
-    def key(self):
+    def _key(self):
         """Return what the code of the density follows from, a hashable: the class, name and options of the law."""
         return type(self), self.name, json.dumps(self.options, sort_keys=True)
 
@@ -143,21 +126,38 @@ class Law:
         """Return the `Draws` of sampled variables, a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Return `Draws` of the prior, dims (chain, draw) with one chain."""
-        raise NotImplementedError
+    def prior_draws(self, rng, reference, rows, draws=1, known=None):
+        """Return `Draws` of the prior, dims (chain, draw) with one chain, or one draw of known values.
 
-    def known_draws(self, values, reference, rows, rng=None):
-        """Return one draw that holds known values of the free parameters, by name.
-
-        What is sampled besides, of groups of rows, is drawn from the law by `rng`.
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        reference : dict
+        rows : DataFrame
+        draws : int
+        known : dict of str to float, optional
+            The free parameters by name. What is sampled besides, of groups of rows, is drawn from the law.
 
         Raises
         ------
         InputError
-            If a quantity lacks a value, or the law's quantities are no scalars.
+            If a quantity lacks a known value, or the law's quantities are no scalars.
         """
-        raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
+        if known is None:
+            values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+        else:
+            self._check_all_known(known)
+            values = {name: np.full((1, 1), float(known[name])) for name in self.prior_of}
+        return self._drawn(values, reference, rows, rng)
+
+    def _drawn(self, values, reference, rows, rng):
+        """Return `Draws` of values of the free parameters, (1, draw) by name, what else is sampled drawn by `rng`."""
+        raise NotImplementedError
+
+    def _refuse_known(self, known):
+        """Refuse known values, where quantities are no scalars."""
+        if known is not None:
+            raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
 
     def _check_all_known(self, values):
         """Refuse known values, by name, among which a free parameter is missing."""
@@ -165,23 +165,17 @@ class Law:
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
 
-    def check(self, rows, reference):
-        """Refuse priors that leave the rows without a mean."""
-
-    def check_calibration(self, truth):
-        """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
-
     # Priors ----------------------------------------------------------------------------------------------------------
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that has a prior, as `FreeParameter` objects."""
         raise NotImplementedError
 
     @property
     def prior_of(self):
         """Return a dict from the name of each free parameter to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
+        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self._free_parameters}
 
     def described_priors(self):
         """Return the prior of each sampled quantity as text, by name."""
@@ -200,7 +194,7 @@ class Law:
         InputError
             If a prior is of no free parameter, or leaves its support.
         """
-        sampled = {q.name: q for q in self.free_parameters}
+        sampled = {q.name: q for q in self._free_parameters}
         for name in self.priors:
             if name not in sampled:
                 why = "is derived, not sampled" if name in derived else "is not known to this law"

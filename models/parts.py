@@ -6,7 +6,7 @@ A part is an attribute of a class of laws, ``tests = LossTests()``. As an attrib
 import numpy as np
 import pandas as pd
 
-from ..datasets import fractional_years
+from ..datasets import KINDS, fractional_years
 from ..datasets.wording import unknown
 from ..errors import InputError
 
@@ -37,6 +37,12 @@ class Tests(Part):
     tolerance = 0.01
     share_of = "the loss"
     wider = None
+
+    def check_priors(self, rows, reference):
+        """Refuse priors that leave the rows without a mean."""
+
+    def check_calibration(self, truth):
+        """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
 
     def contrasts(self, rows):
         """Name the `Contrast` directions of the residuals of rows that test the law, none by default."""
@@ -86,6 +92,8 @@ class Grouping(Part):
         What leave-one-out does by default where Pareto k is too high; see `loo`.
     integrates : bool
         Whether units are of groups with sampled quantities, which leaving a group out integrates over.
+    one_prior : bool
+        Whether the prior is the same whatever rows are fitted.
     """
 
     clusters: tuple = ()
@@ -94,6 +102,16 @@ class Grouping(Part):
     by: str | None = None
     high_k = "refit"
     integrates = False
+    one_prior = True
+
+    @property
+    def unit_is_row(self):
+        """Return whether leave-one-out leaves out single rows."""
+        return self.law.unit == KINDS[self.law.kind].dimension
+
+    def with_observed(self, rows, observed):
+        """Return rows with other observations on the law's scale, such as simulated ones."""
+        return rows.assign(**{self.law.observed: self.law.from_scale(observed)})
 
     def together(self, rows, simulated):
         """Return the rows and simulated rows of the same design as one table."""

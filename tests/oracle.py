@@ -30,7 +30,7 @@ def loss(law, rows, reference):
         centre = {name: pm.Data(name, x) for name, x in reference.items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}
         observe(law, law.scale, values, centre, data)
-        potential = law.potential(values, centre)
+        potential = law.potential and law.potential(values, centre)
         if potential is not None:
             pm.Potential("potential", potential)
     return model

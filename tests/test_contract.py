@@ -418,7 +418,7 @@ def test_laws_are_tested_against_their_rows(studied):
     fitter, fit = studied
     tests = fit.law_tests()
     assert tests["p"].between(0, 1).all() and tests["statistic"].notna().all()
-    assert ("loo_pit" in tests.index) == fitter.law.unit_is_row
+    assert ("loo_pit" in tests.index) == fitter.law.grouping.unit_is_row
     assert (tests["size"].dropna() >= 0).all()
     assert ("score" in tests.index) == (fitter.law.tests.wider is not None)
 

@@ -131,7 +131,7 @@ def calibrate(
         raise InputError(unknown("truth", truth, TRUTHS))
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
-    law.check_calibration(truth)
+    law.tests.check_calibration(truth)
     seed, settings = seed_of(seed), SHORT | settings
     sampling = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
@@ -191,7 +191,7 @@ class _Simulations:
         """Return the truth of a simulation, `Draws` of one draw."""
         law, rows, reference = self.fitter.of()
         if isinstance(self.truth, Mapping):
-            return law.known_draws(self.truth, reference, rows, np.random.default_rng([self.seed, 0, s]))
+            return law.prior_draws(np.random.default_rng([self.seed, 0, s]), reference, rows, known=self.truth)
         if self.truth == "prior":
             return _prior_truth(self.fitter, np.random.default_rng([self.seed, 0, s]))
         chains, length = self.posterior.sizes["chain"], self.posterior.sizes["draw"]
@@ -215,7 +215,7 @@ def _prior_truth(fitter, rng):
 def _one(fitter, truth, source, seed, s, settings):
     law, rows, _ = fitter.of()
     replicated = truth.replicate(np.random.default_rng([seed, 1, s])).values[0, 0]
-    simulated = law.with_observed(rows, replicated)
+    simulated = law.grouping.with_observed(rows, replicated)
     fitted = law.grouping.together(rows, simulated) if source == "posterior" else simulated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)

@@ -108,7 +108,7 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         entries = {name: test.entry() for name, test in groups.items()}
         worst = min(entries, key=lambda name: entries[name]["p"])
         results[worst] = _of_several(entries[worst], len(entries))
-    if law.unit_is_row:
+    if law.grouping.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
     table.insert(6, "fits", table["p"] >= MISFIT)

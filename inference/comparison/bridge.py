@@ -13,6 +13,8 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit, logit, logsumexp
 
+from ...datasets.deferred import array_stats
+
 LEAST_OVERLAP = 0.1  # below it few draws of either posterior lie where the other does, and the standard error errs low
 
 
@@ -228,7 +230,7 @@ class LeftOut:
             Where a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the
             density. The result is then the plain mean over the refit, with NaN for its overlap.
         """
-        if not self.draws.law.one_prior:
+        if not self.draws.law.grouping.one_prior:
             by_chain = np.exp(logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
             se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
@@ -251,10 +253,8 @@ def _spanned(draws):
 
 def _relative_variance(weights):
     """Compute the variance of a mean of correlated draws over its square; weights that are all alike have none."""
-    import arviz_stats.base as azb
-
     spread = weights.var(ddof=1)
     if spread <= 1e-24 * weights.mean() ** 2:
         return 0.0
-    effective = azb.array_stats.ess(weights, method="mean", chain_axis=0, draw_axis=1)
+    effective = array_stats.ess(weights, method="mean", chain_axis=0, draw_axis=1)
     return float(spread / effective / weights.mean() ** 2)

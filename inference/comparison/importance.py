@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
+from ...datasets.deferred import array_stats
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
@@ -70,7 +71,7 @@ def _in_parts(fit, progress):
     text = f"leave-one-out of {len(draws.rows):,} rows"
     used = PIT_DRAWS if draws is fit.draws else FEW_PIT_DRAWS
     every = slice(None, None, max(1, draws.real_line()[..., 0].size // used))
-    few = draws.thinned(every.step) if fit.law.unit_is_row else None
+    few = draws.thinned(every.step) if fit.law.grouping.unit_is_row else None
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
         scores = _scores(density, log_weights, k)
         if few is not None:
@@ -214,8 +215,6 @@ def smoothed(log_ratios, density, *, many=False):
 
 
 def _smoothed(log_ratios, density, many):
-    import arviz_stats.base as azb
-
     chains, draws, units = log_ratios.shape
     log_weights, k = log_ratios.reshape(-1, units).T.copy(), np.zeros(units)
     apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
@@ -224,7 +223,7 @@ def _smoothed(log_ratios, density, many):
         warnings.simplefilter("ignore", UserWarning)
         for i in np.flatnonzero(apart):
             likelihood = np.exp(density[..., i] - density[..., i].max())
-            ess = azb.array_stats.ess(likelihood, method="mean", chain_axis=0, draw_axis=1)
+            ess = array_stats.ess(likelihood, method="mean", chain_axis=0, draw_axis=1)
             efficiency = float(ess) / (chains * draws)
             log_weights[i], k[i] = pareto_smoothed(log_weights[i], efficiency if efficiency > 0 else 1.0)
     return log_weights, k

@@ -181,7 +181,7 @@ def _cut(law, rows, values, by, cutoff):
         past = law.tests.suited(past).rows(past)
     except InputError as error:
         raise InputError(f"below {by} {cutoff:g}: {error}") from None
-    if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
+    if not law.grouping.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
         raise InputError(
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
             "predicts its rows; cut along what every one has on both sides"
@@ -228,7 +228,7 @@ def _scored(draws, rows, rng, drift):
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     observed = law.on_scale(rows[law.observed].to_numpy(float))
     scores = scored(sample, observed)
-    if law.unit_is_row:
+    if law.grouping.unit_is_row:
         density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
         scores["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
     return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)

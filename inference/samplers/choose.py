@@ -60,7 +60,7 @@ def compiled(law, rows, reference, density, sampler):
     """
     if sampler == "nutpie":
         with suppress(UntraceableError):
-            return DensityProgram(density, law.low_rank(reference))
+            return DensityProgram(density)
     if sampler == "numpyro":
         return JaxProgram()
-    return ModelProgram(law.model(rows, reference), sampler, law.low_rank(reference))
+    return ModelProgram(law.model(rows, reference), sampler)

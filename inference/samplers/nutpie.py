@@ -52,15 +52,14 @@ def nutpie():
 class DensityProgram(Program):
     """A law's density compiled for nutpie."""
 
-    def __init__(self, density, low_rank=True):
+    def __init__(self, density):
         start = time.perf_counter()
-        self._low_rank = low_rank
         with quiet():
             self._compiled = compile_density(density)
         self.seconds = time.perf_counter() - start
 
     def _sample(self, density, settings, seed, progress):
-        options = {"low_rank_modified_mass_matrix": self._low_rank, "return_raw_trace": True}
+        options = {"low_rank_modified_mass_matrix": density.low_rank, "return_raw_trace": True}
         z, stats = _arrays(sample(model_of(self._compiled, density), settings, seed, progress, **options))
         stats = xr.Dataset({name: (DRAWS, x) for name, x in stats.items()}, draw_coordinates(*z.shape[:2]))
         return density.named(z), stats

@@ -18,14 +18,11 @@ class ModelProgram(Program):
         With its data as `pymc.Data`.
     sampler : str
         From `choose`.
-    low_rank : bool
-        As `Law.low_rank` states it.
     """
 
-    def __init__(self, model, sampler, low_rank=True):
+    def __init__(self, model, sampler):
         self.model = model
         self.sampler = sampler
-        self._low_rank = low_rank
         self.names = [variable.name for variable in model.free_RVs]
         start = time.perf_counter()
         if sampler == "nutpie":
@@ -37,21 +34,21 @@ class ModelProgram(Program):
         self.seconds = time.perf_counter() - start
 
     def _sample(self, density, settings, seed, progress):
-        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, density.arrays, progress)
+        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, density, progress)
         tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
         posterior = tree["posterior"].to_dataset()[self.names]
         return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset())
 
-    def _sample_nutpie(self, settings, seed, data, progress):
-        used = {name: x for name, x in data.items() if name in self._used}
+    def _sample_nutpie(self, settings, seed, density, progress):
+        used = {name: x for name, x in density.arrays.items() if name in self._used}
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
-        return nutpie.sample(compiled, settings, seed, progress, low_rank_modified_mass_matrix=self._low_rank)
+        return nutpie.sample(compiled, settings, seed, progress, low_rank_modified_mass_matrix=density.low_rank)
 
-    def _sample_pymc(self, settings, seed, data, progress):
+    def _sample_pymc(self, settings, seed, density, progress):
         pm = pymc()
 
         with self.model:
-            pm.set_data({name: x for name, x in data.items() if name in self.model.named_vars})
+            pm.set_data({name: x for name, x in density.arrays.items() if name in self.model.named_vars})
             return pm.sample(
                 **settings.asked,
                 random_seed=seed,

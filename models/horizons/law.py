@@ -119,7 +119,7 @@ class Horizons(Law):
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that has a prior, as `FreeParameter` objects."""
         return free_parameters(self)
 
@@ -161,17 +161,9 @@ class Horizons(Law):
             )
         return design.nested(table)
 
-    def with_observed(self, rows, observed):
-        """Return rows with other successes, those that no run is then at risk of left out."""
-        return design.nested(super().with_observed(rows, observed))
-
     def reference(self, rows):
         """Name models, tasks and families, and state what is known of each; see `design.reference`."""
         return design.reference(self, rows)
-
-    def low_rank(self, reference):
-        """Return False where each task has one threshold: hundreds of tasks are then nearly independent."""
-        return not reference["in_logits"]
 
     def design_arrays(self, rows, reference):
         """Return the arrays that the model holds as data; see `design.arrays`."""
@@ -205,7 +197,9 @@ class Horizons(Law):
         arrays = self._sampled_arrays(rows, reference)
         units = (Units(name, *block) for name, block in self.blocks(reference).items())
         axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
+        # Where each task has one threshold, hundreds of tasks are nearly independent.
+        low_rank = not reference["in_logits"]
+        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key, low_rank=low_rank)
 
     def _rest(self, values, data):
         """Return the log density of models, tasks, families, estimates and rows at the coordinates sampled."""
@@ -358,9 +352,7 @@ class Horizons(Law):
         quantities, _ = self.placed(values | units, data)
         return HorizonsDraws.of(self, reference, rows, values, self.coordinates(*quantities))
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Return the draws of the prior, dims (chain, draw) with one chain."""
-        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+    def _drawn(self, values, reference, rows, rng):
         return HorizonsDraws.at_random(self, reference, rows, values, rng)
 
     def draw_units(self, values, rows, reference, rng):
@@ -372,12 +364,6 @@ class Horizons(Law):
         models = (draws.horizon, *self._place_of_models(values, effect, data))
         tasks, models = ([(x - mean) * np.exp(-log_scale) for x, mean, log_scale in of] for of in (places, [models]))
         return [np.stack(models, -1), np.stack(tasks, -1)]
-
-    def known_draws(self, values, reference, rows, rng=None):
-        """Return one draw of known free parameters, by name; `rng` draws models, tasks and families."""
-        self._check_all_known(values)
-        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
-        return HorizonsDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
 
 
 def _standard(x):

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..contrasts import Contrast, groupings, ordinals, slopes
 from ..parts import Grouping, Tests
+from .design import nested
 
 LENGTH_BINS = 10  # of tasks by human time, in the tests of the law
 LEAST_PAST = 3  # runs of other models that inform a task
@@ -41,6 +42,10 @@ class HorizonsGrouping(Grouping):
     group = "model"
     high_k = "none"
     integrates = True
+
+    def with_observed(self, rows, observed):
+        """Return rows with other successes, those that no run is then at risk of left out."""
+        return nested(super().with_observed(rows, observed))
 
     def informed(self, past, rows):
         """Return whether each row's task was run by models of the past."""

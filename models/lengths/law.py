@@ -130,7 +130,7 @@ class Lengths(Law):
         return tuple(part for part in PARTS if not absent.get(part))
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that has a prior, as `FreeParameter` objects."""
         with_effects = [f"{part}_effect" for part in WITH_EFFECTS if part in self.parts]
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
@@ -191,10 +191,6 @@ class Lengths(Law):
     def reference(self, rows):
         """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
         return design.reference(rows, self.effects)
-
-    def low_rank(self, reference):
-        """Return False: runs share few quantities."""
-        return False
 
     def groups(self, rows, reference):
         """Return the cells put together; see `design.groups`."""
@@ -271,7 +267,7 @@ class Lengths(Law):
             blocks += (Units(UNITS, ("run", "part"), start, "run"),)
         axes = {name: _axis(name) for name in arrays}
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-        return Density(blocks, self._rest, arrays, axes, self.key, labels)
+        return Density(blocks, self._rest, arrays, axes, self._key, labels, low_rank=False)
 
     def _rest(self, values, data):
         """Return the log density of the runs' units, and of the counts."""
@@ -365,8 +361,9 @@ class Lengths(Law):
         """Return the `LengthsDraws` of a Dataset of coefficients and either units ``z`` or each run's parameters."""
         return LengthsDraws.of(self, reference, rows, sampled)
 
-    def prior_draws(self, rng, reference, rows, draws=1):
+    def prior_draws(self, rng, reference, rows, draws=1, known=None):
         """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
+        self._refuse_known(known)
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():

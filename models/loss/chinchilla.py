@@ -204,7 +204,7 @@ class Chinchilla(LossLaw):
         ranges = tuple(reference.get(name, 0.0) for name in corner.REFERENCE)
         if not all(ranges):
             return super()._coordinates(reference)
-        return corner.Corner(self.prior_of, ranges=ranges), (self.key, ranges)
+        return corner.Corner(self.prior_of, ranges=ranges), (self._key, ranges)
 
     def centre(self, table):
         """Return the geometric means of N and D."""

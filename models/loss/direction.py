@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...datasets.deferred import stats as st
+from ...datasets.deferred import special
 from ...datasets.units import read_as
 from ...datasets.wording import listed, p_value
 from ...errors import InputError
@@ -41,7 +41,7 @@ def partial_rank_correlation(rows, column, others, observed):
     r = float(np.clip(residuals[0] @ residuals[1] / np.prod(sizes), -1, 1))
     t = r * math.sqrt(free / max(1 - r * r, 1e-15))
     least = 1 / math.factorial(min(len(rows), 20))
-    return r, max(float(st.t.sf(t, free)), least), max(float(st.t.cdf(t, free)), least)
+    return r, *(max(float(special.stdtr(free, x)), least) for x in (-t, t))
 
 
 def directions(law, rows):

@@ -216,7 +216,7 @@ class LossDraws(Draws):
         name, place = next(iter(self.law.labels(self.reference).values()))
         first = self.sampled[name].isel(place, drop=True)
         values = {name: x.values[..., None] for name, x in self._named.items()}
-        potential = self.law.potential(values, self.reference)
+        potential = self.law.potential and self.law.potential(values, self.reference)
         return xr.zeros_like(first) if potential is None else first.copy(data=potential)
 
     def log_prior_of(self, labels):

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import numpy as np
-
 from ...datasets.deferred import xr
 from ...datasets.wording import shown
 from ...errors import InputError
@@ -223,10 +221,10 @@ class Grouped(Law):
     # Quantities ------------------------------------------------------------------------------------------------------
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that is sampled, as `FreeParameter` objects."""
         parameters, priors = [], self.law.prior_of
-        for q in self.law.free_parameters:
+        for q in self.law._free_parameters:
             parameter = replace(q, prior=str(priors[q.name]))
             if q.name in self.pooled:
                 parameters += [replace(parameter, name=TYPICAL.format(q.name)), spread(q.name)]
@@ -248,16 +246,6 @@ class Grouped(Law):
         at = {GROUP: reference[GROUPS]}
         origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
         return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(sampled, origin).items()}
-
-    def check(self, rows, reference):
-        """Refuse priors whose medians give a loss that is not finite; see the law's."""
-        codes = self.codes(rows, reference)
-        for i in np.unique(codes):
-            self.law.check(rows[codes == i], {name: x[i] for name, x in reference.items() if name != GROUPS})
-
-    def check_calibration(self, truth):
-        """Refuse what the law refuses."""
-        self.law.check_calibration(truth)
 
     # The density -----------------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def density(law, rows, reference):
     several = {name: priors[name] for name in law.of_groups}
     blocks = Coordinates(one), OfGroups(several, axis=GROUP, members=len(names), pooled=law.pooled)
     axes = {name: _axis(name) for name in arrays}
-    return Density(blocks, functools.partial(_rest, law), arrays, axes, law.key, {GROUP: names})
+    return Density(blocks, functools.partial(_rest, law), arrays, axes, law._key, {GROUP: names})
 
 
 def _axis(name):

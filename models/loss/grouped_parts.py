@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..contrasts import joined
 from ..parts import Grouping, Planner, Tests
-from .grouping import GROUP, labelled
+from .grouping import GROUP, GROUPS, labelled
 
 
 class GroupedTests(Tests):
@@ -18,6 +20,17 @@ class GroupedTests(Tests):
             return None
         wider, name, value = inner
         return type(law)(wider, law.by, law.pooled, (*law.shared, name), law.priors), name, value
+
+    def check_priors(self, rows, reference):
+        """Refuse priors whose medians give a loss that is not finite; see the law's."""
+        codes = self.law.codes(rows, reference)
+        for i in np.unique(codes):
+            inner = {name: x[i] for name, x in reference.items() if name != GROUPS}
+            self.law.law.tests.check_priors(rows[codes == i], inner)
+
+    def check_calibration(self, truth):
+        """Refuse what the law refuses."""
+        self.law.law.tests.check_calibration(truth)
 
     def contrasts(self, rows):
         """Return the contrasts of the law, within each group."""

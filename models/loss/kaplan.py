@@ -132,7 +132,7 @@ class Kaplan(LossLaw):
 
     Examples
     --------
-    >>> [q.name for q in Kaplan(noise="normal", scatter="one").free_parameters]
+    >>> list(Kaplan(noise="normal", scatter="one").prior_of)
     ['loss_centre', 'parameter_share', 'aN', 'aD', 'sigma']
     """
 

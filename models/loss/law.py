@@ -93,6 +93,7 @@ class LossLaw(Simulates, Law):
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
+    potential: ClassVar[Callable | None] = None  # ``potential(values, reference)``, log density of other data than runs
     exponents: ClassVar[tuple] = ("alpha", "beta")
     centred: ClassVar[tuple] = (
         "loss_centre",
@@ -205,16 +206,13 @@ class LossLaw(Simulates, Law):
         return SIZE_GROUP if self.size_effects else "run"
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that is sampled, as `FreeParameter` objects."""
         return (*self.mean_parameters, *self.residuals.free_parameters)
 
     def reference(self, rows):
         """Return the scalars that the sampled quantities of the law and of its noise refer to."""
         return self.centre(rows) | self.residuals.centre(rows)
-
-    def potential(self, values, reference):
-        """Return the log density of what informs sampled `values` besides the observations; else None."""
 
     @property
     def without_reading_error(self):
@@ -252,8 +250,8 @@ class LossLaw(Simulates, Law):
         place = table.attrs.get("source", "the table")
         require(table, self.needed, purpose=f"the {self.name} law")
         positive_columns(table, self.columns, purpose=f"the {self.name} law")
-        if len(table) < len(self.free_parameters):
-            names = [q.name for q in self.free_parameters]
+        if len(table) < len(self._free_parameters):
+            names = [q.name for q in self._free_parameters]
             raise InputError(
                 f"{place}: {len(table)} rows are fewer than the {len(names)} sampled quantities of the {self.name} law "
                 f"({', '.join(names)}); add runs{carried(self, table, place)}"
@@ -281,22 +279,6 @@ class LossLaw(Simulates, Law):
         return table if self.effect_column in table else table.assign(**{self.effect_column: labels})
 
     # The model -------------------------------------------------------------------------------------------------------
-
-    def check(self, rows, reference):
-        """Refuse priors whose medians give a loss that is not finite.
-
-        Raises
-        ------
-        InputError
-        """
-        medians = {name: float(prior.frozen.median()) for name, prior in self.prior_of.items()}
-        with np.errstate(all="ignore"):
-            loss = self.mean(self.constants(medians, reference), self.sizes(rows))
-        if not (np.isfinite(loss) & (loss > 0)).all():
-            listed = ", ".join(f"{name} {median:.3g}" for name, median in medians.items())
-            raise InputError(
-                f"at the medians of the priors ({listed}) the {self.name} law has no finite loss; check the priors"
-            )
 
     def sizes(self, rows):
         """Return the columns that the mean is a function of, as arrays of float."""
@@ -347,11 +329,11 @@ class LossLaw(Simulates, Law):
 
     def _coordinates(self, reference):
         """Return the coordinates that are sampled, and what the code of the density follows from."""
-        return Coordinates(self.prior_of), self.key
+        return Coordinates(self.prior_of), self._key
 
     def _rest(self, values, data):
         """Return the log density of what else informs the law, and of the rows or effects."""
-        potential = self.potential(values, data)
+        potential = self.potential and self.potential(values, data)
         informed = {} if potential is None else {POTENTIAL: potential}
         return informed | {self.scale: self.density_of_rows(values, data)}
 
@@ -386,5 +368,5 @@ def describe(law):
     priors = law.prior_of
     return [
         (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as requested")
-        for q in law.free_parameters
+        for q in law._free_parameters
     ]

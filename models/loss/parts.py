@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ...errors import InputError
 from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..parts import Grouping, Planner, Tests
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
@@ -27,6 +28,38 @@ class LossTests(Tests):
     def wider(self):
         """Return a law that is this one at a value of a quantity, with both; None where there is none."""
         return self.law.wider
+
+    def check_priors(self, rows, reference):
+        """Refuse priors whose medians give a loss that is not finite.
+
+        Raises
+        ------
+        InputError
+        """
+        law = self.law
+        medians = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
+        with np.errstate(all="ignore"):
+            loss = law.mean(law.constants(medians, reference), law.sizes(rows))
+        if not (np.isfinite(loss) & (loss > 0)).all():
+            listed = ", ".join(f"{name} {median:.3g}" for name, median in medians.items())
+            raise InputError(
+                f"at the medians of the priors ({listed}) the {law.name} law has no finite loss; check the priors"
+            )
+
+    def check_calibration(self, truth):
+        """Refuse a law that has no one posterior, or whose prior alone gives no truths.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.law.upstream:
+            raise InputError(
+                f"{self.law.name} takes {' and '.join(self.law.upstream)} from sizes alone and has no one posterior to "
+                "calibrate; calibrate it with joint=True (--option joint=true)"
+            )
+        if truth == "prior" and self.law.potential is not None:
+            raise InputError(f"{self.law.name} learns from other data too, so its prior alone gives no truths")
 
     def contrasts(self, rows):
         """Return residuals' means in bins of compute, slopes in N/D there, and means of sizes with several rows."""
@@ -111,7 +144,7 @@ class LossTests(Tests):
         if not self._may_have_effects() or (size := self.repeated_size(rows)) is None:
             return None
         wide = replace(law, size_effects=True)
-        if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide.free_parameters):
+        if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide._free_parameters):
             return None
         p = Nearest(law, rows, law.reference(rows)).p_of_groups(wide.effect_labels(rows))
         return wide if p < DEVIATES else None

@@ -128,9 +128,9 @@ class PowerLaw(LossLaw):
     --------
     >>> PowerLaw(variable="compute").label
     'power-compute'
-    >>> [q.name for q in PowerLaw().free_parameters]
+    >>> list(PowerLaw().prior_of)
     ['loss_centre', 'reducible_share', 'alpha', 'sigma']
-    >>> [q.name for q in PowerLaw(floor=False).free_parameters]
+    >>> list(PowerLaw(floor=False).prior_of)
     ['loss_centre', 'exponent', 'sigma']
     """
 
@@ -165,9 +165,9 @@ class PowerLaw(LossLaw):
         super().__post_init__()
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that is sampled; without a floor the scatter has another prior."""
-        parameters = super().free_parameters
+        parameters = super()._free_parameters
         wide = {"sigma": SCATTER} if self.floor is False else {}
         return tuple(replace(q, prior=wide.get(q.name, q.prior)) for q in parameters)
 

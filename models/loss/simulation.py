@@ -3,7 +3,6 @@
 import numpy as np
 
 from ...datasets.deferred import xr
-from ...errors import InputError
 from .. import effects
 from ..draws import DRAWS, draw_coordinates
 
@@ -11,37 +10,9 @@ from ..draws import DRAWS, draw_coordinates
 class Simulates:
     """What a law of the loss draws."""
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Return the draws of the prior, dims (chain, draw) with one chain."""
-        sampled = {
-            name: (DRAWS, prior.frozen.rvs((1, draws), random_state=rng)) for name, prior in self.prior_of.items()
-        }
-        return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws)), rows, reference)
-
-    def known_draws(self, values, reference, rows, rng=None):
-        """Return one draw that holds known values of the sampled quantities, by name.
-
-        Raises
-        ------
-        InputError
-            If a quantity lacks a value.
-        """
-        self._check_all_known(values)
-        variables = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
-        return self.draws(xr.Dataset(variables), rows, reference)
-
-    def check_calibration(self, truth):
-        """Refuse a law that has no one posterior, or whose prior alone gives no truths.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.upstream:
-            raise InputError(
-                f"{self.name} takes {' and '.join(self.upstream)} from sizes alone and has no one posterior to "
-                "calibrate; calibrate it with joint=True (--option joint=true)"
-            )
+    def _drawn(self, values, reference, rows, rng):
+        sampled = {name: (DRAWS, x) for name, x in values.items()}
+        return self.draws(xr.Dataset(sampled, draw_coordinates(1, next(iter(values.values())).size)), rows, reference)
 
     def simulate(self, values, rows, rng, reference=None):
         """Draw losses of runs from the law and its noise.

@@ -10,6 +10,7 @@ import functools
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
+from ...datasets.catalogue import unchecked
 from ...datasets.wording import shown
 from ...errors import InputError
 from . import embeddings
@@ -79,7 +80,10 @@ def estimates(table, vocabulary):
 
 def chinchilla_configurations():
     """Return N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
-    models = load("chinchilla_models")
+    return _with_nonembedding(load("chinchilla_models"))
+
+
+def _with_nonembedding(models):
     return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
 
 
@@ -101,4 +105,5 @@ def family_constant(vocabulary=None, aspect_ratio=None):
 @functools.lru_cache(maxsize=1)
 def _chinchilla_shape():
     """Return the aspect ratio of Chinchilla's models."""
-    return estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)["proportional"]["aspect_ratio"]
+    models = _with_nonembedding(unchecked("chinchilla_models").astype(float))
+    return estimates(models, CHINCHILLA_VOCABULARY)["proportional"]["aspect_ratio"]

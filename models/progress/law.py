@@ -179,11 +179,6 @@ class Progress(Law):
     def _timed(self):
         return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
 
-    @property
-    def one_prior(self):
-        """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
-        return self.penalty is None
-
     def _option_text(self, name, value):
         """Return the text of an option in the label; the name states which of the 20 specifications it is."""
         if name != "specification":
@@ -327,20 +322,8 @@ class Progress(Law):
         """Draw the coordinates z, a list of one array."""
         return [rng.standard_normal(self.widths.dimension)]
 
-    def prior_draws(self, rng, reference, rows, draws=1):
+    def prior_draws(self, rng, reference, rows, draws=1, known=None):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
+        self._refuse_known(known)
         z = rng.standard_normal((1, draws, self.widths.dimension))
         return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
-
-    def check_calibration(self, truth):
-        """Refuse a penalty, whose prior changes with the number of rows.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.penalty is not None:
-            raise InputError(
-                f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
-                "would change; calibrate it without"
-            )

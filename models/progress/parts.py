@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ...errors import InputError
 from ..contrasts import Contrast, groupings, means, slopes
 from ..parts import Grouping, Tests
 
@@ -10,6 +11,19 @@ class ProgressTests(Tests):
     """How evaluations test a law of progress."""
 
     tolerance = 0.05
+
+    def check_calibration(self, truth):
+        """Refuse a penalty, whose prior changes with the number of rows.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.law.penalty is not None:
+            raise InputError(
+                f"{self.law.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
+                "would change; calibrate it without"
+            )
 
     def contrasts(self, rows):
         """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
@@ -52,6 +66,11 @@ class ProgressGrouping(Grouping):
     clusters = ("paper_id",)
     axes = {"date": "year"}  # noqa: RUF012
     group = "paper_id"
+
+    @property
+    def one_prior(self):
+        """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
+        return self.law.penalty is None
 
     def together(self, rows, simulated):
         """Return rows and simulated ones as one table; simulated papers are others than the rows'."""

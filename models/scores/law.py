@@ -185,7 +185,7 @@ class Scores(Law):
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that has a prior, as `FreeParameter` objects."""
         return free_parameters(self)
 
@@ -274,7 +274,7 @@ class Scores(Law):
             for (name, dims), start in zip(self._blocks(), self.units(reference), strict=True)
         )
         axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
+        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key)
 
     def _rest(self, values, data):
         """Return the log density of benchmarks, of models, and of scores by where they lie, at what is sampled."""
@@ -369,9 +369,7 @@ class Scores(Law):
         _, (raw, *units), _ = self.placed(values, units, self._sampled_arrays(rows, reference))
         return ScoresDraws.of(self, reference, rows, values, [np.stack(raw, -1), *units])
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Return the draws of the prior, dims (chain, draw) with one chain."""
-        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+    def _drawn(self, values, reference, rows, rng):
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
     def draw_units(self, values, rows, reference, rng):
@@ -380,12 +378,6 @@ class Scores(Law):
         mean, log_scale = self._place(values, draws.items, draws.units, data)
         capability = (draws.units[1] - mean[..., None]) * np.exp(-log_scale)[..., None]
         return [sampled_items(values, draws.units[0], data), capability, *draws.units[2:]]
-
-    def known_draws(self, values, reference, rows, rng=None):
-        """Return one draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
-        self._check_all_known(values)
-        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
-        return ScoresDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
 
 
 def _positive(x):

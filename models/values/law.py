@@ -115,7 +115,7 @@ class Trend(Law):
         return "log_value" if self.linear_unit is None else "value_in_units"
 
     @property
-    def free_parameters(self):
+    def _free_parameters(self):
         """Return everything that has a prior, as `FreeParameter` objects."""
         return free_parameters(self)
 
@@ -221,7 +221,7 @@ class Trend(Law):
         """Return the `Density`; arrays name in their first word what they are of."""
         arrays = self.design_arrays(rows, reference)
         axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self.key)
+        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self._key)
 
     def parts(self, values, data):
         """Return the log density of rows, or of groups of rows, by name."""
@@ -250,16 +250,8 @@ class Trend(Law):
             return TrendDraws(self, reference, rows, sampled["z"].values)
         return TrendDraws.of(self, reference, rows, {name: sampled[name].values for name in self.prior_of}, [])
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Return the draws of the prior, dims (chain, draw) with one chain."""
-        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+    def _drawn(self, values, reference, rows, rng):
         return TrendDraws.of(self, reference, rows, values, [])
-
-    def known_draws(self, values, reference, rows, rng=None):
-        """Return one draw of known free parameters, by name."""
-        self._check_all_known(values)
-        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
-        return TrendDraws.of(self, reference, rows, variables, [])
 
 
 def groups_of(data):

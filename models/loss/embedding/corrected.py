@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ....errors import InputError
 from ...arrays import log, spread
 from .. import embeddings
 from ..law import LossLaw, geometric_means
@@ -107,7 +106,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     @property
     def mean_parameters(self):
         """Return the quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
-        return (*self.quantities, *(self.relation.free_parameters if self.joint else ()))
+        return (*self.quantities, *(self.relation._free_parameters if self.joint else ()))
 
     def centre(self, table):
         """Return geometric means of D and of the N_T that point estimates of gamma and delta imply; those estimates."""
@@ -131,12 +130,6 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Return the mean loss of models of known N_T, where the relation of sizes is not needed."""
         return self.loss_of(constants, total, tokens)
-
-    def check_calibration(self, truth):
-        """Refuse the cut, which has no one posterior, and truths of the prior alone where sizes inform it too."""
-        super().check_calibration(truth)
-        if truth == "prior":
-            raise InputError(f"{self.name} learns from other data too, so its prior alone gives no truths")
 
     def potential(self, values, reference):
         """Return the log density of models' sizes, where gamma and delta are learned from sizes and losses together."""

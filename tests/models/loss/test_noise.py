@@ -232,9 +232,9 @@ def assert_gradient(log_density, slope, point):
 
 def test_unknown_noise_and_scale_and_threshold_are_refused():
     with pytest.raises(bs.InputError, match='noise "student" is unknown; did you mean "student_t"'):
-        bs.laws.Chinchilla(noise="student").free_parameters  # noqa: B018
+        bs.laws.Chinchilla(noise="student").prior_of  # noqa: B018
     with pytest.raises(bs.InputError, match='scale "log" is unknown'):
-        bs.laws.Chinchilla(scale="log").free_parameters  # noqa: B018
+        bs.laws.Chinchilla(scale="log").prior_of  # noqa: B018
     for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
         with pytest.raises(bs.InputError, match="must be a positive number"):
             bs.laws.Chinchilla(noise="huber", threshold=threshold)

@@ -25,7 +25,7 @@ def test_the_variable_has_a_column_and_four_quantities(variable, column):
     law = bs.law(f"power-{variable}")
     assert law == bs.laws.PowerLaw(variable=variable)
     assert law.columns == (column,) and law.label == f"power-{variable}"
-    assert [q.name for q in law.free_parameters] == ["loss_centre", "reducible_share", "alpha", "sigma"]
+    assert list(law.prior_of) == ["loss_centre", "reducible_share", "alpha", "sigma"]
     medians = {"compute": np.exp(-2)}
     assert law.prior_of["alpha"].frozen.median() == pytest.approx(medians.get(variable, np.exp(-1.2)))
 
@@ -85,7 +85,7 @@ def test_a_table_that_cannot_tell_floor_from_exponent_is_reported():
     assert trade_off(fit) > 0.9
     sentence = trade_off_sentence(fit)
     assert sentence.startswith("these rows can barely tell E and alpha apart (rank correlation 0.9")
-    assert sentence in str(fit)
+    assert sentence[1:] in " ".join(str(fit).split())
     quoted = fit.summary().quote
     assert quoted[0].startswith("The loss above E falls as parameters to the power -0.3")
     assert quoted[1].startswith("These rows can barely tell E and alpha apart")

@@ -33,7 +33,9 @@ def law_of(noise, **options):
 def test_rows_of_a_size_together_are_multivariate(noise, scatter, grid, constants):
     law = law_of(noise, scatter=scatter)
     rows = law.rows(grid)
-    draws = law.known_draws(constants | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}, law.reference(rows), rows)
+    draws = law.prior_draws(
+        None, law.reference(rows), rows, known=constants | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}
+    )
     residual = (np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values)).ravel()
     sigma = np.broadcast_to(draws.noise_arguments(rows)[0].ravel(), residual.shape)
     total = 0.0
@@ -107,7 +109,7 @@ def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, const
     law = law_of("normal", scatter="one")
     rows = law.rows(grid)
     alone = rows.assign(size_group=np.arange(len(rows)))
-    draws = law.known_draws(constants, law.reference(rows), rows)
+    draws = law.prior_draws(None, law.reference(rows), rows, known=constants)
     residual = np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values[0, 0])
     expected = stats.norm.logpdf(residual, scale=np.hypot(0.002, 0.01))
     np.testing.assert_allclose(draws.log_likelihood(alone).values[0, 0], expected)
