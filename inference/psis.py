@@ -6,7 +6,8 @@ References
 """
 
 import numpy as np
-from scipy.special import logsumexp
+
+from ..datasets.deferred import array_stats, special
 
 
 def pareto_smoothed(log_ratios, efficiency=1.0):
@@ -26,12 +27,14 @@ def pareto_smoothed(log_ratios, efficiency=1.0):
         Infinite, and the weights unchanged, where no Pareto distribution can be fitted. This is so where the tail has
         fewer than five draws, where they are all the same, or where one ratio is so large that the others vanish.
     """
-    import arviz_stats.base as azb
-
     try:
         # ArviZ takes the logarithm of what the weights divide by.
-        log_weights, k = azb.array_stats.psislw(-log_ratios, r_eff=efficiency)
+        log_weights, k = array_stats.psislw(-log_ratios, r_eff=efficiency)
     except ValueError:
         log_weights, k = np.nan, np.inf
     # With a ratio so far above the others ArviZ gives NaN, and a low k.
-    return (log_weights, float(k)) if np.isfinite(log_weights).all() else (log_ratios - logsumexp(log_ratios), np.inf)
+    return (
+        (log_weights, float(k))
+        if np.isfinite(log_weights).all()
+        else (log_ratios - special.logsumexp(log_ratios), np.inf)
+    )

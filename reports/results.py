@@ -4,9 +4,7 @@ import json
 
 from ..datasets.files import evidence, written_whole
 from ..datasets.wording import p_value
-from ..inference.checks.calibration import not_uniform
 from ..inference.checks.check import verdict_sentence
-from ..inference.comparison.refits import largest_k_left, unreliable
 from ..inference.intervals import entries, finite, parameters, robust_entries, without_nonfinite
 
 SCHEMA = 1
@@ -40,6 +38,8 @@ def law_entry(fit, points=None, high_k=None):
     high_k : str, optional
         As for `Fit.loo`.
     """
+    from ..inference.comparison.refits import largest_k_left, unreliable
+
     result = fit.loo(high_k=high_k)
     record = fit.record
     law = fit.law
@@ -104,6 +104,8 @@ def comparison_document(table, **more):
 
 def calibration_entry(calibration):
     """Return the entry of results.json of a result of `calibrate`."""
+    from ..inference.checks.calibration import not_uniform
+
     table = calibration.table()
     record = {name: calibration.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
     return record | {

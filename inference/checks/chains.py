@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from ...datasets.deferred import array_stats
 from ...datasets.wording import plural
 from ...errors import DiagnosticWarning
 
@@ -19,8 +20,6 @@ def _extremes(dataset):
 
     Rank-normalised and split (Vehtari et al. 2021); tails are those of 5% and 95%.
     """
-    import arviz_stats.base as azb
-
     flat = _flat(dataset)
     varying = (flat[1:] != flat[:-1]).any(0)  # NaN differs from everything
     chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
@@ -28,10 +27,10 @@ def _extremes(dataset):
     several = dataset.sizes["chain"] > 1
     with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
         figures = {
-            "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
-            "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
+            "r_hat_max": (np.nanmax, array_stats.rhat(chains, **axes)) if several else None,
+            "ess_bulk_min": (np.nanmin, array_stats.ess(chains, method="bulk", **axes)),
             # The default tails are those of the user's settings of ArviZ.
-            "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
+            "ess_tail_min": (np.nanmin, array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
         }
 
     def extreme(pair):

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.deferred import array_stats
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
@@ -134,8 +135,6 @@ def robust_sds(fit, quantities):
 
 def _sds(fit, draws):
     """Take `robust_sd` of quantities, (quantity, chain, draw): by clustering, rows of the columns of its table."""
-    import arviz_stats.base as azb
-
     fitted, some = densities.selected(fit), densities.selection(fit)
     if fitted.law.grouping.integrates:
         some = slice(None, None, -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS))
@@ -146,7 +145,7 @@ def _sds(fit, draws):
     flat = draws.reshape(len(draws), -1)
     by_unit, variances = _of_units(fit, flat, grouped)
     sd = flat.std(axis=1, ddof=1)
-    effective = azb.array_stats.ess(draws, method="mean", chain_axis=1, draw_axis=2)
+    effective = array_stats.ess(draws, method="mean", chain_axis=1, draw_axis=2)
     rows = {}
     for by, codes in _clusterings(fitted, grouped, by_unit.shape[1]).items():
         count = codes.max() + 1
