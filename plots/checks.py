@@ -20,7 +20,7 @@ from .density import density_layers, density_within
 from .picture import Axis, Layer, Picture, drawn, frame
 from .published import chinchilla_estimates
 from .runs import COMPUTE, SOURCE, run_sizes
-from .shared import check_level, ends, in_words, named_fits, percent, with_looks
+from .shared import check_level, ends, in_words, named_fits, percent, with_looks, with_rejected
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def plot_posterior(
         y=Axis("Posterior density", range=(0.0, 1.05 * top)),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _quoted_draws(fit, quantity):
@@ -283,4 +283,4 @@ def plot_ppc(
             *in_and_out(x, away, outside),
         ),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)

@@ -13,7 +13,7 @@ from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, ends, in_words, percent
+from .shared import check_level, ends, in_words, percent, with_rejected
 from .style import BLUE, GREY, Look
 from .trends import dates_of, trend_layers
 
@@ -102,4 +102,4 @@ def plot_horizons(
         ),
         height=4.6,
     )  # fmt: skip
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)

@@ -10,6 +10,7 @@ import xarray as xr
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
+from ..inference.checks.sandwich import quotable_places
 from ..inference.fitted import place_of
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy, quantiles
 from ..inference.needs import of_kind
@@ -20,7 +21,7 @@ from ..models.draws import DRAWS
 from ..models.loss.budget import log_slots
 from ..models.loss.plan import training_compute
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
-from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
+from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks, with_rejected
 from .style import GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def plot_doubling(
         layers=tuple(layers),
         height=1.7 + 0.36 * len(values),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _times(fit, at, probabilities):
@@ -190,11 +191,15 @@ def plot_progress(
     at_years = [GrowthAt(draws, year=year, benchmark=benchmark) for year in years]
     distance = np.abs(np.log(spent[:, None] / budgets))
     nearest, near = distance.argmin(1), distance.min(1) <= np.log(NEAR)
+    log_sizes = [middles + (log_slots(budget) - middles.sum()) / 2 for budget in budgets]
+    losses = {
+        budget: xr.DataArray(np.stack([at.loss(*sizes) for at in at_years], -1), dims=(*DRAWS, "year"))
+        for budget, sizes in zip(budgets, log_sizes, strict=True)
+    }
+    quoted = quotable_places(fit, losses)
     layers, answers = [], []
     for i, (budget, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
-        log_sizes = middles + (log_slots(budget) - middles.sum()) / 2
-        losses = np.stack([at.loss(*log_sizes) for at in at_years], -1)
-        three, look = ends(xr.DataArray(losses, dims=(*DRAWS, "year")), level), Look(colour)
+        three, look = ends(quoted[budget], level), Look(colour)
         layers += median_and_band(years, three, look, flop(budget))
         group = rows[near & (nearest == i)]
         data = frame(x=group["year"], y=np.log(group["perplexity"].to_numpy(float)))
@@ -211,7 +216,7 @@ def plot_progress(
         y=Axis("Loss (nats/token)", log=True),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def plot_lengths(
@@ -275,4 +280,4 @@ def plot_lengths(
         y=Axis("Sums right", "percent", range=(0.0, 1.02)),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..inference.scores.ranks import IN_WORDS, ranks
 from ..inference.words import HIGH, LOW, MIDDLE, probability
 from .picture import Axis, Layer, Picture, drawn, frame
+from .shared import with_rejected
 from .style import BLUE, Look
 
 if TYPE_CHECKING:
@@ -70,4 +71,4 @@ def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Bac
                       Look(BLUE), False, 5),),
         height=1.7 + 0.24 * len(shown),
     )  # fmt: skip
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)

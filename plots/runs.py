@@ -18,7 +18,7 @@ from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
 from .published import published_optima
-from .shared import budgets_of, check_level, ends, in_words, one_budget, percent
+from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, with_rejected
 from .style import BLUE, GREEN, GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def plot_fit(
         y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _sizes_of(runs):
@@ -237,7 +237,7 @@ def plot_isoflop(
         y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _budgets_of_runs(runs):
@@ -321,7 +321,7 @@ def plot_valley(
         y=Axis("Excess loss over the best size", "percent", range=(-0.02 * top, top)),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _near(compute, tolerance, low, high):

@@ -15,7 +15,7 @@ from ..inference.scores.capabilities import capabilities
 from ..inference.scores.compute import progress_at_fixed_compute
 from ..inference.words import month, plain, yearly
 from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, ends, in_words, percent
+from .shared import check_level, ends, in_words, percent, with_rejected
 from .style import BLUE, GREY, ORANGE, Look
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def plot_capability(
         ),
         height=5.0,
     )  # fmt: skip
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _spaced(names, heights, least, most):
@@ -184,7 +184,7 @@ def plot_since(
         y=Axis("Gain at fixed compute (logits a year)", range=(bottom, top)),
         layers=(*lines, *layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _labels(law):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import xarray as xr
 
 from ..datasets.wording import quoted
 from ..errors import InputError
+from ..inference.checks.check import FITS
 from ..inference.estimands.allocate import positive_numbers
 from ..inference.intervals import finite, quantiles
 from ..inference.needs import of_kind
+from ..inference.standing import known_check
 from ..inference.words import HIGH, LOW, MIDDLE
 from ..models.draws import DRAWS
 from .style import SERIES
-
-if TYPE_CHECKING:
-    pass
 
 
 def named_fits(fits, kind):
@@ -95,6 +94,23 @@ def in_words(three, form):
     '2B [1B, 3B]'
     """
     return form({name: finite(x) for name, x in zip((LOW, MIDDLE, HIGH), three, strict=True)})
+
+
+def with_rejected(picture, fits):
+    """Return a picture whose title names the laws that the rows reject, as far as their check is known or quick.
+
+    Parameters
+    ----------
+    picture : Picture
+    fits : Fit, or dict of str to Fit
+    """
+    named = fits if isinstance(fits, Mapping) else {"": fits}
+    rejected = [name for name, fit in named.items() if (known_check(fit) or {}).get("verdict", FITS) != FITS]
+    if not rejected:
+        return picture
+    every = "the law" if len(named) == 1 else "every law"
+    which = every if len(rejected) == len(named) else f"the law of {' and '.join(map(quoted, rejected))}"
+    return replace(picture, title=f"{picture.title}; the rows reject {which}")
 
 
 def percent(level):

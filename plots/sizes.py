@@ -14,7 +14,7 @@ from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
 from .published import published_optima
 from .runs import COMPUTE
-from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
+from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks, with_rejected
 from .style import BLACK, GREY, Look, look_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def plot_frontier(
         y=Axis(title, form, log=True, range=(low, high)),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _shown(show, named):
@@ -233,7 +233,7 @@ def plot_allocation(
         layers=tuple(layers),
         height=1.9 + 0.55 * len(named),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _shade(width):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
+from ..inference.checks.sandwich import quotable_places
 from ..inference.intervals import ends
 from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, yearly_gain
 from ..inference.words import months, plain
+from ..models.draws import DRAWS
 from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, percent
+from .shared import check_level, percent, with_rejected
 from .style import BLUE, ORANGE, OUTER, Look
 
 if TYPE_CHECKING:
@@ -87,7 +90,9 @@ def plot_trend(
     law, rows = checked.law, checked.rows
     years, value = rows["year"].to_numpy(float), rows["value"].to_numpy(float)
     sd = np.sqrt(law.error_variance(rows))
-    dates = dates_of(years)
+    dates, draws = dates_of(years), checked.draws
+    means = xr.DataArray(draws.levels(dates).reshape(*draws.z.shape[:2], -1), dims=(*DRAWS, "date"))
+    means = quotable_places(fit, {"mean": means}, bounded=False)["mean"].values.reshape(-1, len(dates))
     low, high = (law.from_scale(law.on_scale(value) + sign * Z * sd) for sign in (-1, 1))
     limits = Layer("upright", "stated limits, 95%", frame(x=years, low=low, high=high), Look(BLUE), False, 0.8, 0.3)
     picture = Picture(
@@ -97,13 +102,13 @@ def plot_trend(
         x=Axis("Date", "year"),
         y=Axis("Value", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
         layers=(
-            *trend_layers(dates, law.from_scale(checked.draws.levels(dates)), level),
+            *trend_layers(dates, law.from_scale(means), level),
             *([limits] if (sd > 0).any() else []),
             Layer("points", "values", frame(x=years, y=value), Look(BLUE), True, 4.0),
         ),
         height=4.6,
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _finding(fit):

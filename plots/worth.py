@@ -11,7 +11,7 @@ from ..inference.estimands.allocate import compute_range
 from ..inference.words import factor, flop, probability
 from ..models.loss.grouping import GROUP, GROUPS
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
-from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
+from .shared import budgets_of, check_level, ends, in_words, percent, with_looks, with_rejected
 from .style import GREY, Look
 
 if TYPE_CHECKING:
@@ -96,4 +96,4 @@ def plot_worth(
         y=Axis("Compute multiplier", log=True),
         layers=tuple(layers),
     )
-    return drawn(picture, ax, backend)
+    return drawn(with_rejected(picture, fit), ax, backend)

@@ -157,8 +157,8 @@ def reasons(facts):
     if facts.share is not None:
         hits, count, _ = facts.share
         low, high = binomial_interval(hits, count)
-        leaves = f"{hits} of {count} leaves a share of {low:.0%} to {high:.0%}"
-        words["share"] = leaves if count else "nothing to compare"
+        share = f"a share of {hits} in {count} may be {low:.0%} to {high:.0%}"
+        words["share"] = share if count else "nothing to compare"
     graded = grades(facts)
     return [words[name] for grade in (WEAK, FAIR) for name, value in graded.items() if value == grade]
 

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import xarray as xr
 from bayescaling.inference.checks.calibration import KEY
 from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.checks.sensitivity import power_scaling
@@ -161,6 +162,22 @@ NAMES = [name.removeprefix("plot_") for name in bs.__all__ if name.startswith("p
 
 def test_every_figure_is_tested(figures):
     assert sorted(figures) == sorted(NAMES)
+
+
+OF_NO_FIT = {"calibration", "compare", "design", "learning", "rollout", "sensitivity"}  # or of no interval
+
+
+def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_default, grouped_fit, trend_fit, runs):
+    rejecting = {name for name, picture in figures.items() if "; the rows reject" in picture.title}
+    assert fit_default.check()["verdict"] != "fits" != grouped_fit.check()["verdict"]
+    by_fit = {"horizons", "ranks", "capability", "since", "trend", "lengths"}  # as the check of their rows is
+    assert set(NAMES) - OF_NO_FIT - by_fit - {"residuals"} <= rejecting
+    assert ("trend" in rejecting) == (trend_fit.check()["verdict"] != "fits") and not rejecting & OF_NO_FIT
+    some = runs.iloc[::12]
+    fits = settled(lambda: bs.fit("chinchilla", some, seed=1, draws=250, tune=500))
+    assert fits.check()["verdict"] == "fits" and "reject" not in bs.plot_posterior(fits, "alpha").finding
+    both = bs.plot_posterior({"all": fit_default, "some": fits}, "alpha")
+    assert both.finding.endswith("; the rows reject the law of 'all'")
 
 
 def points(series, names):
@@ -388,6 +405,7 @@ def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progre
     scale = np.sqrt(1e20 / (6 * n * d))
     for year in (rows["year"].min(), rows["year"].max()):
         loss = GrowthAt(draws, year=year, benchmark="ptb").loss(np.log(n * scale), np.log(d * scale))
+        loss = quotable(progress_fit, {"loss": xr.DataArray(loss, dims=DRAWS)})["loss"]
         low, middle, high = np.quantile(loss, [0.025, 0.5, 0.975])
         assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
     near = (np.log(6 * rows["parameters"] * draws.law.tokens(rows) / 1e20).abs() <= np.log(3)).sum()
@@ -437,7 +455,8 @@ def test_groups_are_drawn_with_the_population(grouped_fit):
     for name in ("even", "odd"):
         draws = quotable(grouped_fit, {name: exponents.sel(group=name)})[name]
         assert in_words(draws.quantile([0.025, 0.5, 0.975], DRAWS).values, plain) in axes.finding
-    new = grouped_fit.predict_group()["posterior"]["exponent_parameters"].sel(group="new")
+    new = grouped_fit.predict_group()["posterior"]["exponent_parameters"].sel(group="new", drop=True)
+    new = quotable(grouped_fit, {"new": new})["new"]
     drawn = series(axes, "population", "level")
     np.testing.assert_allclose(drawn[["low", "high"]].iloc[-1], new.quantile([0.025, 0.975], DRAWS).values)
     # E of a group without runs is its prior's alone.
