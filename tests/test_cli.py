@@ -185,6 +185,33 @@ def test_the_same_fit_again_is_that_of_the_cache(fits, monkeypatch, tmp_path):
     assert other["elpd_loo"] != first["elpd_loo"] and len(store.listed()) == 4
 
 
+UNUSED = {"arviz_base", "arviz_plots", "matplotlib", "plotly", "numba", "pymc", "jax", "torch"}
+UNREAD = UNUSED | {"pandera", "hypothesis"}
+CACHED = f"""from pathlib import Path; from bayescaling.reports.cache import store
+store.folder = lambda: Path(sys.argv[1])
+main({["fit", "chinchilla", *SHORT]})"""
+
+
+@pytest.mark.parametrize(
+    ("work", "unused"),
+    [
+        (CACHED, UNUSED),
+        ("main(['allocate', 'student.nc', '--compute', '1e24'])", UNREAD),
+        ("print(bayescaling.open('student.nc'))", UNREAD),
+        ("main(['data'])", UNREAD),
+        ("main(['plot', '--help'])", UNREAD | {"numpy", "pandas"}),
+        ("main(['rollout', '--help'])", UNREAD | {"numpy", "pandas"}),
+    ],
+)
+def test_a_command_loads_what_it_uses_alone(work, unused, fits, own_cache):
+    code = (
+        "import sys, bayescaling\nfrom bayescaling.commands.cli import app\n"
+        f"def main(words): app(words, standalone_mode=False)\n{work}\nprint({unused} & {{*sys.modules}})"
+    )
+    done = subprocess.run([sys.executable, "-c", code, own_cache], cwd=fits, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["set()"], done.stderr
+
+
 def test_fit_in_words(fits):
     text = succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", folder=fits)
     assert text.startswith("chinchilla on mine.csv, 80 rows, normal noise on log_loss")

@@ -39,7 +39,7 @@ KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be 
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
 MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
 # Folders whose stubs name what they export.
-SPACES = tuple(f"inference/{name}" for name in ("lengths", "points", "progress", "scores"))
+SPACES = ("inference", *(f"inference/{name}" for name in ("lengths", "points", "progress", "scores")))
 PUBLIC = {name: getattr(bs, name) for name in bs.__all__}
 PUBLIC |= {
     f"{space}.{name}": getattr(module, name)
@@ -79,6 +79,41 @@ def imported_parts(path):
 def test_imports_point_one_way(path):
     part = part_of(path)
     assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
+
+
+def in_a_circle(imports):
+    """Modules that import one another by way of others, and those that import them, of what each imports."""
+    left = dict(imports)
+    while free := {path for path, needed in left.items() if not needed & set(left)}:
+        left = {path: needed for path, needed in left.items() if path not in free}
+    return left
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """Modules that each module imports, at its top, in functions or for its types."""
+    home = {("bayescaling", *path.with_suffix("").parts): path for path in MODULES}
+    home |= {name[:-1]: path for name, path in home.items() if name[-1] == "__init__"}
+    longest = {path: [home.get(name, home.get(name[:-1])) for name in imported_names(path)] for path in MODULES}
+    return {path: {*paths} - {path, None} for path, paths in longest.items()}
+
+
+def test_no_module_imports_itself_by_way_of_others(imports):
+    assert not in_a_circle(imports)
+
+
+# A class and a method for the class's sake, a function that imports another module, and two folders.
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("inference/fitted.py", "inference/estimands/allocate.py"),
+        ("plots/with_plotly.py", "plots/picture.py"),
+        ("training/sweeps/trainer.py", "training/language/train_sweep.py"),
+    ],
+)
+def test_a_circle_is_seen(pair, imports):
+    importing, imported = map(Path, pair)
+    assert {*pair} <= {path.as_posix() for path in in_a_circle(imports | {importing: {imported}})}
 
 
 # Folders of inference by question, for any kind of table, and those of one kind.

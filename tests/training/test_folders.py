@@ -34,14 +34,6 @@ def test_folders_point_one_way(part):
     assert modules and folders <= MAY_IMPORT[part]
 
 
-def test_no_module_imports_itself_by_way_of_others():
-    left = {module: imports(module) for module in MODULES}
-    assert left["language", "train_sweep"] >= {("sweeps", "trainer"), ("language", "sweep_file")}
-    while free := {module for module, needed in left.items() if not needed & set(left)}:
-        left = {module: needed for module, needed in left.items() if module not in free}
-    assert not left
-
-
 def test_no_folder_has_more_than_14_files():
     for folder in (ROOT, *(path for path in ROOT.rglob("*") if path.is_dir())):
         assert len(list(folder.glob("*.py"))) <= 14
