@@ -99,7 +99,7 @@ class Fit(Methods, Printed):
     def tree(self) -> xr.DataTree:
         """What ArviZ takes: ``posterior``, ``sample_stats``, ``log_likelihood``, ``observed_data`` and others.
 
-        ``fit["posterior"]`` is a group of it.
+        ``fit["posterior"]`` is a group of it. ArviZ below version 1 takes `to_inferencedata` instead.
         """
         for group in self._following:
             self[group]

@@ -11,6 +11,7 @@ from .estimands.predict import predict as _predict
 from .estimands.predict_group import predict_group as _predict_group
 from .estimands.study_exponents import study_exponents as _study_exponents
 from .estimands.tuning import tuning as _tuning
+from .storage import to_inferencedata as _to_inferencedata
 from .summary import summary as _summary
 
 class Methods:
@@ -24,5 +25,6 @@ class Methods:
     robust_sd = _robust_sd
     study_exponents = _study_exponents
     summary = _summary
+    to_inferencedata = _to_inferencedata
     tuning = _tuning
     wider_laws = _wider_laws

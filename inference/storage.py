@@ -1,9 +1,10 @@
-"""Open a fit from the netCDF file that it was saved to."""
+"""Fits in other forms: opened from the netCDF file that they were saved to, and as what ArviZ takes."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -11,6 +12,7 @@ import xarray as xr
 from ..datasets import netcdf, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
+from ..models.backend import pymc
 from . import metadata
 from .fitted import KEY, Fit, recomputed
 from .record import SCHEMA
@@ -71,6 +73,33 @@ def open(path: str | PathLike[str]) -> Fit:
         tree["posterior"] = xr.DataTree(posterior.assign({name: quantities[name] for name in single}))
         return Fit(tree)
     return fit
+
+
+def to_inferencedata(fit: Fit) -> Any:
+    """Return what the functions of the installed ArviZ take: the groups of ``fit.tree``.
+
+    ArviZ below 1, which Python 3.11 has, takes no DataTree. arviz-plots and arviz-stats take ``fit.tree`` itself.
+
+    Returns
+    -------
+    arviz.InferenceData or DataTree
+        InferenceData below ArviZ 1, and ``fit.tree`` from ArviZ 1 on.
+
+    Examples
+    --------
+    >>> import arviz as az
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> summary = az.summary(fit.to_inferencedata(), var_names=["alpha", "beta"])
+    >>> list(summary.index)
+    ['alpha', 'beta']
+    """
+    pymc()  # imports ArviZ without its announcement
+    import arviz
+
+    if not version("arviz").startswith("0."):
+        return fit.tree
+    return arviz.InferenceData(**{name: group.to_dataset() for name, group in fit.tree.children.items()})
 
 
 def _check_whole(fit, tree):

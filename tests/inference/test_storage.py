@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+import warnings
 from pathlib import Path
 
 import arviz_stats as azs
@@ -10,6 +11,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import netcdf, sha256
 from bayescaling.inference.fitted import changed_fit
+from bayescaling.models.backend import pymc
 
 
 @pytest.fixture
@@ -38,6 +40,20 @@ def test_a_fit_comes_back_identical(fitter, tmp_path, quiet):
     for group in fit.tree.children:
         for name, variable in fit[group].data_vars.items():
             assert opened[group][name].dtype == variable.dtype
+
+
+def test_arviz_takes_a_fit_as_inferencedata(fit_default):
+    pymc()  # imports ArviZ without its announcement
+    az = pytest.importorskip("arviz")
+    data = fit_default.to_inferencedata()
+    summary = az.summary(data, var_names=["alpha", "E"], round_to="none")
+    expected = fit_default["posterior"].to_dataset()[["alpha", "E"]].mean().to_array().values
+    np.testing.assert_allclose(summary["mean"].astype(float), expected, rtol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # high Pareto k
+        result = az.loo(data)
+        elpd = result["elpd_loo"] if "elpd_loo" in dir(result) else result.elpd
+        assert elpd == pytest.approx(azs.loo(fit_default.tree).elpd, abs=0.5)
 
 
 def test_the_table_comes_back_whole(fitter, runs, tmp_path, quiet):
