@@ -177,7 +177,7 @@ def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_def
     fits = settled(lambda: bs.fit("chinchilla", some, seed=1, draws=250, tune=500))
     assert fits.check()["verdict"] == "fits" and "reject" not in bs.plot_posterior(fits, "alpha").finding
     both = bs.plot_posterior({"all": fit_default, "some": fits}, "alpha")
-    assert both.finding.endswith("; the rows reject the law of 'all'")
+    assert both.finding.endswith('; the rows reject the law of "all"')
 
 
 def points(series, names):

@@ -106,7 +106,13 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
     np.testing.assert_allclose(grid["tokens"][place], np.log10(again), atol=2e-3)
     entry = document["rollout"]
     assert entry["fitted"] + entry["predicted"] == len(fit.rows) and 0 <= entry["coverage_90"] <= 1
-    assert f"of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
+    assert f"in compute: of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
+    ahead = largest / entry["cutoff"]
+    assert (
+        trust["facts"]["decades"] == pytest.approx(np.log10(ahead)) and f"a factor of {ahead:.2g} " in trust["answer"]
+    )
+    word = {"strong": "Yes, ", "fair": "Mostly, "}.get(trust["grades"]["share"], ("No, ", "Not settled, "))
+    assert trust["answer"].startswith(word) and trust["strength"] != "strong"
     # The code under a figure draws it, in the folder of the report.
     monkeypatch.chdir(out)
     text = (out / "index.html").read_text(encoding="utf-8")

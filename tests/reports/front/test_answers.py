@@ -297,6 +297,15 @@ def test_the_same_interval_is_printed_wherever_a_quantity_is(document):
     assert set(re.findall(rf"{middle} \[\S+ \S+\]", text)) == {sizes(at["parameters"])}
 
 
+def test_a_share_of_runs_is_not_quoted_without_why_no_size_is(document):
+    size = next(answer for answer in document["answers"] if answer["page"] == "chinchilla")
+    share = size | {"facts": size["facts"] | {"share": (7, 9, 0.9)}, "strength": "fair", "answer": "Mostly: 7 of 9."}
+    assert size["strength"] == "weak"
+    alone, reason = quotable({"answers": [size, share]})
+    assert alone.startswith(share["answer"]) and size["because"] in reason
+    assert len(quotable({"answers": [size | {"strength": "fair"}, share]})) == 2
+
+
 def test_page_and_terminal_say_the_same(document):
     text = html.unescape(re.sub("<[^>]*>", "", first_screen(document))).replace("\xa0", " ")
     printed = " ".join(" ".join(lines(document)).split())
