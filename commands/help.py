@@ -12,7 +12,7 @@ EXAMPLES = {
     "check": ("check fit.nc", "check fit.nc --no-wider --json"),
     "predict": (
         "predict fit.nc --parameters 7B --tokens 140B",
-        "predict fit.nc --parameters 1B --parameters 3B --tokens 100B --no-noise",
+        "predict fit.nc --parameters 1B --parameters 3B --tokens 100B",
     ),
     "allocate": (
         "allocate fit.nc --compute 1e24",
@@ -21,7 +21,7 @@ EXAMPLES = {
     ),
     "design": (
         "design fit.nc --budget 1e21 --compute 1e24",
-        "design fit.nc chinchilla.nc --budget 20PF-days --no-gate",
+        "design fit.nc --budget 20PF-days --target exponent --no-gate",
     ),
     "worth": (
         "worth groups.nc --baseline c4 --compute 1e21",
@@ -50,14 +50,17 @@ EXAMPLES = {
         "doubling progress.nc --compute 1e25 --year 2023",
     ),
     "progress-since": ("progress-since --out since", "progress-since --data scores.csv --years 2023:2026 --elpd"),
-    "horizons": ("fit horizons --out horizons.nc", "horizons horizons.nc --share 0.8 --until 2030"),
-    "trend": ("fit trend --out trend.nc", "trend trend.nc --reach 1e27 --until 2030"),
-    "ranks": ("fit scores --data scores.csv --out scores.nc", "ranks scores.nc"),
-    "forecast": (
-        "forecast fit.nc --plan parameters=7e9 --plan tokens=140e9 --out ledger",
-        "forecast scores.nc --at 2027-01 --out ledger",
+    "horizons": (
+        "fit horizons --data successes.csv --out horizons.nc",
+        "horizons horizons.nc --share 0.8 --until 2030",
     ),
-    "score-forecast": ("score-forecast ledger/*.json --later later.csv",),
+    "trend": ("fit trend --data prices.csv --out trend.nc", "trend trend.nc --reach 0.1 --until 2030"),
+    "ranks": ("fit scores --data scores.csv --option pace=linear --out scores.nc", "ranks scores.nc"),
+    "forecast": (
+        "forecast fit.nc --plan parameters=7e9 --plan tokens=1e11 --out log",
+        "forecast scores.nc --at 2027-01 --out log",
+    ),
+    "score-forecast": ("score-forecast log/*-runs-*.json --later new.csv",),
     "train": (
         "train sweep.toml --out sweep --dry-run",
         "train sweep.toml --out sweep --device cuda --time-limit 3600",
