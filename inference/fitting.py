@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..datasets.checks import warn
-from ..datasets.wording import shortened
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
 from .checks.wider_laws import LEAST_GAIN, gain_at_largest_sizes
@@ -16,6 +13,8 @@ from .samplers.choose import choose
 from .settings import seed_of, settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from ..models.law import Law
@@ -108,11 +107,7 @@ def fit(
     >>> 0.2 < float(fit["posterior"]["alpha"].median()) < 0.6
     True
     """
-    law = as_law(law)
-    if priors is not None:
-        if not isinstance(priors, Mapping):
-            raise InputError(f'priors must be a dict such as {{"alpha": "HalfNormal(1)"}}, not {shortened(priors)}')
-        law = replace(law, priors={**law.priors, **priors})
+    law = as_law(law, priors)
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)

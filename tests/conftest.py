@@ -39,6 +39,14 @@ LONG = ("test_cli", "scores/test_law", "test_plots", "test_own", "test_sweeps", 
 BOTH = ("test_fit.py", "test_fitting.py", "test_storage.py", "test_importance.py", "samplers/")
 
 
+# What a fit without a sampler is known for.
+KNOWN = {
+    "data": {"source": "lm_progress"},
+    "diagnostics": {"ok": True, "divergences": 0, "r_hat_max": 1.0, "ess_bulk_min": 400.0, "ess_tail_min": 400.0},
+    "verdict": {"verdict": "fits", "p": 0.5, "size": None, "rejected_by": [], "tests": {"a": {}}},
+}
+
+
 @pytest.fixture(autouse=True)
 def figures_closed():
     """Close figures that a test left open, such as those of examples."""
@@ -291,7 +299,7 @@ def fit_of(progress_draws):
             "constant_data": KINDS[law.kind].to_dataset(draws.rows),
         }
         record = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
-        record = json.loads(json.dumps(record | {"data": {"source": "lm_progress"}}))
+        record = json.loads(json.dumps(record | KNOWN))
         return draws, new_fit(groups, record)
 
     return fit

@@ -191,7 +191,7 @@ class _Simulations:
         """Return the truth of a simulation, `Draws` of one draw."""
         law, rows, reference = self.fitter.of()
         if isinstance(self.truth, Mapping):
-            return law.prior_draws(np.random.default_rng([self.seed, 0, s]), reference, rows, known=self.truth)
+            return law.prior_draws(np.random.default_rng([self.seed, 0, s]), reference, rows, truth=self.truth)
         if self.truth == "prior":
             return _prior_truth(self.fitter, np.random.default_rng([self.seed, 0, s]))
         chains, length = self.posterior.sizes["chain"], self.posterior.sizes["draw"]

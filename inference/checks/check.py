@@ -103,9 +103,9 @@ class Check(Printed, dict):
         rows = {
             name: {
                 "p": p_value(test["p"]).removeprefix("p = "),
-                "misfit on average": "–" if test["size"] is None else percent(test["size"]),
+                "law": "fits" if test["fits"] else "rejected",
+                "misfit": "–" if test["size"] is None else percent(test["size"]),
                 "at most": _worst_of(test),
-                "": "" if test["fits"] else "rejects the law",
             }
             for name, test in sorted(self["tests"].items(), key=lambda item: item[1]["p"])
         }

@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -244,7 +244,7 @@ def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
     return _spread(fit, {"quantity": quantity})["quantity"]
 
 
-def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray]) -> dict[Any, xr.DataArray]:
     """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
 
     This one function decides which interval of a quantity is printed, wherever it is.

@@ -164,7 +164,8 @@ def allocate(
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
     result.attrs |= {"law": law.label, "table": table_named(fit), "beyond": beyond}
-    result.attrs["standing"] = standing(fit, robust=robust)
+    if robust or error is not None:
+        result.attrs["standing"] = standing(fit, robust=robust)
     for key in result.data_vars:
         result[key].attrs["units"] = in_unit_of_loss(_unit(key), fit.rows)
     for key, unit in (("compute", "FLOP"), ("target", unit_of_loss(fit.rows)), ("demand", "tokens")):

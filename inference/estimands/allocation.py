@@ -49,7 +49,9 @@ class Allocation(Printed, xr.Dataset):
         law = self.attrs["law"] if law is None else law
         chosen = (self.isel(dict(zip(dims, place, strict=True))) for place in places)
         entries = [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
-        held = self.attrs["standing"]
+        held = self.attrs.get("standing")  # none of the law alone
+        if held is None:
+            return entries
         return [entry | graded(held, entry[self._graded], entry["extrapolation"]) for entry in entries]
 
     @property
@@ -76,11 +78,12 @@ class Allocation(Printed, xr.Dataset):
         entries = self.entries()
         rows = {asked_for(entry): _row(entry) for entry in entries}
         notes = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=len(entries) == 1))]
-        if len(entries) == 1:
+        held = self.attrs.get("standing")
+        if held and len(entries) == 1:
             notes.append(strength_sentence(entries[0]))
         named = f"{self.attrs['law']}, {self.attrs['table']}"
         what = "Compute-optimal sizes" if "parameters" in self else "What the best run has at each budget"
-        below = (how(self.attrs), *lines(self.attrs["standing"]), *notes)
+        below = (how(self.attrs), *(lines(held) if held else ()), *notes)
         return Text(f"{what} ({named})", pd.DataFrame.from_dict(rows, orient="index"), below)
 
 
@@ -94,9 +97,9 @@ def _row(entry):
     """Return cells of one answer, text by column."""
     row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
     row["times the largest run"] = times_largest(entry["extrapolation"])
-    row["strength"] = entry["strength"]
+    row |= {"strength": entry["strength"]} if "strength" in entry else {}
     if "near_optimal" in entry:
-        within = f"parameters {_within(entry)}"
+        within = _within(entry)
         row[within] = (
             "none" if entry["near_low"] is None else f"{size(entry['near_low'])} to {size(entry['near_high'])}"
         )

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
 
 def predict(
-    fit: Fit, runs: pd.DataFrame, *, noise: bool = True, beyond: str = "drift", seed: int | None = None
+    fit: Fit,
+    runs: pd.DataFrame,
+    *,
+    noise: bool = True,
+    beyond: str = "drift",
+    robust: bool = True,
+    seed: int | None = None,
 ) -> Prediction:
     """Predict losses of runs, draw by draw.
 
@@ -43,6 +49,8 @@ def predict(
         from rollouts of other tables (see `rollout`). It has one error a decade for all of them, and one for each run
         where `noise` is drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70%
         of later runs.
+    robust : bool
+        Whether means without noise are spread to their robust width where the rows reject the law, see `quotable`.
     seed : int, optional
         Seed of the noise and the drift; that of the fit by default.
 
@@ -51,7 +59,7 @@ def predict(
     Prediction
         A Dataset that prints a short table; ``.table()`` returns its numbers. It holds ``loss`` in nats per token, dims
         (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the decades above the largest fitted
-        run in compute, size or tokens, 0 inside. Without noise the mean is as wide as it is quoted, see `quotable`.
+        run in compute, size or tokens, 0 inside.
 
     Raises
     ------
@@ -74,14 +82,15 @@ def predict(
     if noise:
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:
-        loss = quotable_places(fit, {"loss": draws.mean(runs).transpose(..., "run")})["loss"]
+        loss = draws.mean(runs).transpose(..., "run")
+        loss = quotable_places(fit, {"loss": loss})["loss"] if robust else loss
     decades = decades_beyond(draws.law, draws.rows, runs)
     if beyond == "drift" and decades.any():
         loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))
     sizes = {column: ("run", np.asarray(runs[column], float)) for column in law.columns} | {"beyond": ("run", decades)}
     result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
     result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond}
-    result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=not noise)}
+    result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=robust and not noise)}
     return Prediction(result.data_vars, result.coords, result.attrs)
 
 

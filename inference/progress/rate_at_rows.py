@@ -115,18 +115,14 @@ def _gain(fall, slope, rows=None):
 
 
 def gains_by_group(fit):
-    """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019.
-
-    They are as wide as they are quoted, see `quotable`.
-    """
+    """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019."""
     draws = of_kind(fit, "evaluations").draws
     slopes, table = row_slopes(draws), draws.rows
     late = (table["year"] >= SPLIT_YEAR).to_numpy()
     groups = {"all": np.ones(len(table), bool)}
     groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
     groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
-    gains = {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
-    return {name: gain.assign_attrs(gains[name].attrs) for name, gain in quotable(fit, gains).items()}
+    return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
 
 
 def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> IntervalTable:

@@ -78,7 +78,7 @@ class LossTests(Tests):
             codes = pd.factorize(n)[0]
             several = means(codes)[np.bincount(codes) > 1]
             what = f"mean of z in each of {len(several)} sizes of several rows"
-            contrasts["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
+            contrasts["means by size"] = Contrast(what, several).named([f"size {x:.3g}".replace("e+", "e") for x in n])
         return contrasts
 
     def groupings(self, rows):

@@ -83,11 +83,11 @@ def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
     half = runs.iloc[::2].reset_index(drop=True)
     other = bs.Fitter(bs.laws.Chinchilla(), half)
     assert other.compiled() is bs.Fitter(fitter.law, runs).compiled()
-    assert other.draws.reference != fitter.reference
+    assert other.reference != fitter.reference
     assert bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}) != other.law
     # What refers to a table is data of the program too: a program of this table's own finds the same.
     density = other.density()
-    alone = compiled(other.law, half, other.draws.reference, density, "nutpie").sample(density, Settings(), 6)[0]
+    alone = compiled(other.law, half, other.reference, density, "nutpie").sample(density, Settings(), 6)[0]
     assert_same_posterior(posterior(other.fit(seed=6)), alone)
     with pytest.raises(bs.InputError, match="no finite loss"):
         bs.Fitter(bs.laws.Chinchilla(priors={"alpha": "LogNormal(8, 0.1)"}), half).compiled()
@@ -310,7 +310,7 @@ REFUSALS = [
     ({"seed": 2**31}, "seed must be"),
     ({"seed": 1.5}, "seed must be"),
     ({"priors": {"alfa": "HalfNormal(1)"}}, "prior on 'alfa': it is not known to this law; priors can be set on loss_"),
-    ({"priors": "HalfNormal(1)"}, 'priors must be a dict such as {"alpha": .*}, not HalfNormal'),
+    ({"priors": "HalfNormal(1)"}, 'priors must be a dict such as {"alpha": .*}, not "HalfNormal'),
     ({"sampler": "stan"}, 'sampler "stan" is unknown'),
     ({"sampler": "nutpy"}, 'did you mean "nutpie"'),
 ]

@@ -15,7 +15,7 @@ from ....inference.progress import contributions, direct_rate, rate_at_optimum
 from ....inference.progress.compare import ProgressScores, mixed_scores, pooled_rates, score_progress
 from ....inference.progress.compare import compare as compare_progress
 from ....inference.progress.fitting import new_fitter
-from ....inference.progress.rate_at_rows import compute_equivalent_gain, gains_by_group, times_of
+from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from ....models.progress.law import Progress
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ...findings import Findings
@@ -227,9 +227,8 @@ def _quantities(findings, seed):
         findings.doubling[k] = rate_at_optimum.doubling_times(fit)
         first = rate_at_optimum.first_rate(fit)
         findings.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
-    gains = {k: gains_by_group(fit) for k, fit in findings.fits.items()}
-    row_rates = {k: of["all"].values for k, of in gains.items()}
-    findings.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
+    row_rates = {k: compute_equivalent_gain(fit).values for k, fit in findings.fits.items()}
+    findings.gain_times = {k: gain_times(fit) for k, fit in findings.fits.items() if k not in NO_PROGRESS}
     table = findings.comparison
     for name in WEIGHTINGS:
         findings.pooled[name] = pooled_rates(findings.rates, table[name].to_dict(), seed=seed)

@@ -149,7 +149,7 @@ def test_rows_of_a_run_are_foretold_as_those_of_a_new_run(runs):
     table = runs.assign(run=np.arange(len(runs)) // 2)
     rows, reference = law.rows(table), law.reference(table)
     values = {"loss_centre": 3.0, "reducible_share": 0.5, "parameter_share": 0.5, "alpha": 0.3, "beta": 0.3}
-    draws = law.prior_draws(None, reference, rows, known=values | {"sigma": 0.01, "run_sd": 0.03})
+    draws = law.prior_draws(None, reference, rows, truth=values | {"sigma": 0.01, "run_sd": 0.03})
     ahead = rolling.predicted(draws, rows.head(8), 1)
     mean = np.log(draws.mean(rows.head(8)).values.ravel())
     sd = np.hypot(0.01, 0.03)

@@ -63,7 +63,7 @@ def test_budgets_that_are_none_are_refused(fit_default, budget):
 
 
 def test_means_are_those_of_the_law(fit_default, draws, sizes):
-    predicted = fit_default.predict(sizes, beyond="none", noise=False)
+    predicted = fit_default.predict(sizes, beyond="none", noise=False, robust=False)
     assert predicted["loss"].dims == ("chain", "draw", "run")
     for row, (parameters, tokens) in enumerate(sizes.itertuples(index=False)):
         expected = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
@@ -73,7 +73,7 @@ def test_means_are_those_of_the_law(fit_default, draws, sizes):
 
 def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes, runs):
     log_loss = np.log(fit_default.predict(sizes, beyond="none", seed=5)["loss"])
-    mean = np.log(fit_default.predict(sizes, beyond="none", noise=False)["loss"])
+    mean = np.log(fit_default.predict(sizes, beyond="none", noise=False, robust=False)["loss"])
     slopes = {name: draws[f"sigma_{name}"] for name in sizes}
     held = {name: np.log(sizes[name]).clip(np.log(runs[name]).min(), np.log(runs[name]).max()) for name in sizes}
     away = {name: xr.DataArray(held[name] - np.log(runs[name]).mean(), dims="run") for name in sizes}
@@ -98,7 +98,7 @@ def test_seed_of_a_prediction(fit_default, sizes):
 def test_prediction_leaves_the_reading_error_out(fit_reading_error, sizes):
     draws = fit_reading_error["posterior"].to_dataset()
     log_loss = fit_reading_error.predict(sizes, beyond="none", seed=1)["loss"]
-    mean = fit_reading_error.predict(sizes, beyond="none", noise=False)["loss"]
+    mean = fit_reading_error.predict(sizes, beyond="none", noise=False, robust=False)["loss"]
     unit = ((log_loss - mean) / draws["sigma"]).values
     grid = np.linspace(-40, 40, 80_001)
     cumulative = np.cumsum(np.exp(huber_logp(grid, 1.0, 1.345))) * (grid[1] - grid[0])

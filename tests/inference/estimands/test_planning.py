@@ -36,14 +36,14 @@ def fit_to(law, spread=0.1):
     rows = law.rows(table.assign(parameters_nonembedding=table["parameters"] - 32_000 * 10))
     reference = law.reference(rows)
     medians = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
-    one = law.prior_draws(np.random.default_rng(0), reference, rows, known=medians).real_line()
+    one = law.prior_draws(np.random.default_rng(0), reference, rows, truth=medians).real_line()
     noise = spread * np.random.default_rng(3).normal(size=(2, DRAWN // 2, one.sizes["coordinate"]))
     real = xr.DataArray(
         one.values + noise,
         dims=("chain", "draw", "coordinate"),
         coords={"chain": [0, 1], "draw": range(DRAWN // 2), "coordinate": one["coordinate"]},
     )
-    draws = law.prior_draws(np.random.default_rng(0), reference, rows, known=medians).from_real_line(real)
+    draws = law.prior_draws(np.random.default_rng(0), reference, rows, truth=medians).from_real_line(real)
     groups = {
         "posterior": draws.named(),
         "unconstrained_posterior": draws.real_line().to_dataset(name="z"),

@@ -142,8 +142,10 @@ def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
 def test_the_study_reads_the_curves_of_the_law(law, runs):
     study = Study(count=40, exact=True)
     fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
-    exponents = fit.study_exponents(vocabulary=32_000, study=study)["total"].isel(chain=1, draw=7)
-    constants = fit["posterior"].to_dataset().isel(chain=1, draw=7)
+    posterior = fit["posterior"].to_dataset()
+    options = {"gamma": family_constant(32_000), "study": study, "law": law}
+    exponents = frontier_exponents(posterior, basis="total", **options).isel(draw=107)
+    constants = posterior.isel(chain=1, draw=7)
     nonembedding = np.logspace(*study.sizes, study.models)
     total = embeddings.total(nonembedding, family_constant(32_000))
     budgets = np.logspace(*study.budgets[1], study.count)

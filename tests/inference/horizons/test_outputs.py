@@ -35,15 +35,15 @@ def test_the_command_prints_what_the_functions_return(fit, path):
     assert document["doubling_days"]["all"]["q97.5"] == pytest.approx(days.loc["all", "q97.5"])
     assert set(document["dates_reached"]) == {"a working day", "a week of work", "a month of work"}
     printed = run("horizons", path)
-    assert durations(table.iloc[0]) in printed and "days in which the horizon doubles" in printed
+    assert durations(table.iloc[0]) in printed and "Days in which time horizons double" in printed
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_fits_stand_side_by_side(fit, path, tmp_path):
+def test_fits_follow_each_other(fit, path, tmp_path):
     other = tmp_path / "no-trend.nc"
     bs.fit(bs.laws.Horizons(trend=None, noise="binomial"), fit.rows, seed=1, draws=200, tune=300).save(other)
     documents = json.loads(run("horizons", path, other, "--json"))
-    assert list(documents) == ["horizons", "no-trend"] and "doubling_days" not in documents["no-trend"]
+    assert list(documents) == [str(path), str(other)] and "doubling_days" not in documents[str(other)]
     printed = run("horizons", path, other)
     for document in documents.values():
         assert durations(next(iter(document["minutes"].values()))["0.5"]) in printed
@@ -61,7 +61,7 @@ def test_ranks_are_those_of_the_draws_counted_one_by_one(fit, path):
         np.testing.assert_array_equal(better.sel(model=model).dropna("other"), chances)
         assert ranks.loc[model, "similar"] == sum(0.05 < p < 0.95 for p in chances)
     document = json.loads(run("ranks", path, "--json"))
-    assert document["models"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
+    assert document["rows"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
     assert document["p_above"][ranks.index[0]][ranks.index[1]] == ranks["p_above_next"].iloc[0]
     assert ranks.index[0] in run("ranks", path)
 
