@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
-from bayescaling.inference.fitted import results_of
+from bayescaling.inference.fitted import new_fit, results_of
 from bayescaling.reports.cache import stages as stages_of_reports
 from bayescaling.reports.cache import store
 from bayescaling.reports.cache.stages import Stages
@@ -347,7 +347,7 @@ def test_a_result_follows_from_the_draws_of_fits_but_not_from_when_they_were_mad
         groups = {name: group.to_dataset() for name, group in fit_default.tree.children.items()}
         groups["posterior"] = groups["posterior"].copy(deep=True)
         groups["posterior"]["alpha"][0, 0] += changes.pop("shift", 0)
-        return type(fit_default).of(groups, fit_default.record | changes, None)
+        return new_fit(groups, fit_default.record | changes)
 
     def stored(name, fit):
         with stages(seed=1) as stage:
