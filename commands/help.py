@@ -2,76 +2,71 @@
 
 from typer.core import TyperCommand, TyperGroup
 
-EXAMPLES = {
-    "fit": (
-        "fit --data runs.csv --out fit.nc",
-        "fit chinchilla --data runs.csv --out chinchilla.nc",
-        "fit chinchilla --data runs.csv --group corpus --out groups.nc",
-    ),
-    "show": ("show fit.nc", "show fit.nc --constants", "show fit.nc chinchilla.nc --json"),
-    "check": ("check fit.nc", "check fit.nc --no-wider --json"),
-    "predict": (
-        "predict fit.nc --parameters 7B --tokens 140B",
-        "predict fit.nc --parameters 1B --parameters 3B --tokens 100B",
-    ),
-    "allocate": (
-        "allocate fit.nc --compute 1e24",
-        "allocate fit.nc --compute 10kH100-hours --gpu-hour 2",
-        "allocate fit.nc --loss 2.1 --demand 1T --beyond none",
-    ),
-    "design": (
-        "design fit.nc --budget 1e21 --compute 1e24",
-        "design fit.nc --budget 20PF-days --target exponent --no-gate",
-    ),
-    "worth": (
-        "worth groups.nc --baseline c4 --compute 1e21",
-        "worth groups.nc --baseline c4 --compute 1e19:1e23:5 --switch 1e20",
-    ),
-    "plot": (
-        "plot fit fit.nc --out fit.svg",
-        "plot valley fit.nc --compute 1e24 --out valley.html",
-        "plot compare fit.nc chinchilla.nc --out compare.png",
-    ),
-    "report": ("report", "report --data runs.csv --out mine", "report fit.nc chinchilla.nc --out mine"),
-    "compare": ("compare fit.nc chinchilla.nc", "compare fit.nc chinchilla.nc --weighting rollout", "compare progress"),
-    "rollout": (
-        "rollout coupled --data runs.csv --below 1e20",
-        "rollout progress-7 --by date --below 2019-06-30 --figure dates.svg",
-    ),
-    "calibrate": (
-        "calibrate chinchilla --data runs.csv --out ranks.nc",
-        "calibrate chinchilla --truth prior --simulations 20",
-    ),
-    "points": ("points", "points --data runs.csv --where 'lr > 1e-4' --drop-highest 5"),
-    "reconcile": ("reconcile fit.nc", "reconcile fit.nc --vocabulary 50257", "reconcile sweep"),
-    "doubling": (
-        "fit progress-7 --out progress.nc",
-        "doubling progress.nc",
-        "doubling progress.nc --compute 1e25 --year 2023",
-    ),
-    "progress-since": ("progress-since --out since", "progress-since --data scores.csv --years 2023:2026 --elpd"),
-    "horizons": (
-        "fit horizons --data successes.csv --out horizons.nc",
-        "horizons horizons.nc --share 0.8 --until 2030",
-    ),
-    "trend": ("fit trend --data prices.csv --out trend.nc", "trend trend.nc --reach 0.1 --until 2030"),
-    "ranks": ("fit scores --data scores.csv --option pace=linear --out scores.nc", "ranks scores.nc"),
-    "forecast": (
-        "forecast fit.nc --plan parameters=7e9 --plan tokens=1e11 --out log",
-        "forecast scores.nc --at 2027-01 --out log",
-    ),
-    "score-forecast": ("score-forecast log/*-runs-*.json --later new.csv",),
-    "train": (
-        "train sweep.toml --out sweep --dry-run",
-        "train sweep.toml --out sweep --device cuda --time-limit 3600",
-    ),
-    "train-sample": ("train-sample sweep --prompt 'Once upon a time' --tokens 20",),
-    "arithmetic": ("arithmetic sums.toml --out sums --dry-run", "arithmetic sums.toml --out sums --device cuda"),
-    "arithmetic-check": ("arithmetic-check sums", "arithmetic-check sums --offset 10 --longest 40 --every 5"),
-    "gpu-check": ("gpu-check --out check", "gpu-check --out check --minutes 5 --device cuda:1"),
-    "data": ("data", "data chinchilla_runs", "data chinchilla_runs --notes"),
-    "cache": ("cache", "cache --clear"),
-}
+EXAMPLES = """\
+fit --data runs.csv --out fit.nc
+fit chinchilla --data runs.csv --out chinchilla.nc
+fit chinchilla --data runs.csv --group corpus --out groups.nc
+fit progress-7 --out progress.nc
+fit horizons --data successes.csv --out horizons.nc
+fit trend --data prices.csv --out trend.nc
+fit scores --data scores.csv --option pace=linear --out scores.nc
+show fit.nc
+show fit.nc --constants
+show fit.nc chinchilla.nc --json
+check fit.nc
+check fit.nc --no-wider --json
+predict fit.nc --parameters 7B --tokens 140B
+predict fit.nc --parameters 1B --parameters 3B --tokens 100B
+allocate fit.nc --compute 1e24
+allocate fit.nc --compute 10kH100-hours --gpu-hour 2
+allocate fit.nc --loss 2.1 --demand 1T --beyond none
+design fit.nc --budget 1e21 --compute 1e24
+design fit.nc --budget 20PF-days --compute 1e24 --no-gate
+worth groups.nc --baseline c4 --compute 1e21
+worth groups.nc --baseline c4 --compute 1e19:1e23:5 --switch 1e20
+plot fit fit.nc --out fit.svg
+plot valley fit.nc --compute 1e24 --out valley.html
+plot compare fit.nc chinchilla.nc --out compare.png
+report
+report --data runs.csv --out mine
+report fit.nc chinchilla.nc --out mine
+compare fit.nc chinchilla.nc
+compare fit.nc chinchilla.nc --weighting rollout
+compare progress
+rollout coupled --data runs.csv --below 1e20
+rollout progress-7 --by date --below 2019-06-30 --figure dates.svg
+calibrate chinchilla --data runs.csv --out ranks.nc
+calibrate chinchilla --truth prior --simulations 20
+points
+points --data runs.csv --where 'lr > 1e-4' --drop-highest 5
+reconcile fit.nc
+reconcile fit.nc --vocabulary 50257
+reconcile sweep
+doubling progress.nc
+doubling progress.nc --compute 1e25 --year 2023
+progress-since --out since
+progress-since --data scores.csv --years 2023:2026 --elpd
+horizons horizons.nc --share 0.8 --until 2030
+trend trend.nc --reach 0.1 --until 2030
+ranks scores.nc
+forecast fit.nc --plan parameters=7e9 --plan tokens=1e11 --out log
+forecast scores.nc --at 2027-01 --out log
+score-forecast log/*-runs-*.json --later new.csv
+train sweep.toml --out sweep --dry-run
+train sweep.toml --out sweep --device cuda --time-limit 3600
+train-sample sweep --prompt 'Once upon a time' --tokens 20
+arithmetic sums.toml --out sums --dry-run
+arithmetic sums.toml --out sums --device cuda
+arithmetic-check sums
+arithmetic-check sums --offset 10 --longest 40 --every 5
+gpu-check --out check
+gpu-check --out check --minutes 5 --device cuda:1
+data
+data chinchilla_runs
+data chinchilla_runs --notes
+cache
+cache --clear
+""".splitlines()
 
 
 class Group(TyperGroup):
@@ -107,4 +102,5 @@ class Command(TyperCommand):
     def format_epilog(self, context, formatter):
         """Write the examples."""
         with formatter.section("Examples"):
-            formatter.write("".join(f"  bayescaling {line}\n" for line in EXAMPLES[self.name]))
+            lines = (line for line in EXAMPLES if line.split()[0] == self.name)
+            formatter.write("".join(f"  bayescaling {line}\n" for line in lines))
