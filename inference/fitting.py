@@ -95,7 +95,8 @@ def fit(
     TableNote
         If rows are few, so that the law has normal noise with one scatter, or the loss does not fall with a size. Also
         if rows of a size share a deviation. A further fit then has effects of sizes, and is returned if it predicts the
-        three largest sizes better when each is left out.
+        three largest sizes better when each is left out. So has one with effects of papers, which is returned if its
+        rows do not reject these.
     SizeNote
         If the log likelihood is left out for its size.
 
@@ -118,16 +119,21 @@ def fit(
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
     settings |= {"seed": seed_of(seed), "log_likelihood": log_likelihood, "progress": progress}
     result = fitter.fit(**settings)
-    wide = fitter.law.tests.deviating(fitter.rows)
-    if wide is None:
+    wide, shared = fitter.law.tests.deviating(fitter.rows), fitter.law.tests.shared
+    if wide is None or (shared and result.check()["tests"][shared]["fits"]):
         return result
     other = fitter.other(wide).fit(**settings)
-    gain = gain_at_largest_sizes(result, other, settings["seed"])
-    if gain < LEAST_GAIN:
+    if shared:
+        better = other.check()["tests"][shared]["fits"]
+        because = f"rows of one {shared.removeprefix('means by ')} share a deviation"
+    else:
+        gain = gain_at_largest_sizes(result, other, settings["seed"])
+        better = gain >= LEAST_GAIN
+        because = (
+            "runs of one model size share a deviation; it predicts the largest sizes, left out whole, better by "
+            f"{gain:.1f} nats"
+        )
+    if not better:
         return result
-    warn(
-        f"{place}: the law fitted is {wide.label}, because runs of one model size share a deviation; it predicts the "
-        f"largest sizes, left out whole, better by {gain:.1f} nats",
-        TableNote,
-    )
+    warn(f"{place}: the law fitted is {wide.label}, because {because}", TableNote)
     return other

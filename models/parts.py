@@ -63,6 +63,8 @@ class Tests(Part):
         """Return the law with what its default options leave to the rows of a table, here the law itself."""
         return self.law
 
+    shared = ""  # the test that shows whether rows share a deviation, where `deviating` does not test it itself
+
     def deviating(self, rows):
         """Return the law with effects of groups of rows that share a deviation, None by default."""
 

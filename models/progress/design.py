@@ -13,7 +13,7 @@ SWITCHES = {
     "factor_exp": lambda law: law.transformer == "exp",
     "on_log": lambda law: law.scale == "log_loss",
     "student_t": lambda law: law.noise == "student_t",
-    "use_papers": lambda law: law.paper_effects,
+    "use_papers": lambda law: bool(law.paper_effects),
     "use_scatter": lambda law: law.scatter == "by_benchmark",
     "use_walk": lambda law: law.pace == "random_walk",
     "pooling": lambda law: law.pooling,

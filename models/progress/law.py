@@ -40,7 +40,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Progress(Law):
-    """Algorithmic progress in language models (Ho et al. 2024).
+    """Algorithmic progress in language models (Ho et al. 2024), ``log perplexity = exp(eta_N) + exp(eta_D)``.
 
     Parameters
     ----------
@@ -67,8 +67,9 @@ class Progress(Law):
         ``D (1 + R (1 - exp(-epochs/R)))``, ``repeated`` that of Muennighoff et al. (2023).
     unknown_epochs, unknown_vocabulary : str
         ``"one"`` or ``"drop"``; ``"impute"`` (10,000 ptb, 33,278 wt2, 268,000 wt103) or ``"drop"``.
-    paper_effects : bool
-        A Gaussian random intercept for each paper, integrated out; normal noise only.
+    paper_effects : bool, optional
+        A Gaussian random intercept for each paper, integrated out; normal noise only. By default there is none, as in
+        the paper, but `fit` returns a fit with them where rows of one paper share a deviation.
     scatter : {"one", "by_benchmark"}
         Whether the scatter about the law is one for all rows or differs by benchmark.
     pooling : bool
@@ -106,7 +107,7 @@ class Progress(Law):
     data: str | None = None
     unknown_epochs: str = "one"
     unknown_vocabulary: str = "impute"
-    paper_effects: bool = False
+    paper_effects: bool | None = None
     pooling: bool = False
     architectures: str = "all"
     scatter: str = "one"
@@ -132,7 +133,7 @@ class Progress(Law):
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
         for name in ("irreducible", "paper_effects", "pooling"):
-            if not isinstance(getattr(self, name), bool):
+            if not isinstance(getattr(self, name), bool) and (name, getattr(self, name)) != ("paper_effects", None):
                 raise InputError(not_a_switch(name, getattr(self, name)))
         for name in ("cutoff", "penalty"):
             value = getattr(self, name)
@@ -283,6 +284,13 @@ class Progress(Law):
         others = {} if self.benchmarks == BENCHMARKS else {"benchmarks": list(self.benchmarks)}
         return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}} | others
 
+    @property
+    def _equation(self):
+        """Return the equation with the terms of the predictors, whose coefficients it leaves out."""
+        equation, spec = super()._equation, self.spec
+        equation = equation.replace("eta_N", spec.parameters).replace("eta_D", spec.data).removesuffix(" + exp()")
+        return equation + " + gamma log(vocabulary)" * spec.vocabulary
+
     def with_options(self, **options):
         """Return the same law with other options."""
         return replace(self, **options)
@@ -322,8 +330,8 @@ class Progress(Law):
         """Draw the coordinates z, a list of one array."""
         return [rng.standard_normal(self.widths.dimension)]
 
-    def prior_draws(self, rng, reference, rows, draws=1, known=None):
+    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
-        self._refuse_known(known)
+        self._refuse_truth(truth)
         z = rng.standard_normal((1, draws, self.widths.dimension))
         return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)

@@ -46,6 +46,15 @@ class ProgressTests(Tests):
             )
         return contrasts
 
+    shared = "means by paper"
+
+    def deviating(self, rows):
+        """Return the law with paper effects, None where they are no default or no paper has several rows."""
+        law, papers = self.law, rows.get("paper_id")
+        if law.paper_effects is not None or law.noise != "normal" or papers is None or not papers.duplicated().any():
+            return None
+        return replace(law, paper_effects=True)
+
     def groupings(self, rows):
         """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
         return groupings(rows, ("benchmark", "paper", "paper_id"))

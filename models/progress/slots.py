@@ -75,7 +75,7 @@ def active(law, *, sampled_only=False):
     use("sigma", 1)
     use("nu_minus_one", law.noise == "student_t")
     use("sigma_benchmark", len(law.benchmarks) if law.scatter == "by_benchmark" else 0)
-    use("paper_sd", law.paper_effects)
+    use("paper_sd", bool(law.paper_effects))
     use("pace_sd", law.pace == "random_walk")
     if law.pooling:
         use("pooled_loss_centre", 1)
