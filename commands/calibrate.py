@@ -17,13 +17,7 @@ def calibrate(
     data: options.AnyTable = None,
     truth: Annotated[str, Option(help="Distribution that truths are drawn from: posterior or prior.")] = "posterior",
     simulations: Annotated[int, Option(help="Tables to simulate and fit.")] = 100,
-    out: Annotated[
-        Path | None,
-        Option(
-            help="Write ranks to this netCDF file as they come; simulations that it holds are not repeated.",
-            metavar="FILE.nc",
-        ),
-    ] = None,
+    out: Annotated[Path | None, Option(help="Write ranks to this file, which resumes.", metavar="FILE.nc")] = None,
     *,
     fitting,
 ):

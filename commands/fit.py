@@ -16,20 +16,12 @@ from .show import print_next
 def fit(
     law: Annotated[
         str,
-        Argument(
-            metavar="LAW",
-            help="A law, such as chinchilla. In rollouts the coupled law predicts runs beyond the fitted ones best.",
-        ),
+        Argument(metavar="LAW", help="A law, such as chinchilla. Beyond the runs the coupled law predicts best."),
     ] = "coupled",
     data: options.AnyTable = None,
     out: Annotated[Path | None, Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
     log_likelihood: Annotated[
-        bool | None,
-        Option(
-            help="Save the log density of every row under every draw in the file, for ArviZ; by default up to 20 "
-            "million.",
-            show_default=False,
-        ),
+        bool | None, Option(help="Save the log density of rows under draws; by default up to 20 million.")
     ] = None,
     *,
     fitting,

@@ -13,15 +13,9 @@ PRINTED = 20
 def forecast(
     file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of runs, dated scores, horizons or dated values.")],
     out: Annotated[Path, Option(help="Folder of the ledger.", metavar="FOLDER")],
-    at: Annotated[
-        str | None, Option(help="Date of release of a new model, such as 2027-01-31 or 2027-01.", metavar="DATE")
-    ] = None,
-    benchmark: Annotated[
-        list[str] | None, Option(help="Of scores; all by default. Repeatable.", metavar="NAME")
-    ] = None,
-    plan: Annotated[
-        list[str] | None, Option(help="Size of a planned run: parameters=7e9. Repeatable.", metavar="NAME=VALUE")
-    ] = None,
+    at: Annotated[str | None, Option(help="Release of a new model: 2027-01-31 or 2027-01.", metavar="DATE")] = None,
+    benchmark: Annotated[list[str] | None, Option(help="All by default. Repeatable.", metavar="NAME")] = None,
+    plan: Annotated[list[str] | None, Option(help="A run: parameters=7e9. Repeatable.", metavar="NAME=VALUE")] = None,
     seed: Annotated[int, Option(help="Of the draws of the new model or run.")] = 1,
     json: options.Json = False,
 ):
@@ -53,13 +47,8 @@ def _quantiles(entry):
 @options.shares(options.Reading)
 def score_forecast(
     files: Annotated[list[Path], Argument(metavar="FORECAST.json...", help="Files of the ledger, of one kind.")],
-    later: Annotated[
-        str,
-        Option(help="A table of what came: runs, scores or values; of horizons a fit to later data.", metavar="FILE"),
-    ],
-    within: Annotated[
-        float, Option(help="Days between the date of a forecast and the release of a model.", metavar="DAYS")
-    ] = 45.0,
+    later: Annotated[str, Option(help="A table of what came; of horizons a fit to later data.", metavar="FILE")],
+    within: Annotated[float, Option(help="Days from the forecast date to a release.", metavar="DAYS")] = 45.0,
     *,
     reading,
 ):

@@ -14,21 +14,8 @@ OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress", "worth")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
        "horizons", "trend", "ranks", "worth", *OF_SCORES, "calibration")  # fmt: skip
-UNPUBLISHED = (
-    "residuals",
-    "ppc",
-    "sensitivity",
-    "groups",
-    "progress",
-    "lengths",
-    "horizons",
-    "trend",
-    "ranks",
-    "worth",
-    *OF_SCORES,
-    "calibration",
-    "compare",
-)
+UNPUBLISHED = ("residuals", "ppc", "sensitivity", "groups", "progress", "lengths", "horizons", "trend", "ranks",
+               "worth", *OF_SCORES, "calibration", "compare")  # fmt: skip
 WITHOUT_LEVEL = ("compare", "sensitivity", "ranks")
 NAMES = (*ONE, *SEVERAL, "compare")
 HTML = ".html"
@@ -37,34 +24,22 @@ HTML = ".html"
 def plot(
     name: Annotated[str, Argument(help=f"The figure: {', '.join(NAMES)}.", metavar="NAME")],
     files: Annotated[
-        list[Path],
-        Argument(
-            help="Fits that 'bayescaling fit' wrote; for calibration, what 'bayescaling calibrate' wrote.",
-            metavar="FILE.nc...",
-        ),
+        list[Path], Argument(help="Fits; for calibration, what 'bayescaling calibrate' wrote.", metavar="FILE.nc...")
     ],
-    out: Annotated[
-        Path, Option(help="The file to write; its ending names the format.", metavar="FILE.svg|.png|.pdf|.html")
-    ],
+    out: Annotated[Path, Option(help="The file to write.", metavar="FILE.svg|.png|.pdf|.html")],
     compute: options.Budgets = None,
     show: Annotated[
         str | None,
         Option(
-            help="Of frontier and allocation: tokens_per_parameter, parameters, tokens or loss. "
-            "Of calibration: ranks or coverage.",
-            metavar="NAME",
+            help="parameters, tokens, tokens_per_parameter or loss; of calibration ranks, coverage.", metavar="NAME"
         ),
     ] = None,
-    quantity: Annotated[
-        str | None, Option(help="Of posterior and groups: a constant, such as alpha.", metavar="NAME")
-    ] = None,
-    baseline: Annotated[
-        str | None, Option(help="Of worth: the group with which others are compared.", metavar="NAME")
-    ] = None,
+    quantity: Annotated[str | None, Option(help="A constant, of posterior and groups.", metavar="NAME")] = None,
+    baseline: Annotated[str | None, Option(help="The group to compare with, of worth.", metavar="NAME")] = None,
     plan: options.Plan = None,
     published: Annotated[bool, Option(help="Draw published values too.")] = True,
     level: Annotated[
-        float | None, Option(help="Level of the intervals; 0.95 by default, 0.9 of a calibration.", metavar="SHARE")
+        float | None, Option(help="Level of intervals (0.95, of calibration 0.9)", metavar="SHARE")
     ] = None,
     json: options.Json = False,
 ):

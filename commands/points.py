@@ -13,17 +13,11 @@ CONSTANTS = ("A", "B", "alpha", "beta", "E")
 def points(
     data: Annotated[str, Option(help=f"A built-in table or a file of runs {options.FORMATS}")] = "chinchilla_runs",
     width: Annotated[float, Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")] = 0.1,
-    minimum_runs: Annotated[
-        int | None,
-        Option(help="Fewest runs of an iso-FLOP group, at least 4; by default 8, with --level 4.", show_default=False),
-    ] = None,
+    minimum_runs: Annotated[int | None, Option(help="Fewest runs of an iso-FLOP group: 8, with --level 4.")] = None,
     budget: Annotated[
         list[str] | None, Option(help=f"Compute of an iso-FLOP group: {options.FLOP}. Repeatable.", metavar="FLOP")
     ] = None,
-    level: Annotated[
-        str | None,
-        Option(help="Column with the budget of each run: its values are the iso-FLOP groups.", metavar="COLUMN"),
-    ] = None,
+    level: Annotated[str | None, Option(help="Column of the budgets of iso-FLOP groups.", metavar="COLUMN")] = None,
     *,
     reading,
 ):

@@ -24,12 +24,8 @@ DECADE = math.log(10)
 class Since(options.Fitting):
     """Options of the command; those of it alone come last."""
 
-    data: Annotated[
-        str | None, Option(help=f"A table of scores with dates and computes {options.FORMATS}", metavar="TABLE")
-    ] = None
-    years: Annotated[
-        str | None, Option(help="Only models released from the one to before the other.", metavar="FIRST:LAST")
-    ] = None
+    data: Annotated[str | None, Option(help=f"Scores, dates and computes {options.FORMATS}", metavar="TABLE")] = None
+    years: Annotated[str | None, Option(help="Models from one year to before another.", metavar="FIRST:LAST")] = None
     break_year: Annotated[float, Option(help="Date at which the rate may change.")] = 2024.37
     elpd: Annotated[bool, Option("--elpd", help="Compare a constant rate with two by leaving models out.")] = False
     out: Annotated[Path | None, Option(help="Write linear.nc and break.nc to this folder.", metavar="DIR")] = None

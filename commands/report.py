@@ -20,33 +20,20 @@ SAMPLING = {"draws", "tune", "chains", "cores", "target_accept", "sampler", "see
 @options.shares(options.Fitting)
 def report(
     context: Context,
-    files: Annotated[
-        list[Path] | None, Argument(metavar="[FILE.nc]...", help="Fits to report on, of one kind of law.")
-    ] = None,
+    files: Annotated[list[Path] | None, Argument(metavar="[FILE.nc]...", help="Fits of one kind of law.")] = None,
     out: Annotated[Path, Option(help="Folder to write to.", metavar="DIR")] = Path("report"),
-    data: Annotated[
-        str | None, Option(help=f"Report on a table of runs of your own {options.FORMATS}", metavar="TABLE")
-    ] = None,
-    evaluations: Annotated[
-        str | None, Option(help="Report on a table of evaluations of your own.", metavar="TABLE")
-    ] = None,
+    data: Annotated[str | None, Option(help=f"Your table of runs {options.FORMATS}", metavar="TABLE")] = None,
+    evaluations: Annotated[str | None, Option(help="Your table of evaluations.", metavar="TABLE")] = None,
     law: Annotated[
         list[str] | None,
-        Option(
-            help="A law to fit to it; by default chinchilla and coupled, or progress-7, -12, -14 and -16. Repeatable.",
-            metavar="LAW",
-        ),
+        Option(help="A law; chinchilla and coupled, or progress-7, -12, -14 and -16 by default.", metavar="LAW"),
     ] = None,
-    backdrop: Annotated[
-        bool, Option("--backdrop", help="Show the results of the best law on the built-in table next to it.")
-    ] = False,
+    backdrop: Annotated[bool, Option("--backdrop", help="Show results of the built-in table next to yours.")] = False,
     page: Annotated[
         list[str] | None,
         Option(help=f"{', '.join(list(PAGES)[:-1])} or {list(PAGES)[-1]}; all by default. Repeatable.", metavar="PAGE"),
     ] = None,
-    fresh: Annotated[
-        bool, Option("--fresh", help="Compute every result again, even where an earlier report cached it.")
-    ] = False,
+    fresh: Annotated[bool, Option("--fresh", help="Compute every result again, also what is cached.")] = False,
     *,
     fitting,
 ):

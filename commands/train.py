@@ -40,23 +40,16 @@ class Sweep:
     """Options of every command that trains a sweep."""
 
     out: options.Out
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Only print what it takes: runs, parameters, FLOP, memory, hours.")
-    ] = False
+    dry_run: Annotated[bool, Option("--dry-run", help="Only print what it takes: FLOP, memory, hours.")] = False
     scheduler: options.Scheduler = None
-    device: Annotated[
-        str | None,
-        Option(help="cpu, cuda or cuda:1; with --dry-run also a GPU that need not be here, such as H100."),
-    ] = None
+    device: Annotated[str | None, Option(help="cpu, cuda or cuda:1; with --dry-run any GPU, such as H100.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds after which to save and stop.")] = None
     json: options.Json = False
 
 
 @options.shares(Sweep)
 def train(
-    file: Annotated[
-        Path | None, Argument(help="A sweep of small language models; or give --preset.", metavar="FILE.toml")
-    ] = None,
+    file: Annotated[Path | None, Argument(help="A sweep; or give --preset.", metavar="FILE.toml")] = None,
     preset: Annotated[str | None, Option(help=f"One of {', '.join(LANGUAGE_PRESETS)}.")] = None,
     *,
     sweep,
@@ -69,9 +62,7 @@ def train(
 
 @options.shares(Sweep)
 def arithmetic(
-    file: Annotated[
-        Path | None, Argument(help="A sweep of arithmetic models; or give --preset.", metavar="FILE.toml")
-    ] = None,
+    file: Annotated[Path | None, Argument(help="A sweep; or give --preset.", metavar="FILE.toml")] = None,
     preset: Annotated[str | None, Option(help=f"One of {', '.join(ARITHMETIC_PRESETS)}.")] = None,
     *,
     sweep,
@@ -85,9 +76,7 @@ def arithmetic(
 def arithmetic_check(
     folder: Annotated[Path, Argument(help="The --out of a sweep that saved weights.", metavar="DIR")],
     offset: Annotated[list[int] | None, Option(help="Offset of Abacus embeddings, 0 by default. Repeatable.")] = None,
-    recurrences: Annotated[
-        list[int] | None, Option(help="Recurrences of looped models, by default as trained. Repeatable.")
-    ] = None,
+    recurrences: Annotated[list[int] | None, Option(help="By default as trained. Repeatable.")] = None,
     longest: Annotated[int | None, Option(help="Test on all pairs of lengths up to it.")] = None,
     every: Annotated[int | None, Option(help="Only on its multiples.")] = None,
     diagonal_to: Annotated[int | None, Option(help="And on pairs of equal lengths up to it; 0 for none.")] = None,
@@ -125,9 +114,7 @@ def train_sample(
     tokens: Annotated[int, Option(help="Tokens to write.")] = 50,
     temperature: Annotated[float, Option(help="By which logits are divided; 0 takes the likeliest token.")] = 1.0,
     seed: Annotated[int, Option(help="Seed of the draws.")] = 0,
-    tokeniser: Annotated[
-        Path | None, Option(help="A tokenizers file, by default that of the sweep's text.", metavar="FILE.json")
-    ] = None,
+    tokeniser: Annotated[Path | None, Option(help="By default that of the sweep's text.", metavar="FILE.json")] = None,
     device: options.Device = None,
     json: options.Json = False,
 ):

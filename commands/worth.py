@@ -18,12 +18,9 @@ def worth(
         list[str], Option(help=f"Budget in FLOP: {options.FLOP}, or a range 1e20:1e24:5. Repeatable.", metavar="FLOP")
     ],
     tokens_per_parameter: Annotated[
-        float | None,
-        Option(help="Tokens per parameter of every run; by default each group has its best.", metavar="RATIO"),
+        float | None, Option(help="Of every run; by default the best of each group.", metavar="RATIO")
     ] = None,
-    within: Annotated[
-        str | None, Option(help="Compute between which the order may turn, such as 1e19:1e24.", metavar="LOW:HIGH")
-    ] = None,
+    within: Annotated[str | None, Option(help="FLOP in which the order may turn.", metavar="LOW:HIGH")] = None,
     switch: Annotated[str, Option(help="FLOP that adopting a change takes.", metavar="FLOP")] = "0",
     gpu_hour: options.GpuHour = None,
     flop_per_second: options.FlopPerSecond = options.H100,
