@@ -1,62 +1,45 @@
-import io
-import re
-from contextlib import redirect_stdout
-
+import bayescaling as bs
+import pandas as pd
 import pytest
 from bayescaling.commands import tables
+from bayescaling.inference.printed import Text, tabulated
 
-HEADER = ("", "elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences")
-ROWS = [(f"a-fit-of-mine-{i}.nc", *(f"{-1234.5678 - i:.4f}" for _ in HEADER[1:])) for i in range(3)]
-
-
-class Screen(io.StringIO):
-    """A stream that reports to be a terminal."""
-
-    def isatty(self):
-        return True
-
-
-def shown(width, header, rows, monkeypatch, **options):
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("TERM", "xterm")
-    with redirect_stdout(Screen()) as out:
-        tables.print_table("a title", header, rows, **options)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
-    assert max(map(len, text.splitlines())) <= width
-    return text
+HEADER = ["elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences"]
+ROWS = {f"a-fit-of-mine-{i}.nc": [f"{-1234.5678 - i - j / 10:.4f}" for j in range(len(HEADER))] for i in range(4)}
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
-def test_no_number_is_cut_and_what_is_left_out_is_named(width, monkeypatch):
-    text = shown(width, HEADER, ROWS, monkeypatch)
-    assert "…" not in text and "..." not in text
-    numbers = re.findall(r"-\d{4}[\d.]*", text)
-    assert set(numbers) == {row[1] for row in ROWS}
-    names = text.partition("left out for want of width: ")[2].split(", ")
-    left_out = [name.strip() for name in names if name.strip()]
-    assert len(numbers) == 3 * (len(HEADER) - 1 - len(left_out))
-    assert (len(left_out) == 0) == (width == 200)
-    assert left_out == list(HEADER[len(HEADER) - len(left_out) :])
+def test_no_cell_of_a_table_is_cut_or_left_out(width):
+    table = pd.DataFrame.from_dict(ROWS, orient="index", columns=HEADER)
+    lines = tabulated(table, width)
+    assert max(map(len, lines)) <= width
+    words = " ".join(lines).split()
+    assert all(words.count(cell) == 1 for cell in [*table.to_numpy().ravel(), *HEADER])
 
 
-def test_the_least_important_columns_go_first(monkeypatch):
-    text = shown(100, HEADER, ROWS, monkeypatch, least=("se", "dse"))
-    omitted = text.partition("left out for want of width: ")[2]
-    assert "se" in omitted and "dse" in omitted and "elpd_diff" not in omitted
+def test_a_table_of_few_rows_is_turned_where_that_fits():
+    lines = tabulated(pd.DataFrame.from_dict(ROWS, orient="index", columns=HEADER).head(2), 80)
+    assert [line.split()[0] for line in lines[1:]] == HEADER
 
 
-def test_a_sentence_is_broken_between_lines_and_none_of_it_lost(monkeypatch):
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_a_text_takes_the_width_of_its_terminal(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
     sentence = "what a table holds in words that go on for longer than a narrow terminal is wide, as they may"
-    text = shown(50, ("name", "rows", "description"), [("runs", "245", sentence)], monkeypatch)
-    assert all(word in text for word in sentence.split())
-    assert "left out" not in text
+    text = str(Text(sentence, pd.DataFrame({"description": {"runs": sentence}}), (sentence,) * 2))
+    assert max(map(len, text.split("\n"))) <= int(columns)
+    assert " ".join(text.split()).count("longer than a narrow terminal") == 4
 
 
-def test_a_long_label_is_broken_rather_than_a_number(monkeypatch):
-    label = "/".join(["a-long-folder"] * 6)
-    text = shown(60, HEADER, [(label, *ROWS[0][1:])], monkeypatch)
-    assert ROWS[0][1] in text
-    assert re.sub(r"[^a-z/-]", "", text).count("folder") >= 5
+def test_what_a_fit_prints_is_as_wide_as_its_terminal(fit_default, monkeypatch):
+    for columns in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        budgets = [1e20, 1e22, 1e24, 1e26]
+        results = (fit_default, fit_default.check(), fit_default.allocate(budgets, near_optimal=0.01),
+                   fit_default.predict(bs.load("chinchilla_runs").head(3)), fit_default.study_exponents(),
+                   fit_default.summary())  # fmt: skip
+        for result in results:
+            assert max(map(len, str(result).split("\n"))) <= columns and "e+" not in str(result)
 
 
 @pytest.mark.parametrize(

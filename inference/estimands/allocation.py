@@ -117,7 +117,8 @@ def times_largest(decades):
         return "endless"
     if not decades:
         return "within the runs"
-    return f"{10**decades:.2g}" if decades > 0 else f"below the runs by {10**-decades:.2g}"
+    factor = times_outside(decades).removesuffix(" times")
+    return factor if decades > 0 else f"below the runs by {factor}"
 
 
 def _allocated(at):
