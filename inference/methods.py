@@ -6,7 +6,7 @@ from .workers import one_thread
 
 
 class Method:
-    """A function of a module of `inference` as a method, which takes the place of this when it is first asked for.
+    """A function of a module of `inference` as a method; at its first use it takes the place of this.
 
     Parameters
     ----------
