@@ -125,13 +125,6 @@ def ends(text, option):
     return flop(low, option), flop(high, option)
 
 
-def runs_from(data, reading):
-    """Read a table of runs: a built-in one, or a file with the options of a `Reading`; rows of highest loss too."""
-    from ..datasets import KINDS
-
-    return _read(KINDS["runs"], data, _reader_options(reading) | {"drop_highest": 0})
-
-
 def read_table(kind, data, reading):
     """Read a table of a kind, a built-in one or a file, with the options of a `Reading`."""
     return _read(kind, data, _reader_options(reading))
@@ -176,13 +169,7 @@ def _refuse_columns(asked, built_in, fix=""):
 
 
 def all_of(*checks):
-    """Return the results of functions; the messages of all that refuse their input are one line.
-
-    Examples
-    --------
-    >>> all_of(lambda: count("7B", "--parameters"), lambda: flop("1 EFLOP", "--compute"))
-    [7000000000.0, 1e+18]
-    """
+    """Return the results of functions; the messages of all that refuse their input are one line."""
     results, faults = [], []
     for check in checks:
         try:

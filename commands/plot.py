@@ -39,7 +39,7 @@ def plot(
     plan: options.Plan = None,
     published: Annotated[bool, Option(help="Draw published values too.")] = True,
     level: Annotated[
-        float | None, Option(help="Level of intervals (0.95, of calibration 0.9)", metavar="SHARE")
+        float | None, Option(help="Level of intervals (0.95, of calibration 0.9).", metavar="SHARE")
     ] = None,
     json: options.Json = False,
 ):

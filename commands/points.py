@@ -1,5 +1,6 @@
 """The command ``points``: point estimates of the papers."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from typer import Option
@@ -22,9 +23,10 @@ def points(
     reading,
 ):
     """Print the usual point estimates of a table. They are Huber fits, iso-FLOP parabolas and the frontier."""
+    from ..datasets import KINDS
     from ..reports.pages.chinchilla.estimators import point_estimates
 
-    runs = parsing.runs_from(data, reading)
+    runs = parsing.read_table(KINDS["runs"], data, replace(reading, drop_highest=0))
     budgets = parsing.numbers(budget or [], "--budget") or None
     isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budgets, "level": level}
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
