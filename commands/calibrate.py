@@ -7,8 +7,6 @@ from typer import Option
 
 from . import options, parsing, tables
 
-HEADER = ("", "error in sd", "50% covers", "90% covers", "p uniform")
-
 
 @options.works
 @options.shares(options.Fitting, draws=500, tune=500)
@@ -24,7 +22,6 @@ def calibrate(
     """Check that a law's intervals cover, on simulated tables. They are simulated from the law and fitted with it."""
     chosen, table = parsing.law_and_table(law, data, fitting, out)
     from ..inference import calibrate as calibrate_law
-    from ..inference.checks.calibration import sentence
     from ..reports import results
 
     calibration = calibrate_law(
@@ -39,25 +36,5 @@ def calibrate(
     if fitting.json:
         tables.print_json({"law": law, **results.calibration_entry(calibration)})
         return
-    summary = calibration.table()
-    _print(f"{law}, {len(calibration['simulation'])} truths from the {truth}", summary)
-    print(sentence(summary))
+    print(calibration)
     tables.print_written(out)
-
-
-def _print(title, summary):
-    from ..datasets.wording import p_value
-
-    shown, left_out = tables.few_levels(summary.index)
-    rows = [
-        (
-            name,
-            f"{row['error']:+.2f} ± {row['error_se']:.2f}",
-            *(f"{row[column]:.0%}" for column in ("coverage_50", "coverage_90")),
-            p_value(row["p_uniform"], ""),
-        )
-        for name, row in summary.loc[shown].iterrows()
-    ]
-    tables.print_table(title, HEADER, rows)
-    if left_out:
-        print(left_out)

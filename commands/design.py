@@ -35,7 +35,7 @@ def design(
     """Print which runs to make next within a budget. They are in order of purchase."""
     from ..inference import design as designed
     from ..inference import storage
-    from ..plots.with_matplotlib import check_format, write
+    from ..plots.with_matplotlib import check_format
 
     if figure:
         check_format(figure)
@@ -59,15 +59,10 @@ def design(
         **planned,
     )
     if figure:
-        from matplotlib.figure import Figure
-
-        from ..plots import plot_design
-
-        write(plot_design(schedule, ax=Figure(figsize=(7.0, 4.6), layout="constrained").subplots()).figure, figure)
+        tables.draw(figure, [schedule.plot])
+    tables.print_result(schedule, schedule.document(), json)
     if json:
-        tables.print_json(schedule.document())
         return
-    print(schedule)
     tables.print_written(figure)
     for file, fit in zip(files, fits, strict=True):
         tables.print_diagnostics(str(file), fit.diagnostics)

@@ -64,7 +64,7 @@ def print_json(document):
     print(results.to_json(document), end="")
 
 
-def print_parts(parts_of, fits, json, **more):
+def print_parts(parts_of, fits, json, *, keyed=False, **more):
     """Print tables of intervals of each fit, or one JSON document; what holds of a fit is printed once.
 
     Parameters
@@ -73,6 +73,8 @@ def print_parts(parts_of, fits, json, **more):
         By fit and name.
     fits : dict of str to Fit
     json : bool
+    keyed : bool
+        Whether the document of a single fit is under its name too.
     **more
         Entries of the document of each fit.
     """
@@ -93,7 +95,7 @@ def print_parts(parts_of, fits, json, **more):
             left = [x for x in text.sentences if table is last or x not in lines(held)]
             print(Text(text.title, text.table, tuple(left)), end="\n" if table is last else "\n\n")
     if json:
-        print_json(documents if len(documents) > 1 else next(iter(documents.values())))
+        print_json(documents if keyed or len(documents) > 1 else next(iter(documents.values())))
 
 
 def print_result(result, document, json):
@@ -102,6 +104,18 @@ def print_result(result, document, json):
         print_json(document)
     else:
         print(result)
+
+
+def draw(path, panels):
+    """Draw panels one below the other to a file; each is a function of axes."""
+    from matplotlib.figure import Figure
+
+    from ..plots.with_matplotlib import write
+
+    figure = Figure(figsize=(7.0, 4.2 * len(panels)), layout="constrained")
+    for panel, ax in zip(panels, figure.subplots(len(panels), squeeze=False)[:, 0], strict=True):
+        panel(ax=ax)
+    write(figure, path)
 
 
 def print_written(path):

@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from ..errors import InputError
 from ..models.draws import DRAWS, flatten
 from .checks.sandwich import quotable, robust_sds
 
@@ -12,7 +14,19 @@ QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
 
 
-def summary(draws, *, ratio=False):
+def check_level(level):
+    """Return a level, refusing what is no share.
+
+    Raises
+    ------
+    InputError
+    """
+    if not (isinstance(level, int | float) and 0 < level < 1):
+        raise InputError(f"level must be a share between 0 and 1 such as 0.95, not {level!r}")
+    return float(level)
+
+
+def summary(draws, *, ratio=False, level=0.95):
     """Compute the mean, standard deviation and quantiles of draws.
 
     Parameters
@@ -21,17 +35,41 @@ def summary(draws, *, ratio=False):
         Draws of one quantity, of any shape.
     ratio : bool
         The quantity is a ratio or a time: its mean and standard deviation need not exist and are null.
+    level : float
+        Of the interval.
 
     Returns
     -------
     dict
         ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
+
+    Examples
+    --------
+    >>> summary([1.0, 2.0, 3.0], level=0.5)
+    {'mean': 2.0, 'sd': 1.0, 'q25': 1.5, 'q50': 2.0, 'q75': 2.5}
     """
     values = np.ravel(np.asarray(draws, float))
     ratio = ratio or bool(np.isinf(values).any())
     moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
-    ends = dict(zip(QUANTILES, quantiles(values, list(QUANTILES.values())), strict=True))
-    return {name: finite(x) for name, x in (moments | ends).items()}
+    ends = ((1 - check_level(level)) / 2, 0.5, (1 + level) / 2)
+    return {name: finite(x) for name, x in (moments | named(quantiles(values, ends), ends)).items()}
+
+
+def table_of(rows):
+    """Return summaries by label and quantity as a DataFrame, with a column for each pair of a quantity and a quantile.
+
+    What is not a summary has a column by its name and "".
+    """
+    cells = {
+        label: {
+            (name, q): x
+            for name, value in row.items()
+            for q, x in (value.items() if isinstance(value, dict) else [("", value)])
+            if q not in ("mean", "sd")
+        }
+        for label, row in rows.items()
+    }
+    return pd.DataFrame.from_dict(cells, orient="index")
 
 
 def quantiles(draws, probabilities):
@@ -90,14 +128,15 @@ def entries(table):
 
 
 def named(values, probabilities=(0.025, 0.5, 0.975), prefix=""):
-    """Return quantiles by their names, a dict of float.
+    """Return quantiles by their names, a dict of float or, of several quantities, of ndarray.
 
     Examples
     --------
     >>> named([1, 2], (0.05, 0.5), "factor_")
     {'factor_q5': 1.0, 'factor_q50': 2.0}
     """
-    return {f"{prefix}q{100 * p:g}": float(x) for p, x in zip(probabilities, values, strict=True)}
+    values = np.asarray(values, float)
+    return {f"{prefix}q{100 * p:g}": x if x.ndim else float(x) for p, x in zip(probabilities, values, strict=True)}
 
 
 def parameters(fit):

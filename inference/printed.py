@@ -109,8 +109,24 @@ class Printed:
         return super()._repr_html_() if text is None else text._repr_html_()
 
 
+def drawn_by(name):
+    """Return a method that draws a result with a figure of `plots`."""
+
+    def plot(self, **options):
+        from .. import plots
+
+        return getattr(plots, name)(self, **options)
+
+    plot.__doc__ = f"Draw the result; see `bs.{name}` for the options."
+    return plot
+
+
 class PrintedTable(Printed, pd.DataFrame):
     """A DataFrame that prints a `Text`; what is cut from it is an ordinary one."""
+
+    def table(self) -> pd.DataFrame:
+        """Return the numbers, an ordinary DataFrame."""
+        return pd.DataFrame(self)
 
     @classmethod
     def of(cls, table):

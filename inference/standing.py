@@ -10,6 +10,7 @@ from .fitted import TRIED, VERDICT, results_of, table_named
 
 QUICK_ROWS = 1000  # of a table whose law is checked where its numbers are printed
 WIDENED = ("runs", "evaluations", "values")  # kinds of laws whose intervals are robust where the rows reject the law
+UNCHECKED = "The law was not checked yet: call fit.check(), or bayescaling check FILE.nc"
 CAREFUL = {
     True: "The intervals are robust, since the rows reject the law",
     False: "The intervals are those of the posterior: they do not widen where the law misses its rows",
@@ -92,7 +93,7 @@ def lines(held):
     """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
     said = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
     if held.get("verdict") is None:
-        said.append("The law was not checked yet: call fit.check(), or bayescaling check FILE.nc")
+        said.append(UNCHECKED)
     elif held["verdict"] != FITS:
         said += [held["check"], CAREFUL[held["robust"]]]
     said += [held["rivals"]] if held.get("rivals") else []

@@ -9,8 +9,7 @@ import numpy as np
 from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.comparison.differences import DISTINGUISHED
-from ..inference.comparison.rollout import LEVELS
-from ..inference.words import flop
+from ..inference.comparison.rollout import LEVELS, cutoff_named
 from .checks import in_and_out
 from .picture import Axis, Backend, Layer, Picture, drawn, frame
 from .runs import COMPUTE
@@ -19,13 +18,14 @@ from .style import BLUE, GREY, INNER, Look
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
 
+    from ..inference.comparison.rollout import Rollout
+
 
 def plot_rollout(
-    result: tuple[pd.DataFrame, xr.Dataset],
+    result: Rollout,
     *,
     cutoff: float | None = None,
     ax: Axes | None = None,
@@ -36,7 +36,7 @@ def plot_rollout(
 
     Parameters
     ----------
-    result : tuple of DataFrame and Dataset
+    result : Rollout
         What `rollout` returned.
     cutoff : float, optional
         One of those of the rollout, the least by default.
@@ -86,9 +86,9 @@ def plot_rollout(
     ]
     row, name = scores.loc[cutoff], f"coverage_{100 * level:.0f}"
     interval = f"{row[name]:.0%} [{row[f'{name}_low']:.0%}, {row[f'{name}_high']:.0%}]"
-    where = flop(cutoff) if by == "compute" else f"{by} {cutoff:g}"
     picture = Picture(
-        title=f"Fitted below {where}, the {percent(level)} intervals hold {interval} of {len(x)} later rows",
+        title=f"Fitted below {cutoff_named(by, cutoff)}, the {percent(level)} intervals hold {interval} of {len(x)} "
+        "later rows",
         caption=f"Bars are predictive intervals of {rows.attrs['law']} fitted to the rows below the cutoff alone, "
         "about their median; points are what was observed. The title's interval treats rows as independent.",
         x=COMPUTE if by == "compute" else Axis(by, log=bool(x.min() > 0 and x.max() / x.min() > 10)),
@@ -158,9 +158,7 @@ def plot_compare(
         x=difference, y=places, low=difference - DISTINGUISHED * error, high=difference + DISTINGUISHED * error
     )
     best = frame(x=0.0, y=[-0.5, len(table) - 0.5])
-    finding, _, rest = table.attrs["sentence"].rstrip(".").partition("; ")
-    if finding.startswith("predictions "):  # otherwise the name of a fit comes first
-        finding = f"P{finding[1:]}"
+    finding, _, rest = table.attrs["sentence"].rstrip(".").partition(". ")
     rest = rest or "a bar that reaches the line does not tell two fits apart"
     picture = Picture(
         title=finding,

@@ -12,6 +12,7 @@ from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.checks.check import FITS
 from ..inference.estimands.allocate import positive_numbers
+from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
 from ..inference.needs import of_kind
 from ..inference.standing import known_check
@@ -52,18 +53,6 @@ def named_fits(fits, kind):
 def with_looks(names):
     """Return pairs of a name and its look."""
     return list(zip(names, cycle(SERIES)))
-
-
-def check_level(level):
-    """Return a level, refusing what is no share.
-
-    Raises
-    ------
-    InputError
-    """
-    if not (isinstance(level, int | float) and 0 < level < 1):
-        raise InputError(f"level must be a share between 0 and 1 such as 0.95, not {level!r}")
-    return float(level)
 
 
 def ends(draws, level):

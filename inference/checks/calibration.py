@@ -29,12 +29,12 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import netcdf
-from ...datasets.wording import printable, quoted, unknown
+from ...datasets.wording import p_value, printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.laws import as_law
 from ..fitter import Fitter
-from ..printed import Printed, Text
+from ..printed import Printed, Text, drawn_by
 from ..progress_messages import counted
 from ..record import table_entry, versions
 from ..samplers.choose import choose
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
+MOST = 20  # quantities that are printed
 UNLIKELY = 0.05
 OF_A_QUANTITY = ("truth", "median", "sd", "rank")
 OF_A_FIT = ("divergences", "r_hat", "converged")
@@ -309,6 +310,8 @@ class Calibration(Printed, xr.Dataset):
 
     __slots__ = ()
 
+    plot = drawn_by("plot_calibration")
+
     @property
     def record(self):
         """What was calibrated: law, data, truth, seed, settings, versions."""
@@ -357,14 +360,16 @@ class Calibration(Printed, xr.Dataset):
         """Return what is printed; None of a part of it."""
         if KEY not in self.attrs or not {*OF_A_QUANTITY, *OF_A_FIT} <= {*self.data_vars}:
             return None
-        table = self.table()
-        covers = {f"{level:.0%} covers": table[f"coverage_{100 * level:g}"].map("{:.0%}".format) for level in LEVELS}
-        error = [f"{row['error']:+.2f} ± {row['error_se']:.2f}" for _, row in table.iterrows()]
-        shown = pd.DataFrame({"error in sd": pd.Series(error, table.index)} | covers)
-        sentences = (sentence(table),) if "p_uniform" in table else ()
-        return Text(
-            f"{self.record['law']['name']} fitted to {table.attrs['simulations']} simulated tables", shown, sentences
-        )
+        table, truth = self.table(), self.record["truth"]
+        cells = {"error in sd": [f"{row['error']:+.2f} ± {row['error_se']:.2f}" for _, row in table.iterrows()]}
+        cells |= {f"{level:.0%} covers": table[f"coverage_{100 * level:g}"].map("{:.0%}".format) for level in LEVELS}
+        if "p_uniform" in table:
+            cells["p uniform"] = [p_value(p, "") for p in table["p_uniform"]]
+        shown = pd.DataFrame(cells, table.index)
+        source = "known values" if isinstance(truth, dict) else f"truths from the {truth}"
+        title = f"{self.record['law']['name']} fitted to {table.attrs['simulations']} simulated tables, {source}"
+        more = [f"The first {MOST} of {len(shown)} quantities; the table has all"] if len(shown) > MOST else []
+        return Text(title, shown.head(MOST), (*more, *sentences(table)))
 
 
 def _usable(dataset, name):
@@ -385,14 +390,16 @@ def not_uniform(table):
     return [str(name) for name in p.index[~passed]]
 
 
-def sentence(table):
-    """Return in a sentence or two what `Calibration.table` shows, with the fits that failed a diagnostic."""
-    names, simulations = not_uniform(table), table.attrs["simulations"]
-    text = f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, tested together"
-    if names:
-        text = f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
-    failed = table.attrs["not_converged"]
-    return text + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
+def sentences(table):
+    """Return in sentences what `Calibration.table` shows, with the fits that failed a diagnostic."""
+    simulations, failed, texts = table.attrs["simulations"], table.attrs["not_converged"], []
+    if "p_uniform" in table and (names := not_uniform(table)):
+        texts.append(f"Ranks are not uniform for {', '.join(names)}: intervals do not cover as often as they state")
+    elif "p_uniform" in table:
+        texts.append(f"No rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, tested together")
+    if failed:
+        texts.append(f"{failed} of {simulations} fits failed a diagnostic and are counted with the rest")
+    return texts
 
 
 def _mean(name, values):

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..printed import PrintedTable, Text
+from ..printed import PrintedTable, Text, drawn_by
+from ..standing import UNCHECKED, standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
 from .refits import largest_k_left, unreliable
@@ -100,13 +101,13 @@ def compare(
     Returns
     -------
     Comparison
-        A DataFrame that prints its sentence and a short table.
-        One row a fit, best first. ``rank`` counts from 1. ``elpd``, ``se``, ``p`` and ``elpd_diff`` (to the best, at
-        most 0) have ``dse``, the standard error of the difference. ``p_worse`` is the probability that this elpd is
-        below the best one's (normal approximation; NaN of the best). ``weight``, ``pareto_k_max`` and ``k_above_0.7``
-        (of rows that no refit fixed) follow, with ``r_hat_max``, ``ess_bulk_min`` and ``divergences``. ``flags`` are
-        reasons why ``p_worse`` may mislead, see `differences`. The ``sentence`` in ``attrs`` states which fit predicts
-        best.
+        A DataFrame that prints its sentence, a short table and what holds of the fits. ``.table()`` is an ordinary
+        DataFrame, and ``.plot()`` draws it. One row a fit, best first. ``rank`` counts from 1. ``elpd``, ``se``, ``p``
+        and ``elpd_diff`` (to the best, at most 0) have ``dse``, the standard error of the difference. ``p_worse`` is
+        the probability that this elpd is below the best one's (normal approximation; NaN of the best). ``weight``,
+        ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit fixed) follow, with ``r_hat_max``, ``ess_bulk_min``
+        and ``divergences``. ``flags`` are reasons why ``p_worse`` may mislead, see `differences`. The ``sentence`` in
+        ``attrs`` states which fit predicts best.
 
     Raises
     ------
@@ -153,28 +154,38 @@ def compare(
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     table.attrs["sentence"] = sentence(table, left_out=f"{next(iter(fits.values())).law.unit}s")
-    table.attrs["weighting"] = weighting
+    table.attrs |= {"weighting": weighting, "standing": {name: standing(fit) for name, fit in fits.items()}}
+    table.attrs["inside"] = by_loo and all(fit.law.kind == "runs" for fit in fits.values())
     return Comparison.of(table)
 
 
 class Comparison(PrintedTable):
     """What `compare` returns: a DataFrame that prints its sentence and a short table."""
 
+    plot = drawn_by("plot_compare")
+
     def text(self):
         """Return what is printed; None of a part of a comparison."""
-        if not {"elpd_diff", "dse", "weight", "flags"} <= {*self.columns} or "sentence" not in self.attrs:
+        if not {"elpd_diff", "dse", "flags"} <= {*self.columns} or "sentence" not in self.attrs:
             return None
+        error = "dse_by_paper" if "dse_by_paper" in self else "dse"
+        weight = next(name for name in ("weight", "by_paper_stacking", "stacking") if name in self)
         rows = {
             name: {
                 "elpd": f"{row['elpd']:.1f}",
-                "difference": "best" if row["rank"] == 1 else f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}",
+                "difference": "best" if row["rank"] == 1 else f"{row['elpd_diff']:.1f} ± {row[error]:.1f}",
                 "probability of worse": "–" if row["rank"] == 1 else probability(row["p_worse"]),
-                f"weight ({self.attrs['weighting']})": f"{row['weight']:.2f}",
+                f"weight ({self.attrs['weighting']})": f"{row[weight]:.2f}",
                 "flags": row["flags"],
             }
             for name, row in self.iterrows()
         }
-        flags = [flag for flag in MEANING if self["flags"].str.contains(flag, regex=False).any()]
-        meanings = [f"{flag}: {MEANING[flag]}" for flag in flags]
+        finding, *below = self.attrs["sentence"].split(". ")
+        below += [f"{flag}: {text}" for flag, text in MEANING.items() if any(flag in x for x in self["flags"])]
+        if self.attrs.get("inside"):
+            below.append("The weights are of predictions inside the runs; beyond them use the weighting rollout")
+        for name, held in self.attrs["standing"].items():
+            below += [] if held["converged"] else [f"Fit {name}: {held['chains']}"]
+            below += [f"Fit {name}: {held['check'] or UNCHECKED}"] if "check" in held else []
         table = pd.DataFrame.from_dict(rows, orient="index")
-        return Text(f"{self.attrs['sentence']}.", table, tuple(meanings))
+        return Text(f"{finding}.", table.loc[:, (table != "").any()], tuple(below))

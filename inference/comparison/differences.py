@@ -103,7 +103,7 @@ def differences(pointwise, high_k=None):
 
 
 def sentence(table, *, left_out, named=str, error="dse"):
-    """Return a sentence on which fit predicts best and by how much, or that several cannot be distinguished.
+    """Return sentences on which fit predicts best and by how much, or that several cannot be distinguished.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def sentence(table, *, left_out, named=str, error="dse"):
     if close:
         largest = table.iloc[len(close)]
         text = (
-            f"predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
+            f"Predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
@@ -137,9 +137,9 @@ def sentence(table, *, left_out, named=str, error="dse"):
             f"{se:.1f}); probability that it is worse {_probability(float(ndtr(-difference / se)) if se else 0.0)}"
         )
     if FEW in row["flags"]:
-        text += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
+        text += f". With fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
     if HIGH_K in row["flags"]:
-        text += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
+        text += f". Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
     return text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,11 @@ from ...models.laws import as_law
 from ..estimands.beyond import check_beyond, decades_beyond, drift_of
 from ..fitting import check_options
 from ..fitting import fit as fit_law
+from ..intervals import finite
+from ..printed import Printed, Text, drawn_by
 from ..progress_messages import counted
 from ..settings import seed_of
+from ..words import flop
 from ..workers import mapped
 from .scoring import binomial_interval, crps
 
@@ -33,6 +36,8 @@ PARTS = 8  # Of the draws, from which the Monte-Carlo error of a score is estima
 AT_ONCE = 4_000_000  # Predictive draws held in memory together.
 ALONE = "_law_alone"  # Ends the names of what a law predicts without its drift.
 DIAGNOSTICS = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
+WHOLE = ("fitted", "predicted", "divergences")
+UNSETTLED = 0.2  # share of the CRPS; with a larger Monte-Carlo error the CRPS is not settled
 
 
 def rollout(
@@ -42,11 +47,11 @@ def rollout(
     cutoffs: float | str | Sequence[float | str],
     *,
     beyond: str = "drift",
-    seed: int | None = None,
+    seed: int = 1,
     sampler: str | None = None,
     progress: bool = False,
     **settings: Any,
-) -> tuple[pd.DataFrame, xr.Dataset]:
+) -> Rollout:
     """Fit a law to the rows below each cutoff and predict each row at or above it.
 
     Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
@@ -71,7 +76,7 @@ def rollout(
         Whether runs beyond the largest fitted one carry the drift of the law. This is an error of log
         loss that grows with compute beyond that run. Its scale is learned from rollouts of ten public tables
         (``evidence/beyond.json``). Laws of other tables than runs have none.
-    seed : int, optional
+    seed : int
         Of every fit and of the predictions.
     sampler : str, optional
     progress : bool
@@ -81,22 +86,26 @@ def rollout(
 
     Returns
     -------
-    table : DataFrame
-        By ``cutoff``: ``fitted`` and ``predicted`` (rows). ``coverage_50``, ``coverage_80`` and ``coverage_90`` are the
-        shares of rows within central predictive intervals. Each has the ends ``_low`` and ``_high`` of its 95% interval
-        (as if rows were independent; those of one cutoff share the error of one fit). ``crps`` is the mean continuous
-        ranked probability score and ``crps_se`` its Monte-Carlo standard error. This is large where a few draws predict
-        anything, so that the score barely exists. With the drift, ``coverage_50_law_alone``, ``coverage_80_law_alone``,
-        ``coverage_90_law_alone`` and ``crps_law_alone`` are those without it. ``mae`` and ``bias`` are the mean
-        absolute and the mean difference of predicted medians from what was observed. ``log_score`` is the mean log
-        predictive density (NaN where the law has none by row). ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
-        ``divergences`` are of the chains, and ``law`` is the label of the law that suits the rows below.
+    Rollout
+        A pair, ``scores, rows``, that prints the scores. ``.table()`` is the scores, and ``.plot()`` draws the rows.
+
+        ``scores`` is a DataFrame by ``cutoff``: ``fitted`` and ``predicted`` (rows). ``coverage_50``, ``coverage_80``
+        and ``coverage_90`` are the shares of rows within central predictive intervals. Each has the ends ``_low`` and
+        ``_high`` of its 95% interval (as if rows were independent; those of one cutoff share the error of one fit).
+        ``crps`` is the mean continuous ranked probability score and ``crps_se`` its Monte-Carlo standard error. This is
+        large where a few draws predict anything, so that the score barely exists. With the drift,
+        ``coverage_50_law_alone``, ``coverage_80_law_alone``, ``coverage_90_law_alone`` and ``crps_law_alone`` are those
+        without it. ``mae`` and ``bias`` are the mean absolute and the mean difference of predicted medians from what
+        was observed. ``log_score`` is the mean log predictive density (NaN where the law has none by row). ``ok``,
+        ``r_hat_max``, ``ess_bulk_min`` and ``divergences`` are of the chains, and ``law`` is the label of the law that
+        suits the rows below.
         ``attrs["scale"]`` names the scale of the scores.
-    rows : Dataset
-        By ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive
-        draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the drift there are also
-        quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades above the largest
-        run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
+
+        ``rows`` is a Dataset by ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit``
+        (share of predictive draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the
+        drift there are also quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades above the
+        largest run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of
+        `by`).
 
     Raises
     ------
@@ -113,8 +122,8 @@ def rollout(
     --------
     >>> import bayescaling as bs
     >>> law, runs = bs.laws.Chinchilla(), bs.load("chinchilla_runs")
-    >>> table, rows = bs.rollout(law, runs, "compute", 1e21, seed=1, draws=250, tune=500, chains=2)
-    >>> int(table.loc[1e21, "predicted"]) == rows.sizes["prediction"]
+    >>> scores, rows = bs.rollout(law, runs, "compute", 1e21, seed=1, draws=250, tune=500, chains=2)
+    >>> int(scores.loc[1e21, "predicted"]) == rows.sizes["prediction"]
     True
     """
     law = as_law(law)
@@ -137,7 +146,88 @@ def rollout(
     predictions.attrs = {"law": law.label, "by": by, "scale": law.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
     summary.attrs = {"scale": law.scale}
-    return summary, predictions
+    return Rollout(summary, predictions)
+
+
+class _Pair(NamedTuple):
+    scores: pd.DataFrame
+    rows: xr.Dataset
+
+
+class Rollout(Printed, _Pair):
+    """Scores by cutoff, and the predictions of rows; see `rollout`."""
+
+    __slots__ = ()
+
+    plot = drawn_by("plot_rollout")
+
+    def table(self) -> pd.DataFrame:
+        """Return the scores, a DataFrame with one row a cutoff."""
+        return self.scores
+
+    def text(self) -> Text:
+        """Return what is printed."""
+        attrs, records = self.rows.attrs, [*self.scores.iterrows()]
+        names = [cutoff_named(attrs["by"], cutoff) for cutoff, _ in records]
+        form = "{:.3g}" if not attrs["scale"].startswith("log_") else "{:.2%}"
+        cells = {f"below {name}": _cells(row, form) for name, (_, row) in zip(names, records, strict=True)}
+        unit = " of the loss" if attrs["scale"] == "log_loss" else f" on the scale {attrs['scale']}"
+        below = [
+            "Brackets are 95% intervals that treat rows as independent, but those of one cutoff share one fit",
+            f"Bias, of the median, and CRPS are{unit}; ± is a Monte-Carlo standard error",
+        ]
+        for name, (_, row) in zip(names, records, strict=True):
+            below += [f"Below {name}: {remark}" for remark in _remarks(row, attrs["law"])]
+        title = f"{attrs['law']}, fitted below each cutoff, and what it predicted of the other rows"
+        return Text(title, pd.DataFrame.from_dict(cells, orient="index"), tuple(below))
+
+    def document(self) -> dict[str, Any]:
+        """Return what JSON holds: ``scale``, ``cutoffs`` with their scores, and ``predictions``."""
+        cutoffs = [{"cutoff": float(cutoff), **_plain(row)} for cutoff, row in self.scores.iterrows()]
+        names = (*self.rows.coords, *self.rows.data_vars)
+        predictions = {name: [finite(x) for x in self.rows[name].values] for name in names}
+        return {"scale": self.rows.attrs["scale"], "cutoffs": cutoffs, "predictions": predictions}
+
+
+def cutoff_named(by, cutoff):
+    """Name a cutoff with its unit."""
+    return flop(cutoff) if by == "compute" else f"{by} {cutoff:g}"
+
+
+def _cells(row, form):
+    """Return cells of the scores of one cutoff, text by column."""
+
+    def share(level):
+        name = f"coverage_{level}"
+        return f"{row[name]:.0%} [{row[f'{name}_low']:.0%}, {row[f'{name}_high']:.0%}]"
+
+    cells = {"rows fitted": f"{row['fitted']}", "rows predicted": f"{row['predicted']}"}
+    cells |= {f"{level}% intervals hold": share(level) for level in (50, 90)}
+    if f"coverage_90{ALONE}" in row:
+        cells["90% without drift"] = f"{row[f'coverage_90{ALONE}']:.0%}"
+    cells |= {
+        "bias": form.replace(":", ":+").format(row["bias"]),
+        "CRPS": f"{form.format(row['crps'])} ± {form.format(row['crps_se'])}",
+    }
+    return cells | ({"log score": f"{row['log_score']:.3g}"} if np.isfinite(row["log_score"]) else {})
+
+
+def _remarks(row, law):
+    """Yield what to know of the scores of one cutoff, in sentences."""
+    if row["coverage_90_high"] < 0.9:
+        yield "the 90% intervals hold fewer rows than they state: do not quote its predictions beyond the runs"
+    if row["law"] != law:
+        yield f"the rows need {row['law']}"
+    if not row["crps_se"] < UNSETTLED * row["crps"]:
+        yield "the CRPS is not settled, as a few draws predict anything; read the log score"
+    if not row["ok"]:
+        yield "the chains did not converge; draw more"
+
+
+def _plain(row):
+    """Return the scores of one cutoff as types that JSON knows."""
+    numbers = {name: int(x) if name in WHOLE else finite(x) for name, x in row.drop(["ok", "law"]).items()}
+    return numbers | {"ok": bool(row["ok"]), "law": row["law"]}
 
 
 def _rolled(shared, item):

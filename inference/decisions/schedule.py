@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..intervals import finite
-from ..printed import PrintedTable, Text
+from ..printed import PrintedTable, Text, drawn_by
 from ..words import flop, si
 from .candidates import COST
 
@@ -20,6 +20,8 @@ OF_LAW = ("variance_left", "excess_loss", "excess_flop")
 
 class Schedule(PrintedTable):
     """Runs in order of purchase; see `design`."""
+
+    plot = drawn_by("plot_design")
 
     def text(self):
         """Return what is printed; None of a part of the table."""

@@ -6,10 +6,10 @@ import xarray as xr
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ..estimands.allocation import how, times_largest
-from ..intervals import finite, summary
+from ..intervals import finite, summary, table_of
 from ..printed import Printed, Text
 from ..standing import lines
-from ..words import HIGH, LOW, MIDDLE, budgets, factor, flop, plain, probability, size, sizes
+from ..words import budgets, factor, flop, plain, probability, size, sizes
 
 QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
 SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
@@ -28,17 +28,17 @@ class Worth(Printed, xr.Dataset):
 
     __slots__ = ()
 
-    def entries(self):
-        """Summarise the draws, a list of dict, one a group and budget."""
+    def entries(self, level=0.95):
+        """Summarise the draws, a list of dict, one a group and budget, with intervals at a level."""
         return [
-            self._entry(self.sel({GROUP: group, "compute": budget}), group, budget)
+            self._entry(self.sel({GROUP: group, "compute": budget}), group, budget, level)
             for group in self[GROUP].values.tolist()
             for budget in self["compute"].values.tolist()
         ]
 
-    def _entry(self, at, group, budget):
+    def _entry(self, at, group, budget, level):
         entry = {"group": group, "baseline": self.attrs["baseline"], "compute": budget}
-        entry |= {name: summary(at[name], ratio=True) for name in QUANTITIES if name in at}
+        entry |= {name: summary(at[name], ratio=True, level=level) for name in QUANTITIES if name in at}
         for name in SINGLE:
             x = at[name].item()
             entry[name] = x if isinstance(x, str) else finite(x)
@@ -46,15 +46,11 @@ class Worth(Printed, xr.Dataset):
         entry |= {name: _by_label(at[name]) for name in BY_LABEL if name in at}
         return entry
 
-    def table(self):
-        """Return medians and ends of 95% intervals, a DataFrame with one row a group and budget."""
-        rows = {}
-        for entry in self.entries():
-            row = {(name, q): entry[name][q] for name in QUANTITIES if name in entry for q in (LOW, MIDDLE, HIGH)}
-            rows[entry["group"], entry["compute"]] = row | {(name, ""): entry[name] for name in SINGLE}
-        table = pd.DataFrame.from_dict(rows, orient="index")
-        table.index = pd.MultiIndex.from_tuples(table.index, names=[GROUP, "compute"])
-        return table
+    def table(self, level=0.95):
+        """Return medians and ends of intervals at a level, a DataFrame with one row a group and budget."""
+        rows = {(entry["group"], entry["compute"]): entry for entry in self.entries(level)}
+        shown = {label: {n: row[n] for n in (*QUANTITIES, *SINGLE) if n in row} for label, row in rows.items()}
+        return table_of(shown).rename_axis([GROUP, "compute"])
 
     def text(self):
         """Return what is printed; None of a part of the result."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ..intervals import finite, summary
+from ..intervals import finite, summary, table_of
 from ..printed import Printed, Text
 from ..standing import graded, lines, strength_sentence
 from ..words import budgets, flop, plain, ratios, size, sizes
@@ -44,28 +44,28 @@ class Allocation(Printed, xr.Dataset):
         law : str, optional
             Name under which the law is entered; that of the fit by default.
         """
-        dims = [dim for dim in ASKED if dim in self.dims]
-        places = np.ndindex(*(self.sizes[dim] for dim in dims))
-        law = self.attrs["law"] if law is None else law
-        chosen = (self.isel(dict(zip(dims, place, strict=True))) for place in places)
-        entries = [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
+        entries = [{"law": law or self.attrs["law"], **asked, **_allocated(at)} for asked, at in self._answers()]
         held = self.attrs.get("standing")  # none of the law alone
         if held is None:
             return entries
         return [entry | graded(held, entry[self._graded], entry["extrapolation"]) for entry in entries]
+
+    def _answers(self):
+        """Yield what each answer is to, a dict of numbers, and its draws."""
+        dims = [dim for dim in ASKED if dim in self.dims]
+        for place in np.ndindex(*(self.sizes[dim] for dim in dims)):
+            at = self.isel(dict(zip(dims, place, strict=True)))
+            yield {dim: float(at[dim]) for dim in dims}, at
 
     @property
     def _graded(self):
         """Return the name of the quantity whose interval says how strong an answer is."""
         return "parameters" if "parameters" in self else "loss"
 
-    def table(self):
-        """Return medians and ends of 95% intervals, a DataFrame with one row a request."""
-        rows = {}
-        for entry in self.entries():
-            columns = {(name, q): entry[name][q] for name in SIZES if name in entry for q in ("q2.5", "q50", "q97.5")}
-            rows[asked_for(entry)] = columns
-        return pd.DataFrame.from_dict(rows, orient="index")
+    def table(self, level=0.95):
+        """Return medians and ends of intervals at a level, a DataFrame with one row a request."""
+        rows = {asked_for(asked): _allocated(at, level) for asked, at in self._answers()}
+        return table_of({label: {name: row[name] for name in SIZES if name in row} for label, row in rows.items()})
 
     def text(self):
         """Return what is printed; None of a part of an allocation."""
@@ -121,14 +121,14 @@ def times_largest(decades):
     return factor if decades > 0 else f"below the runs by {factor}"
 
 
-def _allocated(at):
+def _allocated(at, level=0.95):
     """Return quantities of one allocation; those of draws that miss a target are infinite, null as quantiles."""
     reached = at["reached"].values if "reached" in at else np.ones((), bool)
     # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
     quantities = {
         name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
     }
-    entry = {name: summary(x, ratio=name in RATIOS) for name, x in quantities.items()}
+    entry = {name: summary(x, ratio=name in RATIOS, level=level) for name, x in quantities.items()}
     entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
     if "reached" in at:
         entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}

@@ -13,6 +13,7 @@ from ...datasets.units import unit_of_loss
 from ...models.draws import DRAWS
 from ..checks.sandwich import quotable_places
 from ..fitted import table_named
+from ..intervals import check_level, named
 from ..needs import of_kind
 from ..printed import Printed, Text
 from ..standing import lines, standing
@@ -101,11 +102,10 @@ class Prediction(Printed, xr.Dataset):
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return sizes, the median loss and the ends of its interval at a level, a DataFrame with one row a run."""
-        ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
-        quantiles = self["loss"].quantile(ends, DRAWS).transpose("run", "quantile").values
+        ends = [(1 - check_level(level)) / 2, 0.5, (1 + level) / 2]
+        quantiles = self["loss"].quantile(ends, DRAWS).transpose("quantile", "run").values
         columns = {name: x.values for name, x in self.coords.items() if x.dims == ("run",) and name != "run"}
-        names = [f"q{100 * p:g}" for p in ends]
-        return pd.DataFrame(columns | dict(zip(names, quantiles.T, strict=True)), index=self["run"].values)
+        return pd.DataFrame(columns | named(quantiles, ends), index=self["run"].values)
 
     def text(self) -> Text | None:
         """Return what is printed; None of a part of a prediction."""

@@ -339,10 +339,10 @@ class Exponents(Printed, dict):
         """Return the probability that the study finds an exponent of the size of at least Kaplan's, 0.73."""
         return float((self["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
 
-    def table(self):
-        """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
+    def table(self, level=0.95):
+        """Return medians and ends of intervals at a level, a DataFrame with one row a basis and quantity."""
         draws = {(basis, name): x for basis, dataset in self.items() for name, x in dataset.items()}
-        return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")
+        return pd.DataFrame.from_dict({key: summary(x, level=level) for key, x in draws.items()}, orient="index")
 
     def text(self):
         """Return what is printed."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..comparison.compare import check_comparable
+from ..checks import chains
+from ..comparison.compare import Comparison, check_comparable
 from ..comparison.differences import differences, p_worse, sentence
 from ..comparison.groups import loo_by_group
 from ..comparison.importance import importance_sampling
@@ -103,7 +104,10 @@ def compare(
     if len(table) > 1:
         named = "specification {}".format
         table.attrs["sentence"] = sentence(table, left_out="evaluations", named=named, error="dse_by_paper")
-    return table, rowwise
+        table.attrs["weighting"] = "stacking by paper" if "by_paper_stacking" in table else "stacking"
+        held = {k: fit.diagnostics for k, fit in fits.items()}
+        table.attrs["standing"] = {k: {"converged": x["ok"], "chains": chains.sentence(x)} for k, x in held.items()}
+    return Comparison.of(table), rowwise
 
 
 @dataclass(frozen=True)

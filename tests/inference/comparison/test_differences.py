@@ -70,10 +70,10 @@ def test_the_sentence_names_the_difference_and_how_likely_it_is_wrong():
 
 def test_the_sentence_tells_apart_no_fits_that_differ_by_little():
     text = sentence(compared(245, {"near": 1.2, "nearer": 0.5, "far": 30.0}), left_out="runs")
-    assert text.startswith("predictions of left-out runs do not distinguish best from nearer and near")
+    assert text.startswith("Predictions of left-out runs do not distinguish best from nearer and near")
     assert "at most 1.2 nats" in text and "probability" not in text
     alone = sentence(compared(60, {"near": 1.2}), left_out="evaluations", named="specification {}".format)
-    assert alone.startswith("predictions of left-out evaluations do not distinguish specification best from")
-    assert "with fewer than 100 evaluations the standard error may be half of what it should be" in alone
+    assert alone.startswith("Predictions of left-out evaluations do not distinguish specification best from")
+    assert "With fewer than 100 evaluations the standard error may be half of what it should be" in alone
     doubted = sentence(compared(245, {"far": 30.0}, {"far": 3}), left_out="runs")
     assert doubted.endswith("Pareto k is above 0.7 at some runs, and the difference may be wrong")
