@@ -179,7 +179,7 @@ def _one(entropy, noise, trend, settings):
     truth |= {"yearly_gain_change": 0.8, "break_place": 0.5} if trend == "break" else {}
     simulated = bs.laws.Horizons(trend=trend)
     rows = simulated.rows(table)
-    draw = simulated.prior_draws(rng, simulated.reference(rows), rows, known=truth)
+    draw = simulated.prior_draws(rng, simulated.reference(rows), rows, truth=truth)
     table["successes"] = draw.replicate(rng).values[0, 0]
     seed = int(rng.integers(2**31))
     fit = bs.fit(bs.laws.Horizons(noise=noise), table, seed=seed, **settings)

@@ -4,6 +4,9 @@ Techniques (fitting, leave-one-out, calibration, storage, reports) use this inte
 """
 
 import json
+import re
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -14,6 +17,9 @@ from ..datasets.wording import shortened
 from ..errors import InputError
 from . import pymc_model
 from .parts import Grouping, Planner, Tests
+
+EQUATION = re.compile(r"``([^`]+ = [^`]+)``")
+WIDTH = 80  # of what a law prints
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,12 @@ class Law:
     grouping = Grouping()
     planner = Planner()
     scale: str
+    priors: Mapping
+
+    def __init_subclass__(cls, **options):
+        """Give the class the `__repr__` that it inherits, which a dataclass would replace."""
+        super().__init_subclass__(**options)
+        cls.__repr__ = cls.__repr__
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -126,8 +138,8 @@ class Law:
         """Return the `Draws` of sampled variables, a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError
 
-    def prior_draws(self, rng, reference, rows, draws=1, known=None):
-        """Return `Draws` of the prior, dims (chain, draw) with one chain, or one draw of known values.
+    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
+        """Return `Draws` of the prior, dims (chain, draw) with one chain, or one draw of a truth.
 
         Parameters
         ----------
@@ -135,28 +147,28 @@ class Law:
         reference : dict
         rows : DataFrame
         draws : int
-        known : dict of str to float, optional
+        truth : dict of str to float, optional
             The free parameters by name. What is sampled besides, of groups of rows, is drawn from the law.
 
         Raises
         ------
         InputError
-            If a quantity lacks a known value, or the law's quantities are no scalars.
+            If the truth lacks a quantity, or the law's quantities are no scalars.
         """
-        if known is None:
+        if truth is None:
             values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
         else:
-            self._check_all_known(known)
-            values = {name: np.full((1, 1), float(known[name])) for name in self.prior_of}
+            self._check_all_known(truth)
+            values = {name: np.full((1, 1), float(truth[name])) for name in self.prior_of}
         return self._drawn(values, reference, rows, rng)
 
     def _drawn(self, values, reference, rows, rng):
         """Return `Draws` of values of the free parameters, (1, draw) by name, what else is sampled drawn by `rng`."""
         raise NotImplementedError
 
-    def _refuse_known(self, known):
-        """Refuse known values, where quantities are no scalars."""
-        if known is not None:
+    def _refuse_truth(self, truth):
+        """Refuse a truth, where quantities are no scalars."""
+        if truth is not None:
             raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
 
     def _check_all_known(self, values):
@@ -223,6 +235,20 @@ class Law:
         listed = [self._option_text(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
         priors = [f"prior {name} {_prior(prior)}" for name, prior in self.options["priors"].items()]
         return ", ".join([self.name, *filter(None, listed), *priors])
+
+    @property
+    def _equation(self):
+        """Return the equation of the law: the first in the docstring of its class."""
+        equation = EQUATION.search(type(self).__doc__ or "")
+        return " ".join(equation[1].replace("**", "^").split()) if equation else ""
+
+    def __repr__(self):
+        """Return the equation of the law, and its options other than the defaults, in at most two lines."""
+        label = self.label
+        if isinstance(type(self).name, str):
+            label = label.removeprefix(self.name).removeprefix(", ")
+        text = f"{type(self).__name__}: {'; '.join(filter(None, (self._equation, label)))}"
+        return textwrap.fill(text, WIDTH, max_lines=2, subsequent_indent="    ", placeholder=" ...")
 
     def _option_text(self, name, value):
         """Return the text of an option in the label; nothing where the law's name states it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from ..datasets.wording import quoted, unknown
@@ -149,24 +150,27 @@ def law(name: str, **options: Any) -> Any:
     return kind._from_options(options, law)
 
 
-def as_law(value: AnyLaw | str) -> AnyLaw:
-    """Return a law from the law itself or from its name.
+def as_law(value: AnyLaw | str, priors: Mapping[str, Any] | None = None) -> AnyLaw:
+    """Return a law from the law itself or from its name, with `priors` in the place of its priors of these names.
 
     Raises
     ------
     InputError
-        If there is no law of the name, or what is given is neither a law nor text.
+        If there is no law of the name, what is given is neither a law nor text, or a prior cannot be used.
 
     Examples
     --------
     >>> as_law("coupled").label
     'coupled'
     """
-    if isinstance(value, str):
-        return law(value)
-    if isinstance(value, Law):
-        return value
-    raise InputError(
-        f'law is of type {type(value).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '
-        "and the table as table=..."
-    )
+    result: Any = law(value) if isinstance(value, str) else value
+    if not issubclass(type(result), Law):
+        raise InputError(
+            f'law is of type {type(value).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '
+            "and the table as table=..."
+        )
+    if priors is None:
+        return result
+    if not isinstance(priors, Mapping):
+        raise InputError(f'priors must be a dict such as {{"alpha": "HalfNormal(1)"}}, not {quoted(priors)}')
+    return replace(result, priors={**result.priors, **priors})

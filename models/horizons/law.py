@@ -30,10 +30,10 @@ LEAST_MODELS, LEAST_TASKS = 3, 3
 class Horizons(Law):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
-    Model m succeeds on task j, for which people need t minutes, with a probability whose logit is
-    ``slope_j (horizon_m - log t - effect_j)``. The horizon is the log of the human time of a typical task that the
-    model does with a probability of one half. The effect of a task is how much harder it is than its time tells: the
-    horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the date.
+    Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -
+    log t - effect_j))``. The horizon is the log of the human time of a typical task that the model does with a
+    probability of one half. The effect of a task is how much harder it is than its time tells: the horizon of a random
+    task differs from that of the typical one. Horizons are normal about a trend in the date.
 
     Several thresholds of one task, such as rising accuracies, are one ordered outcome of a run. The runs that reach one
     are those at risk of the next.

@@ -30,11 +30,11 @@ OPERANDS = ("weighted", "longest")
 class Lengths(Law):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
-    Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy. This falls
-    from a plateau with an effective length; `lengths.curve` has the curve and its five parameters. Each parameter has a
-    value for each embedding, and a normal deviation of each run, by which runs of several seeds are pooled. The
-    half-length, the steepness and the lapse also have effects of architecture and the like. The precision has one value
-    for all.
+    Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy ``p = (1 -
+    lapse)/(1 + (length/half_length)**steepness)``. It falls from a plateau with an effective length; `lengths.curve`
+    has the curve and its five parameters. Each parameter has a value for each embedding, and a normal deviation of each
+    run, by which runs of several seeds are pooled. The half-length, the steepness and the lapse also have effects of
+    architecture and the like. The precision has one value for all.
 
     ================== ================== ==============================================================================
     parameter          by embedding       effects; spread between runs
@@ -361,9 +361,9 @@ class Lengths(Law):
         """Return the `LengthsDraws` of a Dataset of coefficients and either units ``z`` or each run's parameters."""
         return LengthsDraws.of(self, reference, rows, sampled)
 
-    def prior_draws(self, rng, reference, rows, draws=1, known=None):
+    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
-        self._refuse_known(known)
+        self._refuse_truth(truth)
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():

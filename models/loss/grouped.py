@@ -93,7 +93,7 @@ class Grouped(Law):
 
     def __post_init__(self):
         if not isinstance(self.law, LossLaw):
-            raise InputError(f"groups are of a law of the loss such as Chinchilla(), not of {self.law!r}")
+            raise InputError(f"groups are of a law of the loss such as Chinchilla(), not of {shown(self.law)}")
         if not (isinstance(self.by, str) and self.by):
             raise InputError(f"groups are named by a column of the table, not by {self.by!r}")
         shared = _names(self.shared, "shared")
@@ -239,6 +239,10 @@ class Grouped(Law):
     def of_groups(self):
         """Return the names of the sampled quantities that have a value for each group."""
         return tuple(name for name in self.law.prior_of if name not in self.shared)
+
+    @property
+    def _equation(self):
+        return self.law._equation
 
     def derived(self, values, reference):
         """Return the named results by group: the law's constants and the noise's."""

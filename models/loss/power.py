@@ -1,5 +1,6 @@
 """A power law in one variable: that of a loss falls to a floor, that of another quantity may rise and has none."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from ...datasets.units import NATS, unit_of_loss
 from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from ..arrays import exp, log
+from ..law import EQUATION
 from ..parts import Planner
 from ..priors import FreeParameter
 from .budget import VARIABLES
@@ -178,6 +180,12 @@ class PowerLaw(LossLaw):
 
     def _option_text(self, name, value):
         return "" if name == "variable" else super()._option_text(name, value)
+
+    @property
+    def _equation(self):
+        equations = [equation.replace("**", "^") for equation in EQUATION.findall(type(self).__doc__ or "")]
+        of = {"parameters": "N", "tokens": "D", "compute": "C"}[self.variable]
+        return re.sub(r"\bx\b", of, equations[self.floor is False]) if equations else ""
 
     def derive(self, loss_centre, reducible_share, alpha, reference_size):
         """Return E and A."""

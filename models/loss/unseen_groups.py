@@ -9,9 +9,9 @@ from . import populations
 from .grouping import GROUP, GROUPS, labelled
 
 
-def prior_draws(law, rng, reference, rows, draws=1, known=None):
+def prior_draws(law, rng, reference, rows, draws=1, truth=None):
     """Return the draws of the prior, dims (chain, draw) with one chain."""
-    law._refuse_known(known)
+    law._refuse_truth(truth)
     names, of_groups, sampled = reference[GROUPS], law.of_groups, {}
     for name, prior in law.prior_of.items():
         if name in of_groups:

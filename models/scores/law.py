@@ -43,10 +43,10 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 class Scores(Law):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
-    Model m scores on benchmark b about ``sigmoid(slope_b (capability_m - difficulty_b))``, which is item response
-    theory for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025). Here every score also scatters: as a
-    beta whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval. Where a column
-    ``items`` has the number of questions, the scatter of their mean comes on top.
+    Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
+    for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025). Here every score also scatters: as a beta whose
+    precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval. Where a column ``items`` has
+    the number of questions, the scatter of their mean comes on top.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
     difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a `pace`,

@@ -31,8 +31,9 @@ NARROW = 2.0  # greatest over least value, below which a log scale is not taken 
 class Trend(Law):
     """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
 
-    Values are normal about the trend, on a log scale or on a linear one. Errors that the table states add to the
-    scatter. The values of a group, such as those of one developer, may have an effect in common.
+    Values are normal about the trend, on a log scale or on a linear one: ``value = trend(year) + scatter``. Errors that
+    the table states add to the scatter. The values of a group, such as those of one developer, may have an effect in
+    common.
 
     ================== ======================== ================================================================
     quantity           prior                    what it is, in e-folds or in units of a linear scale

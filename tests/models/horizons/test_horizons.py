@@ -47,7 +47,7 @@ def simulated(law, truth=TRUTH, seed=0, **sizes):
     """Return a table of successes drawn at known quantities, and the draw that holds these."""
     cells, rng = table(seed=seed, **sizes), np.random.default_rng(seed)
     rows = law.rows(cells)
-    draw = law.prior_draws(rng, law.reference(rows), rows, known={name: truth[name] for name in law.prior_of})
+    draw = law.prior_draws(rng, law.reference(rows), rows, truth={name: truth[name] for name in law.prior_of})
     cells["successes"] = draw.replicate(rng).values[0, 0]
     rows = law.rows(cells)
     return rows, law.draws(draw.real_line().rename("z").to_dataset(), rows, law.reference(rows))
@@ -214,7 +214,7 @@ def test_tasks_of_a_family_are_normal_with_an_effect_in_common():
     cells["task_family"] = cells["task"].map({f"t{j}": f"f{j % 4}" for j in range(9)})
     law = bs.laws.Horizons(family_effects=True, task_slopes=False)
     rows = law.rows(cells)
-    draws = law.prior_draws(np.random.default_rng(0), law.reference(rows), rows, known=TRUTH | {"family_sd": 0.8})
+    draws = law.prior_draws(np.random.default_rng(0), law.reference(rows), rows, truth=TRUTH | {"family_sd": 0.8})
     same = np.equal.outer(draws.design["task_family"], draws.design["task_family"])
     covariance = TRUTH["task_sd"] ** 2 * np.eye(9) + 0.8**2 * same
     effect, terms = draws.tasks[0][0, 0], draws.terms()
@@ -227,7 +227,7 @@ def test_what_is_drawn_of_a_law_is_what_its_sampled_coordinates_give(thresholds)
     law = bs.laws.Horizons()
     rows = law.rows(table(thresholds=thresholds))
     reference = law.reference(rows)
-    draws = law.prior_draws(np.random.default_rng(0), reference, rows, known=TRUTH)
+    draws = law.prior_draws(np.random.default_rng(0), reference, rows, truth=TRUTH)
     models, tasks = law.draw_units(draws.values, rows, reference, np.random.default_rng(0))
     named = {"horizon_units": (("chain", "draw", "model"), models[..., 0])}
     named["task_units"] = (("chain", "draw", "task", "part"), tasks)

@@ -171,7 +171,7 @@ def test_what_is_sampled_has_the_density_of_the_draws(repeated, as_written):
     model = law.model(repeated, reference)
     log_density, names = model.compile_logp(mode=as_written), [variable.name for variable in model.value_vars]
     for values in (TRUTH, TRUTH | {"repetition_decay": 3.0, "excess_decay": 40.0}):
-        draws = law.prior_draws(None, reference, repeated, known=values)
+        draws = law.prior_draws(None, reference, repeated, truth=values)
         real = draws.real_line()
         point = dict(zip(names, np.asarray(real)[0, 0], strict=True))
         assert float(log_density(point)) == pytest.approx(draws.log_density().item(), rel=1e-10)

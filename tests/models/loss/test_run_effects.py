@@ -118,7 +118,7 @@ def standard_scores(law, rows, constants, condition, tables=1000):
         {name: np.full(tables, x) for name, x in constants.items()}, rows, np.random.default_rng(3)
     )
     copies = pd.concat([rows.assign(run=rows["run"] + f" of table {k}") for k in range(tables)], ignore_index=True)
-    draws = law.prior_draws(None, law.reference(rows), copies.assign(loss=simulated.ravel()), known=constants)
+    draws = law.prior_draws(None, law.reference(rows), copies.assign(loss=simulated.ravel()), truth=constants)
     return ndtri(draws.cdf(conditioning=condition).values.reshape(simulated.shape))
 
 
@@ -141,7 +141,7 @@ def test_z_given_the_earlier_rows_are_independent_and_standard(noise, curves, co
 def test_normal_residuals_are_made_independent(curves, constants):
     law = law_of("normal")
     rows = curves.assign(loss=law.simulate(constants, curves, np.random.default_rng(7)))
-    draws = law.prior_draws(None, law.reference(rows), rows, known=constants)
+    draws = law.prior_draws(None, law.reference(rows), rows, truth=constants)
     residual = np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values)
     np.testing.assert_allclose(draws.standardised(residual), ndtri(draws.cdf().values), rtol=1e-6)
 

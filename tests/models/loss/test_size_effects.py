@@ -34,7 +34,7 @@ def test_rows_of_a_size_together_are_multivariate(noise, scatter, grid, constant
     law = law_of(noise, scatter=scatter)
     rows = law.rows(grid)
     draws = law.prior_draws(
-        None, law.reference(rows), rows, known=constants | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}
+        None, law.reference(rows), rows, truth=constants | {"sigma_parameters": -0.2, "sigma_tokens": 0.1}
     )
     residual = (np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values)).ravel()
     sigma = np.broadcast_to(draws.noise_arguments(rows)[0].ravel(), residual.shape)
@@ -109,7 +109,7 @@ def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, const
     law = law_of("normal", scatter="one")
     rows = law.rows(grid)
     alone = rows.assign(size_group=np.arange(len(rows)))
-    draws = law.prior_draws(None, law.reference(rows), rows, known=constants)
+    draws = law.prior_draws(None, law.reference(rows), rows, truth=constants)
     residual = np.log(rows["loss"].to_numpy()) - np.log(draws.mean().values[0, 0])
     expected = stats.norm.logpdf(residual, scale=np.hypot(0.002, 0.01))
     np.testing.assert_allclose(draws.log_likelihood(alone).values[0, 0], expected)

@@ -368,7 +368,7 @@ def test_what_an_option_adds_is_recovered(options, added, scores_design):
     rows, rng = law.rows(large.table), np.random.default_rng(11)
     spreads = {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_centre": -2.7, "log_noise_sd": 0.3}
     truth = large.truth | spreads | added
-    known_draws = law.prior_draws(rng, law.reference(rows), rows, known=truth)
+    known_draws = law.prior_draws(rng, law.reference(rows), rows, truth=truth)
     table = rows.assign(score=known_draws.replicate(rng).values[0, 0])
     posterior = bs.fit(law, table, seed=1, draws=500, tune=600, chains=2)["posterior"]
     for name in (*added, "capability_sd", "compute_slope", "yearly_gain"):

@@ -23,9 +23,9 @@ def simulated(law, truth=TRUTH, seed=0, **sizes):
     """Return rows drawn at known quantities, and the draw that holds these."""
     rows, rng = law.rows(table(seed=seed, **sizes)), np.random.default_rng(seed)
     truths = {name: (truth | MORE)[name] for name in law.prior_of}
-    values = law.prior_draws(None, law.reference(rows), rows, known=truths).replicate(rng).values[0, 0]
+    values = law.prior_draws(None, law.reference(rows), rows, truth=truths).replicate(rng).values[0, 0]
     rows = law.rows(rows.assign(value=law.from_scale(values)))
-    return rows, law.prior_draws(None, law.reference(rows), rows, known=truths)
+    return rows, law.prior_draws(None, law.reference(rows), rows, truth=truths)
 
 
 @pytest.mark.parametrize("trend", ["linear", "break", "acceleration", "logistic"])
@@ -84,7 +84,7 @@ def test_the_unit_of_a_linear_scale_changes_no_value():
             None,
             law.reference(rows),
             law.rows(rows),
-            known={name: x / law.value_unit for name, x in {"centre": 1200, "scatter": 30, "yearly_gain": 90}.items()},
+            truth={name: x / law.value_unit for name, x in {"centre": 1200, "scatter": 30, "yearly_gain": 90}.items()},
         )
         for law in of
     ]
@@ -146,5 +146,5 @@ def test_known_quantities_are_recovered(groups, unit):
 def simulated_of(law, rows):
     """Draw values of rows again, after their groups have changed."""
     truths = {name: TRUTH[name] for name in law.prior_of}
-    draws = law.prior_draws(None, law.reference(rows), rows, known=truths)
+    draws = law.prior_draws(None, law.reference(rows), rows, truth=truths)
     return rows.assign(value=law.from_scale(draws.replicate(np.random.default_rng(3)).values[0, 0]))
