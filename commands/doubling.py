@@ -33,7 +33,7 @@ def doubling(
     fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
     times = {name: doubling_times(fit, **at) if at else gain_times(fit) for name, fit in fits.items()}
     parts = {name: {"doubling_months": table} for name, table in times.items()}
-    tables.print_parts(parts, fits, json, at=at or "the evaluations")
+    tables.print_parts(parts, fits, json, keyed=True, at=at or "the evaluations")
     for name, table in times.items() if at else ():
         if left_out := int(table["no_optimum"].sum()):
             print(f"warning: {name}: {left_out} draws have no optimum and are left out", file=sys.stderr)

@@ -185,7 +185,8 @@ def brief(fit):
     held = held_by(fit, answered)
     fits = [held["check"]] if held["verdict"] == "fits" else []
     floor = known_floor(fit).get("sentence")
-    said = (held["chains"], *fits, *lines(held), trade_off_sentence(fit), floor)
+    chains = [held["chains"]] if held["converged"] else []  # else among the lines
+    said = (*chains, *fits, *lines(held), trade_off_sentence(fit), floor)
     table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
     return Text(_named(fit), table, tuple(dict.fromkeys(filter(None, said))))
 
