@@ -11,13 +11,6 @@ from ..errors import InputError
 from . import options, parsing, tables
 
 LINEAR, BREAK = "linear", "break"
-TITLES = {
-    "gain": "capability gained at fixed compute, logits a year",
-    "factor": "fall of compute at fixed capability, a factor a year",
-    "halving": "months in which compute at fixed capability halves",
-}
-HEADER = ("", "unit", *tables.QUANTILES.values())
-DECADE = math.log(10)
 
 
 @dataclass(frozen=True)
@@ -35,6 +28,7 @@ class Since(options.Fitting):
 def progress_since(*, since):
     """Print how fast the compute of a capability falls. It is by scores of models, before and after a break."""
     from ..inference import fit
+    from ..inference.printed import Text
     from ..inference.scores.compute import summary
 
     base = parsing.law_named("scores", since, pace=BREAK, break_year=since.break_year)
@@ -54,9 +48,9 @@ def progress_since(*, since):
     if since.json:
         tables.print_json(_document(table, fits, summaries, comparison))
         return
-    _print(table, fits, summaries)
+    print(*summaries.values(), sep="\n\n")
     if comparison is not None:
-        print(comparison["sentence"])
+        print(f"\n{Text(comparison['sentence'] + '.')}")
     for path in files.values():
         tables.print_written(path)
 
@@ -121,47 +115,6 @@ def _comparison(fits):
     return {"table": table, "k_above_0.7": high_k, "sentence": sentence(table, left_out="models")}
 
 
-def _print(table, fits, summaries):
-    from ..inference.checks.chains import sentence
-
-    law, models = fits[BREAK].law, table["model"].nunique()
-    dated = _with_compute(law, table)
-    print(f"{models} models, {len(table)} scores; training compute known of {len(dated)} models, the last of", end=" ")
-    print(f"{dated['date'].max().date()}: later growth depends on dates alone")
-    labels = {"all": "constant rate", "before": f"before {law.break_year:g}", "after": f"after {law.break_year:g}"}
-    rows = {key: row for name in (BREAK, LINEAR) for key, row in summaries[name].iterrows()}
-    for name, title in TITLES.items():
-        lines = [
-            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in tables.QUANTILES))
-            for (period, unit), row in rows.items()
-            if period in labels
-        ]
-        tables.print_table(title, HEADER, lines)
-    changes = {unit: row["p_progress"] for (period, unit), row in rows.items() if period not in labels}
-    units = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
-    print(f"probability that capability grows faster after {law.break_year:g} than before: {units}")
-    for name, fit in fits.items():
-        for when, slope in _slopes(fit).items():
-            low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
-            buys = f"a decade of compute buys {middle:.2f} logits [{low:.2f}, {high:.2f}]"
-            print(f"{name}{when}: {buys}, by which gains are divided")
-        print(f"{name}: {sentence(fit.record['diagnostics'])}")
-
-
-def _slopes(fit):
-    """Return the capability per e-fold of compute, (chain, draw), by period, or under an empty name without periods."""
-    from ..inference.scores.compute import progress_at_fixed_compute
-
-    slope = progress_at_fixed_compute(fit)["slope"]
-    if "period" not in slope.dims:
-        return {"": slope}
-    return {f", {period}": slope.sel(period=period) for period in slope["period"].values.tolist()}
-
-
-def _shown(x):
-    return "never" if math.isinf(x) else f"{x:.3g}"
-
-
 def _document(table, fits, summaries, comparison):
     from ..inference import intervals
     from ..reports import results
@@ -179,7 +132,9 @@ def _document(table, fits, summaries, comparison):
         "periods": periods,
         "p_faster": {unit: entry["p_progress"] for unit, entry in periods["change"].items()},
         "compute_slope": {
-            name + when: intervals.summary(slope) for name, fit in fits.items() for when, slope in _slopes(fit).items()
+            f"{name}, {when}" if when else name: slope
+            for name, summary in summaries.items()
+            for when, slope in summary.attrs["slopes"].items()
         },
         "diagnostics": {name: fit.record["diagnostics"] for name, fit in fits.items()},
         "provenance": results.provenance({name: fit.record for name, fit in fits.items()}),

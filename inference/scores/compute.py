@@ -13,9 +13,13 @@ from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
-from ..fitted import place_of
+from ..fitted import place_of, table_named
 from ..intervals import named
+from ..intervals import summary as summarised
 from ..needs import of_kind
+from ..printed import PrintedTable, Text
+from ..standing import lines, standing
+from ..words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
 CLUSTERS = ("model", "family")
+CHANGE = "change"
+SHOWN = {"factor": ("compute falls", yearly), "halving": ("months to halve", months),
+         "gain": ("logits a year", lambda q: plain(q, "{:.2f}"))}  # fmt: skip
 
 
 def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr.Dataset:
@@ -82,7 +89,7 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     return xr.Dataset({"gain": gain, "slope": slope, "rate": rate, "factor": factor})
 
 
-def summary(fit: Fit) -> pd.DataFrame:
+def summary(fit: Fit) -> FallOfCompute:
     """Summarise `progress_at_fixed_compute` by period, with models and with families as the unit.
 
     The posterior takes models for independent given their compute and date. Where families differ more than their
@@ -96,13 +103,13 @@ def summary(fit: Fit) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        Indexed by ``period`` and ``unit``: ``model`` and, where the table has at least 10 families, ``family``. There
-        are quantiles ``q2.5``, ``q5``, ``q50``, ``q95`` and ``q97.5`` of three quantities: the ``factor`` a year, the
-        ``gain`` in logits a year, and ``halving``. The last is the months in which compute at fixed capability halves,
-        infinite for never. ``p_progress`` is the probability of a gain above 0. Where the gain may change there is also
-        a ``period`` ``change``. Its gain and factor are the difference and the ratio of both, and its ``p_progress``
-        the probability that progress is faster later.
+    FallOfCompute
+        A DataFrame that prints a short table. It is indexed by ``period`` and ``unit``: ``model`` and, where the table
+        has at least 10 families, ``family``. There are quantiles ``q2.5``, ``q5``, ``q50``, ``q95`` and ``q97.5`` of
+        three quantities: the ``factor`` a year, the ``gain`` in logits a year, and ``halving``. The last is the months
+        in which compute at fixed capability halves, infinite for never. ``p_progress`` is the probability of a gain
+        above 0. Where the gain may change there is also a ``period`` ``change``. Its gain and factor are the difference
+        and the ratio of both, and its ``p_progress`` the probability that progress is faster later.
 
     Raises
     ------
@@ -127,7 +134,7 @@ def summary(fit: Fit) -> pd.DataFrame:
     }
     if AFTER in progress["period"].values:
         for name in ("gain", "rate"):
-            quantities["change", name] = quantities[AFTER, name] - quantities[BEFORE, name]
+            quantities[CHANGE, name] = quantities[AFTER, name] - quantities[BEFORE, name]
     sds = robust_sds(fit, quantities)
     rows = {}
     for period in dict.fromkeys(period for period, _ in quantities):
@@ -138,7 +145,49 @@ def summary(fit: Fit) -> pd.DataFrame:
             ratios = {name: 1.0 if unit == "model" else table.at[unit, "ratio"] for name, table in tables.items()}
             spread = {name: _spread(quantities[period, name].values, ratio) for name, ratio in ratios.items()}
             rows[period, unit] = _row(spread["gain"], spread["rate"], period)
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["period", "unit"])
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["period", "unit"])
+    slopes = progress["slope"] if "period" in progress["slope"].dims else progress["slope"].expand_dims(period=[""])
+    models = fit.rows.drop_duplicates("model")
+    with_compute = models["model"].isin(fit.law.with_compute(fit.rows))
+    table.attrs = {
+        "title": f"Training compute of a given capability ({fit.law.label}, {table_named(fit)})",
+        "slopes": {str(x): summarised(slopes.sel(period=x)) for x in slopes["period"].values.tolist()},
+        "models": (len(models), int(with_compute.sum()), month(models.loc[with_compute, "year"].max())),
+        "break_year": fit.law.break_year,
+        "standing": standing(fit),
+    }
+    return FallOfCompute.of(table)
+
+
+class FallOfCompute(PrintedTable):
+    """What `summary` returns: a DataFrame that prints how fast the compute of a capability falls."""
+
+    def text(self):
+        """Return what is printed; None of a part of the table."""
+        if "slopes" not in self.attrs or not {f"{name}_q50" for name in SHOWN} <= {*self.columns}:
+            return None
+        attrs, families = self.attrs, "family" in self.index.get_level_values("unit")
+        rows, faster = {}, []
+        for (period, unit), row in self.iterrows():
+            by = f"by {unit}" if families else ""
+            if period == CHANGE:
+                faster.append(f"{probability(row['p_progress'])} {by}".strip())
+                continue
+            name = f"{period} {attrs['break_year']:g}" if period in (BEFORE, AFTER) else str(period)
+            rows[f"{name} {by}".strip()] = {
+                heading: form({q: row[f"{quantity}_{q}"] for q in (LOW, MIDDLE, HIGH)})
+                for quantity, (heading, form) in SHOWN.items()
+            }
+        count, known, last = attrs["models"]
+        below = [f"Training compute is known of {known} of {count} models, the last of {last}"]
+        if faster:
+            when = f"after {attrs['break_year']:g} than before"
+            below.append(f"Probability that capability grows faster {when}: {', '.join(faster)}")
+        for period, slope in attrs["slopes"].items():
+            logits = plain({q: np.log(10) * slope[q] for q in (LOW, MIDDLE, HIGH)}, "{:.2f}")
+            when = f" {period}" if period else ""
+            below.append(f"Ten times the compute buys {logits} logits{when}, by which gains are divided")
+        return Text(attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (*below, *lines(attrs["standing"])))
 
 
 def _spread(values, ratio):
@@ -149,7 +198,7 @@ def _spread(values, ratio):
 def _row(gain, rate, period):
     with np.errstate(over="ignore"):
         factor = np.exp(np.quantile(rate, PROBABILITIES))
-    times = doubling_quantiles(rate, PROBABILITIES) if period != "change" else [np.nan] * len(PROBABILITIES)
+    times = doubling_quantiles(rate, PROBABILITIES) if period != CHANGE else [np.nan] * len(PROBABILITIES)
     quantiles = {"factor": factor, "gain": np.quantile(gain, PROBABILITIES), "halving": times}
     row = {}
     for name, values in quantiles.items():
