@@ -8,14 +8,6 @@ from typer import Argument, Option
 from ..errors import InputError
 from . import options, tables
 
-OF_LAWS = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
-           "divergences", "flags")  # fmt: skip
-LEAST_OF_LAWS = ("p", "r_hat_max", "divergences", "se", "k_above_0.7", "pareto_k_max")
-OF_PROGRESS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "p_worse", "loo_mse", "stacking", "by_paper_stacking",
-               "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences", "flags")  # fmt: skip
-LEAST_OF_PROGRESS = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse",
-                     "pareto_k_max")  # fmt: skip
-
 
 @options.works(most=4)
 def compare(
@@ -48,19 +40,9 @@ def of_files(files, weighting, json):
     if len(set(files)) < len(files):
         raise InputError("a file is named twice; name each fit once")
     fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
-    table = compare(fits, weighting=weighting, progress=tables.interactive(json))
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
-    if json:
-        tables.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
-        return
-    forms = {"weight": ".3g"}
-    rows = [(name, *(tables.number(row[c], forms.get(c, ".4g")) for c in OF_LAWS)) for name, row in table.iterrows()]
-    tables.print_table(f"leave-one-out, {weighting} weights", ("", *OF_LAWS), rows, least=LEAST_OF_LAWS)
-    _print_sentences(table)
-    if weighting != "rollout" and all(fit.law.kind == "runs" for fit in fits.values()):
-        print("these weights are of predictions inside the runs; beyond them use --weighting rollout")
-    for name in table.index:
-        print(f"{name}: {verdicts[name]['sentence']}")
+    table = compare(fits, weighting=weighting, progress=tables.interactive(json))
+    tables.print_result(table, results.comparison_document(table, weighting=weighting, verdict=verdicts), json)
 
 
 def of_paper(seed, json):
@@ -98,20 +80,4 @@ def of_specifications(seed, json):
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_all(fitter=fitter, specifications=part, seed=seed))
         table = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
-    if json:
-        tables.print_json(results.comparison_document(table))
-        return
-    rows = [(f"progress-{k}", *(tables.number(row[c], ".3g") for c in OF_PROGRESS)) for k, row in table.iterrows()]
-    title = "the 20 specifications by leave-one-out"
-    tables.print_table(title, ("", *OF_PROGRESS), rows, least=LEAST_OF_PROGRESS)
-    _print_sentences(table)
-
-
-def _print_sentences(table):
-    """Print which fit predicts best, and the meaning of the flags that a comparison has."""
-    from ..inference.comparison.differences import MEANING
-
-    print(table.attrs["sentence"])
-    for flag, meaning in MEANING.items():
-        if table["flags"].str.contains(flag, regex=False).any():
-            print(f"{flag}: {meaning}")
+    tables.print_result(table, results.comparison_document(table), json)

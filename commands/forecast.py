@@ -7,8 +7,6 @@ from typer import Argument, Option
 
 from . import options, parsing, tables
 
-PRINTED = 20
-
 
 def forecast(
     file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of runs, dated scores, horizons or dated values.")],
@@ -16,7 +14,7 @@ def forecast(
     at: Annotated[str | None, Option(help="Release of a new model: 2027-01-31 or 2027-01.", metavar="DATE")] = None,
     benchmark: Annotated[list[str] | None, Option(help="All by default. Repeatable.", metavar="NAME")] = None,
     plan: Annotated[list[str] | None, Option(help="A run: parameters=7e9. Repeatable.", metavar="NAME=VALUE")] = None,
-    seed: Annotated[int, Option(help="Of the draws of the new model or run.")] = 1,
+    seed: Annotated[int | None, Option(help="Seed of the draws; that of the fit by default.")] = None,
     json: options.Json = False,
 ):
     """Write down what a fit forecasts, with its date. The file has the law, the data and a fingerprint too."""
@@ -25,23 +23,9 @@ def forecast(
     planned = parsing.values(plan, "--plan")
     document = forecasts.forecast(storage.open(file), at, benchmarks=benchmark or (), plan=planned or None, seed=seed)
     path = forecasts.write(document, out)
-    if json:
-        tables.print_json({"file": str(path), **document})
-        return
-    rows = [(entry["name"], *map(tables.number, _quantiles(entry))) for entry in document["entries"][:PRINTED]]
-    of = f"what comes in {at}" if at else "the planned run"
-    tables.print_table(f"{document['law']}: forecast of {of}, {document['unit']}", ("", "50%", "5%", "95%"), rows)
-    if (more := len(document["entries"]) - PRINTED) > 0:
-        print(f"and {more} more")
-    if not document["converged"]:
-        print("the fit did not converge by our rules, which the file states")
-    tables.print_written(path)
-
-
-def _quantiles(entry):
-    from ..inference.forecasts import COUNT
-
-    return (entry["quantiles"][int(COUNT * p) - 1] for p in (0.5, 0.05, 0.95))
+    tables.print_result(document, {"file": str(path), **document}, json)
+    if not json:
+        tables.print_written(path)
 
 
 @options.shares(options.Reading)

@@ -53,9 +53,8 @@ def worth(
     )
     first = next(iter(fits.values()))
     verdict = results.verdict_entry(first)
+    tables.print_result(result, {"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict}, json)
     if json:
-        tables.print_json({"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict})
         return
-    print(result)
     for file, fit in list(zip(files, fits.values(), strict=True))[1:]:
         tables.print_diagnostics(file, fit.diagnostics)

@@ -24,8 +24,11 @@ from ..datasets.wording import listed, printable, quoted, unknown
 from ..errors import InputError
 from .comparison.scoring import crps
 from .fitted import place_of
-from .intervals import without_nonfinite
+from .intervals import QUANTILES, without_nonfinite
 from .needs import of_kind
+from .printed import Printed, Text
+from .standing import lines, standing
+from .words import durations, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +45,14 @@ SIGNIFICANT = 6
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 WITHIN = 45.0  # days between the date of a forecast and the release of a model that it is scored on
 UNITS = {"runs": "nats/token", "scores": "share", "horizons": "minutes", "values": "that of the value"}
+FORMS = {
+    "runs": plain,
+    "scores": lambda q: plain(q, "{:.0%}"),
+    "horizons": durations,
+    "values": lambda q: plain(q, "{:.3g}"),
+}
+COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
+MOST = 20  # entries that are printed
 SCHEMA = 1
 
 
@@ -51,8 +62,8 @@ def forecast(
     *,
     benchmarks: Sequence[str] = (),
     plan: Mapping[str, float] | None = None,
-    seed: int = 1,
-) -> dict:
+    seed: int | None = None,
+) -> Forecast:
     """Forecast what a new model, or a planned run, will show.
 
     Parameters
@@ -67,13 +78,14 @@ def forecast(
         Of scores; all by default.
     plan : mapping of str to float, optional
         Sizes of the planned run, such as ``{"parameters": 7e9, "tokens": 1.4e11}``.
-    seed : int
+    seed : int, optional
+        Of the draws of the new model or run; that of the fit by default.
 
     Returns
     -------
-    dict
-        What `write` writes: ``entries`` with ``name``, ``quantiles`` and those of a ``straight_line`` through the same
-        past, the law, the data and the date.
+    Forecast
+        A dict that prints a short table, and that `write` writes: ``entries`` with ``name``, ``quantiles`` and those of
+        a ``straight_line`` through the same past, the law, the data and the date.
 
     Raises
     ------
@@ -89,7 +101,9 @@ def forecast(
     >>> document["entries"][0]["name"], len(document["entries"][0]["quantiles"])
     ('loss', 199)
     """
-    kind, rng = of_kind(fit).law.kind, np.random.default_rng(seed)
+    kind = of_kind(fit).law.kind
+    seed = fit.record["seed"] if seed is None else seed
+    rng = np.random.default_rng(seed)
     if kind not in UNITS:
         raise InputError(
             f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of runs, scores, horizons and values"
@@ -102,7 +116,7 @@ def forecast(
         year = _year(at)
         of = {"at": at, "year": year, "log": kind != "scores" and fit.law.linear_unit is None}
         entries = OF_DATE[kind](fit, year, benchmarks, rng)
-    return {
+    document = {
         "schema": SCHEMA,
         "kind": kind,
         "unit": UNITS[kind],
@@ -115,6 +129,41 @@ def forecast(
         **of,
         "entries": entries,
     }
+    return Forecast(document, standing(fit, robust=False))
+
+
+class Forecast(Printed, dict):
+    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit.
+
+    Attributes
+    ----------
+    standing : dict
+        As from `standing`.
+    """
+
+    def __init__(self, document, held):
+        super().__init__(document)
+        self.standing = held
+
+    def text(self):
+        """Return what is printed."""
+        form, entries = FORMS[self["kind"]], self["entries"]
+        rows = {
+            entry["name"]: {name: _written(entry[key], form) for name, key in COLUMNS.items()}
+            for entry in entries[:MOST]
+        }
+        of = f"what comes in {self['at']}" if "at" in self else "the planned run"
+        title = f"Forecast of {of}, {self['unit']} ({self['law']}, {self['data']['source']})"
+        more = [f"{len(entries) - MOST} further benchmarks follow"] if len(entries) > MOST else []
+        below = ("Medians and 95% intervals", *more, *lines(self.standing))
+        return Text(title, pd.DataFrame.from_dict(rows, orient="index"), below)
+
+
+def _written(quantiles, form):
+    """Write a median with its interval, given all quantiles; a dash where there are none."""
+    if quantiles is None:
+        return "–"
+    return form({name: quantiles[int(COUNT * p) - 1] for name, p in QUANTILES.items()})
 
 
 def _year(at):

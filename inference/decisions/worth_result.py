@@ -65,7 +65,7 @@ class Worth(Printed, xr.Dataset):
     def notes(self, entries):
         """Return what to know of the table, in sentences."""
         low, high = self.attrs["within"]
-        lines = [
+        notes = [
             how(self.attrs),
             *lines(self.attrs["standing"]),
             f"The multiplier is the compute that {self.attrs['baseline']} needs for the same loss, over the budget. An "
@@ -74,16 +74,16 @@ class Worth(Printed, xr.Dataset):
             *(by_fit(entry) for entry in entries if BY_LABEL[1] in entry),
         ]
         if self.attrs["price"] is not None:
-            lines.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
+            notes.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
         if self.attrs["variants"] == 1:
-            lines.append("One fit: check the direction with other choices of what the groups share.")
-        lines += [
+            notes.append("One fit: check the direction with other choices of what the groups share.")
+        notes += [
             f"Runs of {group} and {self.attrs['baseline']} with the same sizes have residuals with correlation "
             f"{pairs['correlation']:.2f} ({pairs['pairs']} pairs): fit run effects by pair."
             for group, pairs in self.attrs["pairing"].items()
             if pairs and pairs["correlation"] >= CORRELATED and not self.attrs["paired"]
         ]
-        return tuple(lines)
+        return tuple(notes)
 
 
 def heading(entry):
@@ -111,7 +111,7 @@ def next_run(entry):
     costs = entry["expected_cost"]
     run = f"{size(entry['next_parameters'])} parameters on {size(entry['next_tokens'])} tokens of {entry['next_group']}"
     return (
-        f"{heading(entry)}: one more run, of {run}, lowers the expected cost from "
+        f"For {heading(entry)}: one more run, of {run}, lowers the expected cost from "
         f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
     )
 
@@ -119,4 +119,4 @@ def next_run(entry):
 def by_fit(entry):
     """Write the probability of each fit that a group is better."""
     pairs = ", ".join(f"{name} {probability(p)}" for name, p in entry[BY_LABEL[1]].items())
-    return f"{heading(entry)}: P(better) by fit: {pairs}."
+    return f"For {heading(entry)}: P(better) by fit: {pairs}."

@@ -125,7 +125,7 @@ def test_loo_warns_of_what_remains(fit_normal):
         bs.DiagnosticWarning,
         match="^chinchilla, noise=normal, scatter=one: Pareto k is above 0.7 at .* of 245 observations",
     ):
-        loo(fit_normal, high_k="none")
+        loo(changed_fit(fit_normal, {}, fit_normal.record), high_k="none")
 
 
 def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
