@@ -7,8 +7,6 @@ from typer import Option
 
 from . import options, parsing, tables
 
-CONSTANTS = ("A", "B", "alpha", "beta", "E")
-
 
 @options.shares(options.Reading)
 def points(
@@ -24,6 +22,7 @@ def points(
 ):
     """Print the usual point estimates of a table. They are Huber fits, iso-FLOP parabolas and the frontier."""
     from ..datasets import KINDS
+    from ..inference.printed import Text
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.read_table(KINDS["runs"], data, replace(reading, drop_highest=0))
@@ -32,35 +31,8 @@ def points(
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
         tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": estimates.to_dict()})
-    else:
-        _print(estimates)
-
-
-def _print(estimates):
-    """Print constants of parametric fits and exponents of envelopes, and why others are missing."""
-    number = tables.number
-    rows = [
-        (name, *(number(e[n], ".5g") for n in CONSTANTS), e.rows, "yes" if e.converged else "NO")
-        for name, e in estimates.parametric.items()
-    ]
-    if rows:
-        tables.print_table("parametric fits", ("", *CONSTANTS, "rows", "converged"), rows)
-    rows = [
-        (
-            name,
-            number(e["exponent"]),
-            number(e.errors["exponent"], ".2g"),
-            f"{e.points['used'].sum()} of {len(e.points)}",
-        )
-        for name, e in estimates.envelopes.items()
-        if e.converged
-    ]
-    if rows:
-        header = ("", "exponent", "standard error", "levels used")
-        tables.print_table("exponent of the optimal size in compute", header, rows)
-    for name, e in estimates.envelopes.items():
-        set_aside = e.points.loc[~e.points["used"], "reason"].value_counts()
-        if len(set_aside):
-            print(f"{name}: levels set aside: {'; '.join(f'{n}, {reason}' for reason, n in set_aside.items())}")
+        return
+    usable = (estimates.parametric | estimates.envelopes).items()
+    print(*(estimate for name, estimate in usable if name not in estimates.missing), sep="\n\n")
     for name, reason in estimates.missing.items():
-        print(f"{name}: not available: {reason}")
+        print(f"\n{Text(f'{name}: not available: {reason}.')}")

@@ -75,13 +75,16 @@ class PointEstimate(Printed):
         """Return what is printed."""
         table = self.table()
         cells = table.dropna(axis="columns", how="all").head(MOST_PRINTED).rename(columns=lambda x: x.replace("_", " "))
-        more = len(table) - MOST_PRINTED
-        sentences = (f"{self.message[:1].upper()}{self.message[1:]}.",)
-        return Text(
-            f"{self.estimator}, {self.rows} rows of {self.source}",
-            cells.map(lambda x: "–" if np.isnan(x) else f"{x:.4g}"),
-            (f"The first {MOST_PRINTED} of {len(table)} estimates.", *sentences) if more > 0 else sentences,
-        )
+        sentences = [self.message, *self._set_aside()]
+        if len(table) > MOST_PRINTED:
+            sentences.insert(0, f"The first {MOST_PRINTED} of {len(table)} estimates")
+        return Text(f"{self.estimator}, {self.rows} rows of {self.source}", cells.map(_written), tuple(sentences))
+
+    def _set_aside(self):
+        """Yield why levels were not used, and how many."""
+        if self.points is not None and "reason" in self.points:
+            for reason, count in self.points.loc[~self.points["used"], "reason"].value_counts().items():
+                yield f"Not used: {count}, {reason}"
 
     def to_dict(self):
         """Return everything as types that JSON knows; NaN becomes None, an error is entered as ``exponent_se``."""
@@ -89,6 +92,13 @@ class PointEstimate(Printed):
         rest = {name: getattr(self, name) for name in ("estimator", "rows", "converged", "message")}
         errors = {f"{name}_se": error for name, error in self.errors.items()}
         return _plain(rest | self.estimates | errors | self.search | levels)
+
+
+def _written(x):
+    """Write a number with four digits, without an exponent below a million."""
+    if np.isnan(x):
+        return "–"
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e6 else f"{x:.4g}".replace("e+", "e")
 
 
 def _plain(value):
