@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 
 import pandas as pd
 
@@ -113,9 +114,7 @@ def drawn_by(name):
     """Return a method that draws a result with a figure of `plots`."""
 
     def plot(self, **options):
-        from .. import plots
-
-        return getattr(plots, name)(self, **options)
+        return getattr(import_module(__package__.partition(".")[0]), name)(self, **options)
 
     plot.__doc__ = f"Draw the result; see `bs.{name}` for the options."
     return plot
