@@ -215,7 +215,7 @@ class Fitter:
         table: pd.DataFrame | None = None,
         *,
         law: Law | None = None,
-        seed: int | None = None,
+        seed: int = 1,
         prior_predictive: bool = False,
         posterior_predictive: bool = False,
         log_likelihood: bool | None = None,

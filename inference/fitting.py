@@ -39,7 +39,7 @@ def fit(
     table: pd.DataFrame | None = None,
     *,
     priors: Mapping[str, Any] | None = None,
-    seed: int | None = None,
+    seed: int = 1,
     sampler: str | None = None,
     prior_predictive: bool = False,
     posterior_predictive: bool = False,
@@ -59,8 +59,8 @@ def fit(
         Required. Of the law's kind, from `load` or `read`.
     priors : mapping of str to str or distribution, optional
         Replace priors of the law by name: text such as ``"LogNormal(-1, 0.5)"``, or a distribution of PyMC or PreliZ.
-    seed : int, optional
-        The same seed gives the same draws on one machine; drawn at random and recorded if absent.
+    seed : int
+        The same seed gives the same draws on one machine.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
         nutpie by default; NumPyro with vectorised chains where JAX sees an accelerator.
     prior_predictive, posterior_predictive : bool
@@ -117,7 +117,7 @@ def fit(
     for sentence in law.tests.notes(fitter.law, fitter.rows):
         warn(f"{place}: {sentence}", TableNote)
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
-    settings |= {"seed": seed_of(seed), "log_likelihood": log_likelihood, "progress": progress}
+    settings |= {"seed": seed, "log_likelihood": log_likelihood, "progress": progress}
     result = fitter.fit(**settings)
     wide, shared = fitter.law.tests.deviating(fitter.rows), fitter.law.tests.shared
     if wide is None or (shared and result.check()["tests"][shared]["fits"]):

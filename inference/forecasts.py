@@ -27,6 +27,7 @@ from .fitted import place_of
 from .intervals import QUANTILES, without_nonfinite
 from .needs import of_kind
 from .printed import Printed, Text
+from .settings import seed_of
 from .standing import lines, standing
 from .words import durations, plain
 
@@ -102,7 +103,7 @@ def forecast(
     ('loss', 199)
     """
     kind = of_kind(fit).law.kind
-    seed = fit.record["seed"] if seed is None else seed
+    seed = seed_of(seed, fit)
     rng = np.random.default_rng(seed)
     if kind not in UNITS:
         raise InputError(

@@ -67,10 +67,10 @@ def settings_of(options):
     return settings
 
 
-def seed_of(seed):
-    """Return the seed itself, or one drawn at random, refusing what is none."""
-    if seed is None:
-        return int(np.random.SeedSequence().generate_state(1)[0] >> 1)
+def seed_of(seed, fit=None):
+    """Return a seed, by default that of a fit, refusing what is none."""
+    if seed is None and fit is not None:
+        return fit.record["seed"]
     if not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**31):
         raise InputError(f"seed must be a whole number from 0 to 2**31 - 1, not {seed!r}")
     return int(seed)

@@ -19,6 +19,7 @@ from ..fitted import TRIED, results_of
 from ..fitter import fitter_of
 from ..intervals import named
 from ..printed import Printed, Text
+from ..settings import seed_of
 from ..words import plain
 from ..workers import mapped
 from .chains import PARETO_K_LIMIT
@@ -47,7 +48,7 @@ def wider_laws(
     fit: Fit,
     *,
     most: int | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Alternatives:
@@ -62,7 +63,8 @@ def wider_laws(
     fit : Fit
     most : int, optional
         Of the laws suggested, how many are tried, the widest mean first; all by default.
-    seed : int
+    seed : int, optional
+        That of the fit by default.
     progress : bool
         Show a bar for each fit.
     **settings
@@ -88,7 +90,7 @@ def wider_laws(
     >>> others[0]["name"], others[0]["elpd_diff"] > 10
     ('coupled', True)
     """
-    settings = {"draws": 500, "tune": 500} | settings
+    seed, settings = seed_of(seed, fit), {"draws": 500, "tune": 500} | settings
     rows, entries = fit.rows, []
     elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
     laws = [law.tests.suited(rows) for law in fit.law.tests.wider_laws(rows)[:most]]

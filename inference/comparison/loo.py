@@ -19,6 +19,7 @@ from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
 from ..checks.chains import PARETO_K_LIMIT
 from ..fitted import once
+from ..settings import seed_of
 from .groups import loo_by_group
 from .importance import importance_sampling, with_se
 from .moment_matching import moment_match
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 HIGH_K_WAYS = ("refit", "moment_matching", "none")
 
 
-def loo(fit: Fit, by: str | None = None, *, seed: int = 1, progress: bool = False, **options: Any) -> Any:
+def loo(fit: Fit, by: str | None = None, *, seed: int | None = None, progress: bool = False, **options: Any) -> Any:
     """Estimate the expected log predictive density by leave-one-out, or by leave-one-group-out.
 
     Importance sampling, and refits bridged to the draws of the fit where the Pareto k is above 0.7. What is left out is
@@ -41,8 +42,8 @@ def loo(fit: Fit, by: str | None = None, *, seed: int = 1, progress: bool = Fals
     fit : Fit
     by : str, optional
         Column whose rows of one value are left out together, such as ``"parameters"``; single units by default.
-    seed : int
-        Of refits.
+    seed : int, optional
+        Of refits; that of the fit by default.
     progress : bool
         Name what runs on standard error, with a bar for refits and for large tables.
     **options
@@ -78,7 +79,7 @@ def loo(fit: Fit, by: str | None = None, *, seed: int = 1, progress: bool = Fals
     >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
     (True, True)
     """
-    options = {name: x for name, x in options.items() if x is not None} | {"seed": seed}
+    options = {name: x for name, x in options.items() if x is not None} | {"seed": seed_of(seed, fit)}
     name = f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
     if by is not None:
         return once(fit, name, lambda: loo_by_group(fit, by, **options))

@@ -20,7 +20,6 @@ from ..fitting import fit as fit_law
 from ..intervals import finite
 from ..printed import Printed, Text, drawn_by
 from ..progress_messages import counted
-from ..settings import seed_of
 from ..words import flop
 from ..workers import mapped
 from .scoring import binomial_interval, crps
@@ -129,7 +128,7 @@ def rollout(
     law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
-    seed, rows = seed_of(seed), law.tests.suited(table).rows(table)
+    rows = law.tests.suited(table).rows(table)
     values = law.grouping.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}

@@ -13,6 +13,7 @@ from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
 from ..estimands.beyond import check_beyond, drift_of
 from ..needs import of_kind
+from ..settings import seed_of
 from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
 from .candidates import COST, candidates_of
 from .gate import label, through, warn
@@ -142,8 +143,8 @@ def design(
     table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
     cost, gates, passed = table[COST].to_numpy(float), {}, fits
     if gate:
-        seed, wider = first.record["seed"] if seed is None else seed, isinstance(target, str | pd.DataFrame)
-        passed, gates = through(fits, seed=seed, wider=wider, progress=progress)
+        wider = isinstance(target, str | pd.DataFrame)
+        passed, gates = through(fits, seed=seed_of(seed, first), wider=wider, progress=progress)
         warn(gates, passed)
     fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
     attrs = {"fitted": fitted, "budget": budget, "gates": gates, "target": targets[0].text, "price": price}

@@ -81,7 +81,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     fit = of_kind(fit, "runs")
     law: Any = fit.law  # of the loss, since it is of runs
     begun = time.monotonic()
-    seed = fit.record["seed"] if seed is None else seed_of(seed)
+    seed = seed_of(seed, fit)
     require(runs, law.needed, purpose="an update")
     positive_columns(runs, (*law.columns, law.observed), purpose="an update")
     derived = [law.effect_column] if law.effects_of == "size" and law.effect_column not in runs else []

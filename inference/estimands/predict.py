@@ -16,6 +16,7 @@ from ..fitted import table_named
 from ..intervals import check_level, named
 from ..needs import of_kind
 from ..printed import Printed, Text
+from ..settings import seed_of
 from ..standing import lines, standing
 from ..words import plain, si
 from .allocation import how, times_largest
@@ -79,7 +80,7 @@ def predict(
     draws = of_kind(fit, "runs").draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
-    rng = np.random.default_rng(fit.record["seed"] if seed is None else seed)
+    rng = np.random.default_rng(seed_of(seed, fit))
     if noise:
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:

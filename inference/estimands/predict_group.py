@@ -11,6 +11,7 @@ from ...errors import InputError
 from ..fitted import changed_fit
 from ..fitter import fitter_of
 from ..needs import of_kind
+from ..settings import seed_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,7 @@ def predict_group(
         raise InputError(f"group {quoted(name)} is in the fit already; give the new one another name")
     if typical and runs is not None:
         raise InputError("a typical group has no runs; leave out the runs or typical")
-    seed = record["seed"] if seed is None else seed
+    seed = seed_of(seed, fit)
     if runs is not None:
         rows = law.regrouped(fit.rows, runs, name)
         return fitter_of(fit).other(law, rows).fit(seed=seed, **settings)

@@ -22,6 +22,7 @@ from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ..intervals import named
 from ..needs import of_kind
+from ..settings import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,8 @@ class _Curves:
     """Parameters of curves, (chain, draw, which), of the conditions or runs `which`."""
 
     def __init__(self, fit, seeds, chosen, seed):
-        self.fitted = fitted = of_kind(fit, "counts").draws
+        self.fitted, self.seed = of_kind(fit, "counts").draws, seed_of(seed, fit)
+        fitted = self.fitted
         if seeds not in SEEDS:
             raise InputError(unknown("seeds", seeds, SEEDS))
         if seeds == "runs":
@@ -57,7 +59,8 @@ class _Curves:
             return
         self.which, self.dimension = _chosen(conditions_of(fitted.rows, fitted.law.effects), chosen), "condition"
         typical = seeds == "typical"
-        self.parameters = fitted.typical(self.which) if typical else fitted.new(self.which, np.random.default_rng(seed))
+        rng = np.random.default_rng(self.seed)
+        self.parameters = fitted.typical(self.which) if typical else fitted.new(self.which, rng)
 
     def array(self, values, dimension, coords):
         """Label values, (chain, draw, which, one more dimension)."""
@@ -98,7 +101,7 @@ def length_at_accuracy(
     *,
     seeds: str = "typical",
     conditions: pd.DataFrame | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> xr.DataArray:
     """Compute the length of two equal operands at which accuracy has fallen to a share.
 
@@ -112,8 +115,8 @@ def length_at_accuracy(
         Of the median run of a condition, of a run with a new seed, or of each fitted run.
     conditions : str, sequence of str or DataFrame, optional
         Labels from `conditions`, or a table with its columns for conditions that were not run; all by default.
-    seed : int
-        Of the new runs.
+    seed : int, optional
+        Of the new runs; that of the fit by default.
 
     Returns
     -------
@@ -153,7 +156,7 @@ def summary(
     *,
     seeds: str = "typical",
     conditions: pd.DataFrame | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> pd.DataFrame:
     """Compute quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
@@ -195,7 +198,7 @@ def accuracy_at_length(
     *,
     seeds: str = "typical",
     conditions: pd.DataFrame | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> xr.DataArray:
     """Compute the share of problems right at lengths that may never have been run.
 
@@ -233,7 +236,7 @@ def predict_counts(
     total: int | Sequence[int] = 100,
     seeds: str = "new",
     conditions: pd.DataFrame | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> xr.DataArray:
     """Draw counts as each draw predicts them, with the scatter of counts about their accuracy.
 
@@ -263,10 +266,11 @@ def predict_counts(
         raise InputError(f"total must be whole numbers above 0, not {total!r}")
     curves = _Curves(fit, seeds, conditions, seed)
     right, wrong, precision, coords = curves.right_and_wrong(length_a, length_b)
-    return curves.array(draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1])), "cell", coords)
+    rng = np.random.default_rng([curves.seed, 1])
+    return curves.array(draw_counts(right, wrong, precision, totals, rng), "cell", coords)
 
 
-def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
+def region_accuracy(fit, *, seeds="typical", conditions=None, seed=None):
     """Compute the mean accuracy over the cells of each region, each pair of lengths counted once.
 
     A region's cells, under one training length, are those that any fitted run of that training length was tested on.
@@ -321,7 +325,9 @@ def learned_shares(fit):
     return {str(label): float(shares.get(key, np.nan)) for label, key in zip(fitted.index, keys, strict=True)}
 
 
-def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
+def embedding_contrasts(
+    fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int | None = None
+) -> pd.DataFrame:
     """Contrast embeddings, other things equal: mean accuracy in each region, and the ratio of lengths.
 
     Parameters
@@ -330,7 +336,7 @@ def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5,
     seeds : {"typical", "new"}
     share : float
         Accuracy at which lengths are compared.
-    seed : int
+    seed : int, optional
 
     Returns
     -------
