@@ -131,7 +131,7 @@ class _RandomUnits:
 
     def __call__(self, *parents, rng=None, size=None):
         variables = {name: np.asarray(x)[None, None] for name, x in zip(self.names, parents, strict=False)}
-        drawn = self.law.draw_units(variables, self.rows, self.reference, rng)
+        drawn = self.law._draw_units(variables, self.rows, self.reference, rng)
         return np.concatenate([np.ravel(x) for x in drawn])
 
 

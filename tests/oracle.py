@@ -44,7 +44,7 @@ def observe(law, name, values, reference, data):
     pm = pymc()
 
     if law.effects_of:
-        pm.Potential(name, law.density_of_rows(values, data | reference).sum())
+        pm.Potential(name, law._density_of_rows(values, data | reference).sum())
         return
 
     def split(arguments):

@@ -44,7 +44,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
     def at_random(cls, law, reference, rows, values, rng):
         """Return draws from free parameters, by name; draw models and tasks given them."""
         data, lead = law.design_arrays(rows, reference), next(iter(values.values())).shape
-        mean, variance = law.expected_effects(values, data)
+        mean, variance = law._expected_effects(values, data)
         effect = mean + np.sqrt(variance) * rng.standard_normal(variance.shape)
         if law.family_effects:
             common = rng.standard_normal((*lead, len(reference["families"])))
@@ -147,7 +147,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
     def coordinate_names(self):
         """List the coordinates: free parameters, models, tasks."""
         names = [*self.law.prior_of, *(f"horizon[{model}]" for model in self.reference["models"])]
-        return names + [f"{part}[{task}]" for task in self.reference["tasks"] for part in self.law.task_parts]
+        return names + [f"{part}[{task}]" for task in self.reference["tasks"] for part in self.law._task_parts]
 
     # Leaving out -----------------------------------------------------------------------------------------------------
 

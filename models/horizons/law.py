@@ -176,7 +176,7 @@ class Horizons(Law):
     # The density -----------------------------------------------------------------------------------------------------
 
     @property
-    def task_parts(self):
+    def _task_parts(self):
         """Return the names of the coordinates of a task."""
         return ("effect", "slope") if self.task_slopes else ("effect",)
 
@@ -189,7 +189,7 @@ class Horizons(Law):
         models, tasks = len(reference["models"]), len(reference["tasks"])
         return {
             HORIZON: (("model",), np.zeros((models, 1)), "model"),
-            TASK: (("task", "part"), np.zeros((tasks, len(self.task_parts))), "task"),
+            TASK: (("task", "part"), np.zeros((tasks, len(self._task_parts))), "task"),
         }
 
     def density(self, rows, reference):
@@ -217,8 +217,8 @@ class Horizons(Law):
         data : mapping of str to array_like
         """
         (horizon, effect, slope), (of_models, of_tasks) = quantities, log_scales
-        densities = {HORIZON: self.density_of_models(values, horizon, data) + of_models}
-        mean, variance = self.expected_effects(values, data)
+        densities = {HORIZON: self._density_of_models(values, horizon, data) + of_models}
+        mean, variance = self._expected_effects(values, data)
         densities[TASK] = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance) + of_tasks
         if self.task_slopes:
             sd = values["log_slope_sd"][..., None]
@@ -266,7 +266,7 @@ class Horizons(Law):
 
     def coordinates(self, horizon, effect, slope):
         """Return coordinates of draws, (..., model, 1) and (..., task, part): the inverse of `quantities`."""
-        return [horizon[..., None], np.stack([effect, np.log(slope)][: len(self.task_parts)], -1)]
+        return [horizon[..., None], np.stack([effect, np.log(slope)][: len(self._task_parts)], -1)]
 
     def placed(self, values, data):
         """Return the same from what is sampled, and the logs of derivatives of horizons and of those of tasks.
@@ -294,7 +294,7 @@ class Horizons(Law):
         estimate = data["task_logit"] / slope + data["task_minutes"]
         if self.estimates:
             estimate = estimate - values["estimate_bias"][..., None] * data["task_share_estimated"]
-        return place(*self.expected_effects(values, data), estimate, data["task_information"] * slope**2)
+        return place(*self._expected_effects(values, data), estimate, data["task_information"] * slope**2)
 
     def _place_of_models(self, values, effect, data):
         slope, variance = exp(values["log_slope"][..., None]), values["horizon_sd"][..., None] ** 2
@@ -302,7 +302,7 @@ class Horizons(Law):
         estimate = data["model_logit"] / slope + data["model_minutes"] + pick(level, data["model_whole"])
         return place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
 
-    def density_of_models(self, values, horizon, data):
+    def _density_of_models(self, values, horizon, data):
         """Return the log density of models' horizons about the trend, (..., model)."""
         sd = values["horizon_sd"][..., None]
         return _standard((horizon - self.expected(values, data)) / sd) - log(sd)
@@ -314,7 +314,7 @@ class Horizons(Law):
         span = (data["model_break_low"], data["model_break_high"]) if self.trend == "break" else None
         return level(values, self.trend, data["model_year"], span)
 
-    def expected_effects(self, values, data):
+    def _expected_effects(self, values, data):
         """Return the mean and variance of the effects of tasks about those of families, (..., task)."""
         mean, variance = 0.0 * data["task_one"], values["task_sd"][..., None] ** 2 * data["task_one"]
         if self.estimates:
@@ -355,7 +355,7 @@ class Horizons(Law):
     def _drawn(self, values, reference, rows, rng):
         return HorizonsDraws.at_random(self, reference, rows, values, rng)
 
-    def draw_units(self, values, rows, reference, rng):
+    def _draw_units(self, values, rows, reference, rng):
         """Draw what is sampled of models and tasks given free parameters, a list: the inverse of `placed`."""
         draws = HorizonsDraws.at_random(self, reference, rows, values, rng)
         (effect, slope), data = draws.tasks, self._sampled_arrays(rows, reference)

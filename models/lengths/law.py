@@ -136,7 +136,7 @@ class Lengths(Law):
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
         return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
 
-    def dimension_of(self, name):
+    def _dimension_of(self, name):
         """Return the dimension along which a quantity has several values, or None."""
         if name.endswith("_effect"):
             return EFFECT
@@ -275,7 +275,7 @@ class Lengths(Law):
         counted = terms(curve, data["log_train"], data, self.shape)
         return {UNITS: of_units} | {f"counts {i}": x for i, (x, _) in enumerate(counted)}
 
-    def draw_units(self, values, rows, reference, rng):
+    def _draw_units(self, values, rows, reference, rng):
         """Draw the runs' units z given coefficients and spreads, a list of one array (..., run, part)."""
         arrays, units = self.design_arrays(rows, reference), []
         for i, (part, typical) in enumerate(self.typical(values, arrays).items()):
@@ -288,7 +288,7 @@ class Lengths(Law):
     def _coordinates(self, levels, effects):
         """Return the coordinates of all but the runs' units, for so many embeddings and effects."""
         count = {LEVEL: levels, EFFECT: effects}
-        several = {name: self.dimension_of(name) for name in self.prior_of if self.dimension_of(name)}
+        several = {name: self._dimension_of(name) for name in self.prior_of if self._dimension_of(name)}
         return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
 
     def curves(self, values, arrays):
@@ -367,7 +367,7 @@ class Lengths(Law):
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():
-            dims = [self.dimension_of(name)] if self.dimension_of(name) else []
+            dims = [self._dimension_of(name)] if self._dimension_of(name) else []
             shape = (1, draws, *(len(labels[d]) for d in dims))
             if 0 not in shape:
                 values[name] = ((*DRAWS, *dims), prior.frozen.rvs(shape, random_state=rng))

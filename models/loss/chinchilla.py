@@ -213,7 +213,7 @@ class Chinchilla(LossLaw):
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Return the compute-optimal N_x, N_T and D; see `best`. The family of sizes decides N_x alone."""
-        parameters, tokens = self.best(compute, **{name: constants[name] for name in self.constant_names})
+        parameters, tokens = self.best(compute, **{name: constants[name] for name in self._constant_names})
         return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
 
 

@@ -135,7 +135,7 @@ class LossDraws(Draws):
         observed, groups = self._observed(rows), self.law.groups(rows)
         effect_sd = self._values(rows, of_effects=True)[self.law.residuals.effect_sd]
         values = effects.joint_logp(observed.values, effect_sd, groups, *self.noise_arguments(rows, of_effects=True))
-        names = pd.unique(self.law.effect_labels(rows))
+        names = pd.unique(self.law._effect_labels(rows))
         effect_id = self._effect_id
         coords = {name: x for name, x in observed.coords.items() if "run" not in x.dims}
         return xr.DataArray(values, dims=(*observed.dims[:-1], effect_id), coords=coords | {effect_id: names})
@@ -242,7 +242,7 @@ class LossDraws(Draws):
         """
         rows = self.rows if rows is None else rows
         mean, values = self._mean_on_scale(rows), self._values(rows, of_effects=True)
-        scattered = self.law.scattered(mean.values, values, self._origin(rows), rows, rng)
+        scattered = self.law._scattered(mean.values, values, self._origin(rows), rows, rng)
         return mean.copy(data=scattered).rename(self.law.scale)
 
     def real_line(self):

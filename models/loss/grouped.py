@@ -107,7 +107,7 @@ class Grouped(Law):
         both = [name for name in shared if name in pooled]
         if both:
             raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
-        if not self.law.groupable:
+        if not self.law._groupable:
             raise InputError(f"the {self.law.name} law depends on sizes of other models and cannot be grouped")
         spreads = {name: x for name, x in self.priors.items() if name in map(SPREAD.format, pooled)}
         others = {name: x for name, x in self.priors.items() if name not in spreads}
@@ -129,7 +129,7 @@ class Grouped(Law):
 
     def __getattr__(self, name):
         """Return the attribute of the law of the groups where this law has none."""
-        if name.startswith("_") or "law" not in self.__dict__:
+        if name.startswith("__") or "law" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.law, name)
 
@@ -192,13 +192,13 @@ class Grouped(Law):
         """Return the rows that share an effect; see the law's."""
         return self.law.groups(self._sized(rows))
 
-    def effect_labels(self, rows):
+    def _effect_labels(self, rows):
         """Return the run or size of each row, sizes within each group; see the law's."""
-        return self.law.effect_labels(self._sized(rows))
+        return self.law._effect_labels(self._sized(rows))
 
-    def scattered(self, mean, values, reference, rows, rng):
+    def _scattered(self, mean, values, reference, rows, rng):
         """Add noise to means on the scale of the residuals; see the law's."""
-        return self.law.scattered(mean, values, reference, self._sized(rows), rng)
+        return self.law._scattered(mean, values, reference, self._sized(rows), rng)
 
     def reference(self, rows):
         """Return the names of the groups and, of each, the scalars that its quantities refer to."""
@@ -207,7 +207,7 @@ class Grouped(Law):
         one = {*self.shared, *self.pooled}
         scalars = {GROUPS: names}
         for of_table, centre in (
-            (one & set(law.centred), law.centre),
+            (one & set(law._centred), law.centre),
             (one & {law.residuals.scale_name} if law.residuals.sizes else (), law.residuals.centre),
         ):
             parts = [centre(rows if of_table else rows[labels == name]) for name in names]

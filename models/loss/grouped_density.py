@@ -79,7 +79,7 @@ def _rest(law, values, data):
         for name in law.law.prior_of
     }
     data = data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
-    return {law.scale: law.law.density_of_rows(at_rows, data, constants)}
+    return {law.scale: law.law._density_of_rows(at_rows, data, constants)}
 
 
 def _origin(data):

@@ -81,7 +81,7 @@ class LossLaw(Simulates, Law):
     wider: ClassVar[tuple | None] = None  # a law, a quantity of it and its value at which it is this one
     mean_parameters: ClassVar[tuple] = ()
     columns: ClassVar[tuple] = ()
-    constant_names: ClassVar[tuple] = ()  # the keyword-only parameters of `loss`
+    _constant_names: ClassVar[tuple] = ()  # the keyword-only parameters of `loss`
     loss: ClassVar[Any] = None  # ``loss(columns, ..., *, constants, ...)``, mean loss in nats per token
     derive: ClassVar[Any] = staticmethod(dict)  # ``derive(sampled, ..., typical_column, ...)``, constants not sampled
     exponent: ClassVar[Any] = None  # ``exponent(**constants)`` of the optimal parameters in compute
@@ -95,12 +95,12 @@ class LossLaw(Simulates, Law):
     optimal_sizes: ClassVar[Callable | None] = None
     potential: ClassVar[Callable | None] = None  # ``potential(values, reference)``, log density of other data than runs
     exponents: ClassVar[tuple] = ("alpha", "beta")
-    centred: ClassVar[tuple] = (
+    _centred: ClassVar[tuple] = (
         "loss_centre",
         "reducible_share",
         "parameter_share",
     )  # Defined at the centre of the runs.
-    groupable: ClassVar[bool] = True  # Whether quantities may differ by group of rows; see `Grouped`.
+    _groupable: ClassVar[bool] = True  # Whether quantities may differ by group of rows; see `Grouped`.
     in_all_parameters: ClassVar[bool] = False  # Whether the mean loss is a function of N_T and D alone.
     sum_of_terms: ClassVar[bool] = False  # Whether it is ``E + A/N_T**alpha + B/D**beta``.
 
@@ -113,7 +113,7 @@ class LossLaw(Simulates, Law):
             cls.mean_parameters = (*others, *(x.named(name) for name, x in sampled.items()))
         if "loss" in vars(cls):
             parameters = parameters_of(cls.loss)
-            cls.constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
+            cls._constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
             cls.columns = tuple(name for name, kind in parameters.items() if kind is not KEYWORD)
 
     def __post_init__(self):
@@ -142,7 +142,7 @@ class LossLaw(Simulates, Law):
         """Return the names of what follows from what is sampled."""
         sampled = {q.name for q in self.mean_parameters}
         exponent = () if self.exponent is None else (EXPONENT,)
-        return (*(name for name in self.constant_names if name not in sampled), *exponent)
+        return (*(name for name in self._constant_names if name not in sampled), *exponent)
 
     def centre(self, rows):
         """Return the scalars by name that the sampled quantities refer to; never the losses.
@@ -164,11 +164,11 @@ class LossLaw(Simulates, Law):
                 f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
             )
         constants = self.derive(**arguments)
-        sampled = [name for name in self.constant_names if name in values and name not in constants]
+        sampled = [name for name in self._constant_names if name in values and name not in constants]
         constants = constants | {name: values[name] for name in sampled}
-        if {*self.constant_names} - {*constants}:
+        if {*self._constant_names} - {*constants}:
             raise InputError(
-                f"loss of the {self.name} law takes {', '.join(self.constant_names)}; derive and what is sampled give "
+                f"loss of the {self.name} law takes {', '.join(self._constant_names)}; derive and what is sampled give "
                 f"{', '.join(constants)}"
             )
         return constants if self.exponent is None else constants | {EXPONENT: self.exponent(**constants)}
@@ -176,7 +176,7 @@ class LossLaw(Simulates, Law):
     def mean(self, constants, columns):
         """Return the mean loss in nats per token from named `constants` at the sizes in `columns`."""
         sizes = (columns[name] for name in self.columns)
-        return self.loss(*sizes, **{name: constants[name] for name in self.constant_names})
+        return self.loss(*sizes, **{name: constants[name] for name in self._constant_names})
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Return the mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
@@ -271,7 +271,7 @@ class LossLaw(Simulates, Law):
         what, option = self.effects_of, f"{self.effects_of}_effects"
         if self.run_effects:
             require(table, [self.effect_column], purpose=option)
-        labels = self.effect_labels(table)
+        labels = self._effect_labels(table)
         if not pd.Series(labels).duplicated().any():
             raise InputError(
                 f"{place}: every {what} has one row; {option} needs {what}s of several rows: set {option}=False"
@@ -295,10 +295,10 @@ class LossLaw(Simulates, Law):
         return arrays
 
     def groups(self, rows):
-        """Return the rows that share an effect, as `effects.Groups`; see `effect_labels`."""
-        return effects.Groups.of(self.effect_labels(rows))
+        """Return the rows that share an effect, as `effects.Groups`; see `_effect_labels`."""
+        return effects.Groups.of(self._effect_labels(rows))
 
-    def effect_labels(self, rows):
+    def _effect_labels(self, rows):
         """Return the run or size of each row, (row,): where a table names no runs, every row is one run.
 
         Raises
@@ -335,9 +335,9 @@ class LossLaw(Simulates, Law):
         """Return the log density of what else informs the law, and of the rows or effects."""
         potential = self.potential and self.potential(values, data)
         informed = {} if potential is None else {POTENTIAL: potential}
-        return informed | {self.scale: self.density_of_rows(values, data)}
+        return informed | {self.scale: self._density_of_rows(values, data)}
 
-    def density_of_rows(self, values, data, constants=None):
+    def _density_of_rows(self, values, data, constants=None):
         """Return the log density of each row or of the rows of each effect together, from the arrays of `density`.
 
         The `constants` may be given where they are known already.

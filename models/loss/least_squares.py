@@ -54,7 +54,7 @@ class Nearest:
         best = self._searched(self.best.x, 1e-15)
         if np.abs(best.fun).max() > EXACT or np.abs(self.residual(best.x, rows)).max() > EXACT:
             return None
-        return {name: float(x) for name, x in self.constants(best.x).items() if name in self.law.constant_names}
+        return {name: float(x) for name, x in self.constants(best.x).items() if name in self.law._constant_names}
 
     def p_of_groups(self, labels):
         """Test whether groups of rows deviate from every smooth law, by the F test of their means.

@@ -54,7 +54,7 @@ class Offsets(Chinchilla):
     name: ClassVar[str] = "offsets"
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
-    centred: ClassVar[tuple] = (*Chinchilla.centred, *SHIFTS)
+    _centred: ClassVar[tuple] = (*Chinchilla._centred, *SHIFTS)
     parameters_shift = Sampled("LogNormal(0, 1)", "(N + n0)/N of the smallest model: 0.14 to 7.1.")
     tokens_shift = Sampled("LogNormal(0, 1)", "(D + d0)/D of the shortest run: 0.14 to 7.1.")
 

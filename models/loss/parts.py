@@ -146,7 +146,7 @@ class LossTests(Tests):
         wide = replace(law, size_effects=True)
         if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide._free_parameters):
             return None
-        p = Nearest(law, rows, law.reference(rows)).p_of_groups(wide.effect_labels(rows))
+        p = Nearest(law, rows, law.reference(rows)).p_of_groups(wide._effect_labels(rows))
         return wide if p < DEVIATES else None
 
     def directions(self, rows):

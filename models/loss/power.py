@@ -157,7 +157,7 @@ class PowerLaw(LossLaw):
         attributes = {"columns": (VARIABLES[self.variable],)}
         if self.floor is False:
             attributes |= {"mean_parameters": WITHOUT_FLOOR, "exponents": ("exponent",)}
-            attributes |= {"constant_names": ("A", "exponent"), "loss": without_floor, "derive": coefficient}
+            attributes |= {"_constant_names": ("A", "exponent"), "loss": without_floor, "derive": coefficient}
         elif self.variable == "compute":
             of_compute = {"alpha": {"prior": OF_COMPUTE, "rationale": COMPUTE_RATIONALE}}
             changed = tuple(replace(q, **of_compute.get(q.name, {})) for q in self.mean_parameters)

@@ -41,9 +41,9 @@ class Simulates:
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
         constants = self.constants(values, reference or self.reference(rows))
         mean = self.on_scale(self.mean(constants, self.sizes(rows)))
-        return self.from_scale(self.scattered(mean, values, reference or self.reference(rows), rows, rng))
+        return self.from_scale(self._scattered(mean, values, reference or self.reference(rows), rows, rng))
 
-    def scattered(self, mean, values, reference, rows, rng):
+    def _scattered(self, mean, values, reference, rows, rng):
         """Add noise to means on the scale of the residuals, (..., run), and one effect for each run or size."""
         arguments = self.residuals.arguments(values, reference, self.sizes(rows))
         if self.effects_of:

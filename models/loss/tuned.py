@@ -192,7 +192,7 @@ class LearningRate(Chinchilla):
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Return the mean loss of tuned models; see `chinchilla.loss`."""
-        return self.loss(total, tokens, **{name: constants[name] for name in self.constant_names})
+        return self.loss(total, tokens, **{name: constants[name] for name in self._constant_names})
 
     def best_settings(self, constants, parameters, tokens):
         """Return the best learning rate and, where the law has batches, the best batch, by column."""

@@ -296,7 +296,7 @@ class Progress(Law):
         return replace(self, **options)
 
     @property
-    def features(self):
+    def _features(self):
         """Return the switches that are on beyond the 20 specifications' needs; each set of them is one graph."""
         return tuple(name for name, on in design.switches(self).items() if on)
 
@@ -306,7 +306,7 @@ class Progress(Law):
         blocks = (Units("z", ("z_dim",), np.zeros(self.widths.dimension)),)
         axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
         used = arrays["used"].astype(bool)
-        return Density(blocks, self._rest, arrays, axes, ("progress", self.features, self.widths.levels), used=used)
+        return Density(blocks, self._rest, arrays, axes, ("progress", self._features, self.widths.levels), used=used)
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""
@@ -326,7 +326,7 @@ class Progress(Law):
         active = z[..., self.active()] if z.shape[-1] == self.widths.dimension else z
         return ProgressDraws(self, reference, rows, all_coordinates(self, active))
 
-    def draw_units(self, values, rows, reference, rng):
+    def _draw_units(self, values, rows, reference, rng):
         """Draw the coordinates z, a list of one array."""
         return [rng.standard_normal(self.widths.dimension)]
 

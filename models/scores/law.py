@@ -372,7 +372,7 @@ class Scores(Law):
     def _drawn(self, values, reference, rows, rng):
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
-    def draw_units(self, values, rows, reference, rng):
+    def _draw_units(self, values, rows, reference, rng):
         """Draw what is sampled of benchmarks, models, families, versions and steps given free parameters, a list."""
         draws, data = ScoresDraws.at_random(self, reference, rows, values, rng), self._sampled_arrays(rows, reference)
         mean, log_scale = self._place(values, draws.items, draws.units, data)

@@ -43,7 +43,7 @@ class TrendDraws(WithTrend, MemberDraws):
         return {name: x[..., None] for name, x in self.values.items()}
 
     def _mean(self):
-        return self.law.mean_at(self._by_row, self.design)
+        return self.law._mean_at(self._by_row, self.design)
 
     def _conditional(self, conditioning):
         """Return residuals and scatter; with effects of groups given a group's ``"others"`` or ``"earlier"`` rows."""

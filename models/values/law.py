@@ -227,12 +227,12 @@ class Trend(Law):
     def parts(self, values, data):
         """Return the log density of rows, or of groups of rows, by name."""
         values = {name: values[name][..., None] for name in self.prior_of}
-        residual, sigma = data["row_y"] - self.mean_at(values, data), self.sigma(values, data)
+        residual, sigma = data["row_y"] - self._mean_at(values, data), self.sigma(values, data)
         if not self.groups:
             return {"rows": normal_logp(residual, sigma)}
         return {"groups": joint_logp(residual, values["group_sd"], groups_of(data), sigma)}
 
-    def mean_at(self, values, data):
+    def _mean_at(self, values, data):
         """Return the mean of rows on the law's scale, (..., row), from values (..., 1)."""
         span = (data["row_break_low"], data["row_break_high"]) if self.trend == "break" else None
         if self.trend == "logistic":

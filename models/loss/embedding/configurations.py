@@ -92,7 +92,7 @@ class Configurations(LossLaw):
     observed: ClassVar[str] = "parameters"
     derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
     planner = Planner()
-    groupable: ClassVar[bool] = False
+    _groupable: ClassVar[bool] = False
 
     def __post_init__(self):
         check_delta(self.delta)

@@ -59,7 +59,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     configurations: tuple | None = None
 
     name: ClassVar[str] = "embedding-corrected"
-    groupable: ClassVar[bool] = False
+    _groupable: ClassVar[bool] = False
     columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
     in_all_parameters: ClassVar[bool] = True
 

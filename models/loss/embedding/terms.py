@@ -24,9 +24,9 @@ class OfTwoTerms:
         return self.form.mean_parameters
 
     @property
-    def constant_names(self):
+    def _constant_names(self):
         """Return the names of the constants of the two terms."""
-        return self.form.constant_names
+        return self.form._constant_names
 
     def of_terms(self, values, parameters, tokens):
         """Return the constants of the two terms, whose centre is at parameters and tokens, and their exponent."""
@@ -36,7 +36,7 @@ class OfTwoTerms:
 
     def loss_of(self, constants, parameters, tokens):
         """Return the mean loss at parameters that count, and tokens."""
-        return self.form.loss(parameters, tokens, **{name: constants[name] for name in self.constant_names})
+        return self.form.loss(parameters, tokens, **{name: constants[name] for name in self._constant_names})
 
     @property
     def wider(self):

@@ -128,7 +128,7 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Return the compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
         omega = constants["omega"] if self.omega is None else self.omega
-        named = {name: constants[name] for name in self.constant_names} | {"E": 0.0}
+        named = {name: constants[name] for name in self._constant_names} | {"E": 0.0}
 
         def loss(nonembedding, total, tokens):
             return self.form.loss(nonembedding + omega * (total - nonembedding), tokens, **named)

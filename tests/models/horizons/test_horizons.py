@@ -204,7 +204,7 @@ def test_estimates_are_corrected_by_tasks_that_were_timed_too():
     reference = law.reference(rows)
     np.testing.assert_allclose(reference["anchors"], np.log(4.0))
     values = {name: np.full((1, 1), x) for name, x in (TRUTH | {"estimate_bias": 0.7, "estimate_sd": 0.4}).items()}
-    effect, _ = law.expected_effects(values, law.design_arrays(rows, reference))
+    effect, _ = law._expected_effects(values, law.design_arrays(rows, reference))
     estimated = np.array(reference["estimated"])
     np.testing.assert_allclose(effect[0, 0], np.where(estimated, -0.7, 0.0))
 
@@ -228,7 +228,7 @@ def test_what_is_drawn_of_a_law_is_what_its_sampled_coordinates_give(thresholds)
     rows = law.rows(table(thresholds=thresholds))
     reference = law.reference(rows)
     draws = law.prior_draws(np.random.default_rng(0), reference, rows, truth=TRUTH)
-    models, tasks = law.draw_units(draws.values, rows, reference, np.random.default_rng(0))
+    models, tasks = law._draw_units(draws.values, rows, reference, np.random.default_rng(0))
     named = {"horizon_units": (("chain", "draw", "model"), models[..., 0])}
     named["task_units"] = (("chain", "draw", "task", "part"), tasks)
     sampled = xr.Dataset(named | {name: (("chain", "draw"), x) for name, x in draws.values.items()})

@@ -82,7 +82,7 @@ def test_embedding_laws_take_the_coupled_form(runs):
     budgets = np.array([1e20, 1e24])
     weighted = bs.laws.EmbeddingWeighted(omega=1, coupled=True)
     values = weighted.constants(VALUES, weighted.reference(runs))
-    constants = {name: values[name] for name in bs.laws.Coupled.constant_names}
+    constants = {name: values[name] for name in bs.laws.Coupled._constant_names}
     sizes = weighted.sizes(runs)
     expected = coupled.loss(sizes["parameters"], sizes["tokens"], **constants)
     np.testing.assert_allclose(weighted.mean(values, sizes), expected, rtol=1e-12)
@@ -92,5 +92,5 @@ def test_embedding_laws_take_the_coupled_form(runs):
     assert "kappa" in corrected.prior_of
     values = corrected.constants(VALUES, corrected.reference(runs))
     _, total, _ = corrected.optimal_sizes(values, budgets, gamma=60_000.0)
-    expected, _ = coupled.optimum(budgets, **{name: values[name] for name in bs.laws.Coupled.constant_names})
+    expected, _ = coupled.optimum(budgets, **{name: values[name] for name in bs.laws.Coupled._constant_names})
     np.testing.assert_allclose(total, expected, rtol=1e-10)

@@ -27,7 +27,7 @@ VALUES = {"loss_centre": 2.5, "reducible_share": 0.4, "beta": 0.3}
 
 def test_columns_constants_and_origins_are_those_of_the_signatures(runs):
     law = Tokens(noise="normal", scatter="one")
-    assert law.columns == ("tokens",) and law.constant_names == ("E", "B", "beta") and law.derived_names == ("E", "B")
+    assert law.columns == ("tokens",) and law._constant_names == ("E", "B", "beta") and law.derived_names == ("E", "B")
     assert [(q.name, q.support) for q in law.mean_parameters] == [
         ("loss_centre", (0, np.inf)), ("reducible_share", (0, 1)), ("beta", (0, np.inf)),
     ]  # fmt: skip

@@ -64,7 +64,7 @@ def test_the_order_and_the_number_of_benchmarks_do_not_change_a_density(five):
 @quiet
 @pytest.mark.parametrize("specification", [7, 11])
 def test_a_law_has_an_intercept_of_each_of_five_benchmarks(specification, five, tmp_path):
-    law = bs.law(f"progress-{specification}", benchmarks=",".join(NAMES))
+    law = bs.law(f"progress-{specification}", benchmarks=",".join(NAMES), paper_effects=False)
     fit = bs.fit(law, five, seed=1, **SHORT)
     constants = fit["posterior"]["alpha_const"]
     assert constants["benchmark"].values.tolist() == list(NAMES)

@@ -168,7 +168,7 @@ def check_sampled(law, rows, sampled_density):
     z = flat(density.start) + 0.3 * rng.standard_normal(flat(density.start).size)
     assert compile_density(density)(z, density)[0] == pytest.approx(sampled_density(law, rows, z)[0], rel=1e-6)
     prior = law.prior_draws(np.random.default_rng(5), reference, rows, 3)
-    units = law.draw_units(prior.values, rows, reference, np.random.default_rng(6))
+    units = law._draw_units(prior.values, rows, reference, np.random.default_rng(6))
     of_priors = [law.prior_of[name].to_unconstrained(x)[..., None] for name, x in prior.values.items()]
     sampled = np.concatenate([*of_priors, *(x.reshape(1, 3, -1) for x in units)], axis=-1)
     drawn = ScoresDraws.at_random(law, reference, rows, prior.values, np.random.default_rng(6))
