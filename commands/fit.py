@@ -61,13 +61,17 @@ def _judged(fitted, seed, showing):
     """Check a fit and try laws that may fit better; returns what it computed, pickled, its entry and its text."""
     from ..inference.checks.wider_laws import suggestion, worth_trying
     from ..inference.fitted import light_results
+    from ..inference.progress.trends import rival_forms
     from ..inference.progress_messages import say
     from ..reports.entries import fit_entry
 
     say("checking the fit: leave-one-out, robust errors, tests of misfit", showing)
     fitted.loo(progress=showing)
     entry = fit_entry(fitted, seed=seed)
-    if worth_trying(fitted):
+    if fitted.law.kind == "values":
+        say("fitting other forms of the trend", showing)
+        rival_forms(fitted)
+    elif worth_trying(fitted):
         say("fitting what may fit better", showing)
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         entry |= {"alternatives": list(others), "suggestion": suggestion(fitted, others)}

@@ -6,7 +6,7 @@ from .checks.chains import sentence
 from .checks.check import FITS, verdict_sentence
 from .checks.wider_laws import suggestion
 from .estimands.strength import Facts, reasons, strength, width
-from .fitted import TRIED, VERDICT, results_of, table_named
+from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
 
 QUICK_ROWS = 1000  # of a table whose law is checked where its numbers are printed
 WIDENED = ("runs", "evaluations", "values")  # kinds of laws whose intervals are robust where the rows reject the law
@@ -45,7 +45,8 @@ def standing(fit, interval=None, *, decades=None, robust=True):
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS
-    tried = results_of(fit).get(TRIED)
+    known = results_of(fit)
+    tried = known.get(TRIED)
     held = {
         "law": fit.law.label,
         "data": table_named(fit),
@@ -56,7 +57,7 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "misfit": check.get("size"),
         "check": verdict_sentence(check) if check else None,
         "robust": rejected and robust and fit.law.kind in WIDENED,
-        "rivals": suggestion(fit, tried) or None if tried else None,
+        "rivals": known.get(FORMS) or (suggestion(fit, tried) if tried else None) or None,
     }
     return held | graded(held, interval, decades)
 

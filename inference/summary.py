@@ -25,7 +25,7 @@ from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
-from .progress.trends import by_form, changes, doubling_days, yearly_gain
+from .progress.trends import changes, doubling_days, rival_forms, yearly_gain
 from .scores.compute import summary as progress_summary
 from .standing import lines, standing
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, ratios, sizes, yearly
@@ -42,7 +42,7 @@ SHARE = 0.5  # of problems right at the lengths that are quoted
 MOST_ANSWERS = 5
 AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
 NAMES = {EXPONENT: "exponent of the best size", "E": "floor E, nats per token"}
-THREE = partial(plain, form="{:.3g}")
+THREE, TWO = partial(plain, form="{:.3g}"), partial(plain, form="{:.2f}")
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,8 @@ def quotes(fit):
     answered = answers(fit)
     widened = "; robust, since the rows reject the law" if held_by(fit, answered)["robust"] else ""
     of = f"{fit.law.label}, {table_named(fit)}, 95% interval{widened}"
-    rivals = _other_forms(fit) if any("{rivals}" in one.said for one in answered) else ""
+    rivals = rival_forms(fit) if any("{rivals}" in one.said for one in answered) else ""
+    rivals = f"; {rivals}" if rivals else ""
     yield from (one.said.format(x=one.form(one.value), of=of, rivals=rivals) for one in answered if one.said)
     for remark in (trade_off_sentence(fit), known_floor(fit).get("sentence")):
         if remark and answered:
@@ -270,6 +271,10 @@ def _of_counts(fit) -> Iterator[Answer]:
 
 
 def _of_scores(fit) -> Iterator[Answer]:
+    capability = fit.draws.named()["capability"]
+    best = capability.median(DRAWS).to_series().nlargest(MOST_ANSWERS)
+    for model in best.index:
+        yield Answer(f"capability of {model}, logits", intervals.summary(capability.sel(model=model)), TWO)
     if fit.law.pace is None:
         return
     for (period, unit), row in progress_summary(fit).iterrows():
@@ -287,7 +292,7 @@ def _of_horizons(fit) -> Iterator[Answer]:
             yield Answer(f"days in which horizons double, {period}", intervals.ends(row), months, said)
     for i, ((model, _), row) in enumerate(horizon_summary(fit, [SHARE]).head(MOST_ANSWERS).iterrows()):
         said = f"{_safe(model)} does the typical task that takes people {{x}} in half of its runs ({{of}})."
-        yield Answer(f"horizon of {model}, half of the runs", intervals.ends(row), durations, "" if i else said)
+        yield Answer(f"horizon of {model}", intervals.ends(row), durations, "" if i else said)
 
 
 def _of_values(fit) -> Iterator[Answer]:
@@ -300,18 +305,6 @@ def _of_values(fit) -> Iterator[Answer]:
         what = "factor a year" if log else "gain a year"
         said = "" if log else f"Values grow by {{x}} a year ({period}, {{of}}){{rivals}}."
         yield Answer(f"{what}, {period}", intervals.ends(row), THREE, said)
-
-
-def _other_forms(fit):
-    """Return the rates of other forms of the trend that predict as well or better, in words."""
-    table = by_form(fit)
-    rivals = table[table["rival"] & table["ok"]].drop(index=fit.law.trend, errors="ignore")
-    if rivals.empty:
-        return ""
-    better = "" if table.loc[fit.law.trend, "rival"] else ", which predict better"
-    what = "factor a year" if fit.law.linear_unit is None else "gain a year"
-    rates = ", ".join(f"{form} {THREE(intervals.ends(row))}" for form, row in rivals.iterrows())
-    return f"; by other forms{better}, the latest {what} is {rates}"
 
 
 def _safe(name):

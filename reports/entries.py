@@ -5,6 +5,7 @@ from ..inference.checks.known_floor import known_floor
 from ..inference.checks.sensitivity import prior_sensitive
 from ..inference.checks.trade_off import trade_off_sentence
 from ..inference.estimands.tuning import sentence as tuning_sentence
+from ..inference.summary import document
 from . import results
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
@@ -36,8 +37,8 @@ OF_KIND = {"runs": loss_entry, "counts": counts_entry}
 
 
 def fit_entry(fit, *, seed=1, high_k=None):
-    """Return the entry of one fit: `results.law_entry`, the tests of its law, and lengths for a law of counts."""
+    """Return the entry of one fit: `results.law_entry`, its tests, what its law has besides, and what it says."""
     besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
-    entry = results.law_entry(fit, high_k=high_k) | judged | (besides(fit, seed=seed) if besides else {})
+    entry = results.law_entry(fit, high_k=high_k) | judged | (besides(fit, seed=seed) if besides else {}) | document(fit)
     return entry | ({"known_floor": floor} if (floor := known_floor(fit)) else {})

@@ -16,7 +16,6 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
-from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
 from ..needs import of_kind
 from ..words import LOW, MIDDLE

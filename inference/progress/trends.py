@@ -16,12 +16,13 @@ from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
 from ..checks.sandwich import quotable_places
 from ..comparison.differences import differences, is_apart
-from ..fitted import once, place_of
+from ..fitted import FORMS, once, place_of, results_of
 from ..fitter import fitter_of
 from ..horizons.quantities import TASKS, margins
 from ..interval_table import IntervalTable, printed
-from ..intervals import QUANTILES, named, quantiles
+from ..intervals import QUANTILES, ends, named, quantiles
 from ..needs import NEEDED, of_kind
+from ..words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +119,7 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
     True
     """
     law = _with_trend(fit).law
-    table = _by_period(fit, years, np.exp if law.linear_unit is None else lambda rate: law.linear_unit * rate)
+    table = _by_period(fit, years, _rate_in(law))
     what = "Factor by which" if law.linear_unit is None else "Units by which"
     title = f"{what} {IN_WORDS[law.kind]} grow a year, trend {law.trend}"
     return printed(table, "gain a year", title, "Medians and 95% intervals.", fit)
@@ -169,7 +170,26 @@ def by_form(fit: Fit) -> IntervalTable:
     >>> bs.progress.by_form(bs.fit("trend", recent, seed=1)).index[0]
     'break'
     """
-    return once(of_kind(fit, "values"), "forms of the trend", lambda: _by_form(fit))
+    table = once(of_kind(fit, "values"), "forms of the trend", lambda: _by_form(fit))
+    results_of(fit)[FORMS] = _rivals_of(fit.law, table)
+    return table
+
+
+def rival_forms(fit: Fit) -> str:
+    """Return the rates of other forms of the trend that predict as well or better, in words; "" where none does."""
+    if FORMS not in results_of(fit):
+        by_form(fit)
+    return results_of(fit)[FORMS]
+
+
+def _rivals_of(law, table):
+    rivals = table[table["rival"] & table["ok"]].drop(index=law.trend, errors="ignore")
+    if rivals.empty:
+        return ""
+    better = "" if table.loc[law.trend, "rival"] else ", which predict better"
+    what = "factor a year" if law.linear_unit is None else "gain a year"
+    rates = ", ".join(f"{form} {plain(ends(row), '{:.3g}')}" for form, row in rivals.iterrows())
+    return f"by other forms{better}, the latest {what} is {rates}"
 
 
 def _by_form(fit):
@@ -183,7 +203,8 @@ def _by_form(fit):
             fits[trend] = fitter_of(fit).other(replace(other, priors=priors)).fit(seed=fit.record["seed"])
         elpd = pd.DataFrame({name: one.loo().elpd_i.values for name, one in fits.items()})
     compared = differences(elpd).sort_values("elpd_diff", ascending=False)
-    table = pd.DataFrame({name: yearly_gain(fits[name], [last]).iloc[0] for name in compared.index}).T
+    rates = {name: _by_period(fits[name], [last], _rate_in(law)).iloc[0] for name in compared.index}
+    table = pd.DataFrame(rates).T
     table = table.assign(elpd_diff=compared["elpd_diff"], dse=compared["dse"])
     table["rival"] = ~is_apart(table["elpd_diff"], table["dse"])
     table["ok"] = [bool(fits[name].diagnostics["ok"]) for name in table.index]
@@ -191,6 +212,11 @@ def _by_form(fit):
     title = f"{what} a year at the latest date, by form of the trend"
     note = "Medians and 95% intervals; elpd of rows left out, less that of the best form, in nats."
     return printed(table.rename_axis("form"), "gain a year", title, note, fit)
+
+
+def _rate_in(law):
+    """Return the function of the gain a year that is stated: a factor on a log scale, else units."""
+    return np.exp if law.linear_unit is None else lambda rate: law.linear_unit * rate
 
 
 def _by_period(fit, years, quantity):
