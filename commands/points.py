@@ -12,11 +12,11 @@ from . import options, parsing, tables
 def points(
     data: Annotated[str, Option(help=f"A built-in table or a file of runs {options.FORMATS}")] = "chinchilla_runs",
     width: Annotated[float, Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")] = 0.1,
-    minimum_runs: Annotated[int | None, Option(help="Fewest runs of an iso-FLOP group: 8, with --level 4.")] = None,
-    budget: Annotated[
+    minimum_runs: Annotated[int | None, Option(help="Fewest runs of an iso-FLOP group: 8, with --by 4.")] = None,
+    compute: Annotated[
         list[str] | None, Option(help=f"Compute of an iso-FLOP group: {options.FLOP}. Repeatable.", metavar="FLOP")
     ] = None,
-    level: Annotated[str | None, Option(help="Column of the budgets of iso-FLOP groups.", metavar="COLUMN")] = None,
+    by: Annotated[str | None, Option(help="Column of the budgets of iso-FLOP groups.", metavar="COLUMN")] = None,
     *,
     reading,
 ):
@@ -26,8 +26,8 @@ def points(
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.read_table(KINDS["runs"], data, replace(reading, drop_highest=0))
-    budgets = parsing.numbers(budget or [], "--budget") or None
-    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budgets, "level": level}
+    budgets = parsing.numbers(compute or [], "--compute") or None
+    isoflop = {"width": width, "minimum_runs": minimum_runs, "compute": budgets, "by": by}
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
         tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": estimates.to_dict()})

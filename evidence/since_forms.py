@@ -56,7 +56,7 @@ def quantiles(values):
 
 def answer(fit):
     """Return gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
-    progress, pace = bs.scores.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
+    progress, pace = bs.scores.progress_at_fixed_compute(fit, years=(EARLIER, LATER)), fit.law.pace
     before, after = (progress["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
     factors = {
         name: quantiles(np.exp(progress["rate"].sel(period=year).values.ravel()))

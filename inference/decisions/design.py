@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def design(
-    fit: Fit | Sequence[Fit],
+    fits: Fit | Sequence[Fit],
     candidates: pd.DataFrame | str | PathLike[str] | None = None,
     budget: float | None = None,
     *,
@@ -60,7 +60,7 @@ def design(
 
     Parameters
     ----------
-    fit : Fit or sequence of Fit
+    fits : Fit or sequence of Fit
         Of laws of runs. Several fits count as equally probable laws.
     candidates : DataFrame or path, optional
         Runs that may be made, each once: the columns that the law needs and, optionally, ``cost`` in FLOP (6ND by
@@ -127,7 +127,7 @@ def design(
     >>> bool(plan["cost"].sum() <= 1e21), bool(plan["variance_left"].is_monotonic_decreasing)
     (True, True)
     """
-    fits = [of_kind(one, "runs") for one in (fit if isinstance(fit, Sequence) else [fit])]
+    fits = [of_kind(one, "runs") for one in (fits if isinstance(fits, Sequence) else [fits])]
     if not fits:
         raise InputError("no fit to design runs for; pass what fit() or open() returned")
     if len(fits) > 1 and not isinstance(target, str | pd.DataFrame):

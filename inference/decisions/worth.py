@@ -35,7 +35,7 @@ SURE = 0.95  # probability from which a direction is claimed
 def worth(
     fits: Fit | Mapping[str, Fit],
     baseline: str,
-    at: ArrayLike,
+    compute: ArrayLike,
     *,
     tokens_per_parameter: float | None = None,
     within: tuple[float, float] | None = None,
@@ -60,7 +60,7 @@ def worth(
         direction is claimed only if all of them agree.
     baseline : str
         Group with which the others are compared.
-    at : float or array_like, shape (compute,)
+    compute : float or array_like, shape (compute,)
         Budgets C = 6 N_T D in FLOP.
     tokens_per_parameter : float, optional
         Tokens per parameter of every run, in place of the best allocation of each group.
@@ -127,7 +127,7 @@ def worth(
         raise InputError("no fit is given; pass a fit of a Grouped law, or a dict of fits by name")
     for fit in named.values():
         check_baseline(fit, baseline)
-    budgets = positive_numbers(at, "at must be positive budgets in FLOP")
+    budgets = positive_numbers(compute, "compute must be positive budgets in FLOP")
     costs = None if gpu_hour is None else Price(gpu_hour, flop_per_second, utilisation)
     if not (isinstance(switch, int | float) and 0 <= switch < float("inf")):
         raise InputError(f"switch must be FLOP, at least 0, not {shown(switch)}")

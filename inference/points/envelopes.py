@@ -34,8 +34,8 @@ FEWEST_SIZES = 4
 def fit_isoflop(
     runs: pd.DataFrame,
     *,
-    budgets: Sequence[float] | None = None,
-    level: str | None = None,
+    compute: Sequence[float] | None = None,
+    by: str | None = None,
     width: float = WIDTH,
     minimum_runs: int | None = None,
 ) -> PointEstimate:
@@ -50,16 +50,16 @@ def fit_isoflop(
     ----------
     runs : DataFrame
         One row a run: ``parameters``, ``tokens``, ``training_flop`` and ``loss`` in nats per token, all positive.
-    budgets : sequence of float, optional
+    compute : sequence of float, optional
         Compute of the groups in FLOP. By default the windows of `width` that hold most runs, one after the other while
         one holds `minimum_runs`.
-    level : str, optional
+    by : str, optional
         Column that has the compute of each run's group, such as the budgets of a study that counts FLOP another way
         than 6ND. N* is then a power of that compute, and D* is C/(6 N*) with C the geometric mean of 6ND in the group.
     width : float
         Width of a group in log10 of compute.
     minimum_runs : int, optional
-        Fewest runs of a group, at least 4; by default 8, and 4 with `level`.
+        Fewest runs of a group, at least 4; by default 8, and 4 with `by`.
 
     Returns
     -------
@@ -87,16 +87,16 @@ def fit_isoflop(
     True
     """
     if minimum_runs is None:
-        minimum_runs = MINIMUM_RUNS if level is None else FEWEST_SIZES
-    check_isoflop(budgets=budgets, level=level, width=width, minimum_runs=minimum_runs)
-    names = COLUMNS if level is None else (*COLUMNS, level)
+        minimum_runs = MINIMUM_RUNS if by is None else FEWEST_SIZES
+    check_isoflop(compute=compute, by=by, width=width, minimum_runs=minimum_runs)
+    names = COLUMNS if by is None else (*COLUMNS, by)
     columns = positive_columns(runs, names, purpose="fit_isoflop")
-    if level is None:
-        groups = _equal_compute(columns, runs, budgets, width, minimum_runs)
+    if by is None:
+        groups = _equal_compute(columns, runs, compute, width, minimum_runs)
     else:
-        groups = [np.flatnonzero(columns[level] == budget) for budget in np.unique(columns[level])]
+        groups = [np.flatnonzero(columns[by] == budget) for budget in np.unique(columns[by])]
     tables = [{name: x[group] for name, x in columns.items()} for group in groups]
-    points = [_parabola_minimum(group, minimum_runs, level) for group in tables]
+    points = [_parabola_minimum(group, minimum_runs, by) for group in tables]
     return _power_law("isoFLOP parabolas", points, runs)
 
 
@@ -130,35 +130,35 @@ def exponents_by_isoflop(runs, losses):
     return _exponents(optima, losses.shape[1])
 
 
-def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
+def _equal_compute(columns, runs, compute=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
     """Return rows of about one compute, group by group."""
     log_compute = np.log10(columns["training_flop"])
-    if budgets is None:
+    if compute is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
     else:
-        groups = _nearest_budget(log_compute, np.unique(np.log10(np.asarray(budgets, float))), width)
+        groups = _nearest_budget(log_compute, np.unique(np.log10(np.asarray(compute, float))), width)
     if not groups:
         place = runs.attrs.get("source", "the table")
         raise InputError(
             f"{place}: column 'training_flop' has no {minimum_runs} runs within {width:g} decades; "
-            "raise width, lower minimum_runs or give budgets"
+            "raise width, lower minimum_runs or name the compute of groups"
         )
     return groups
 
 
-def check_isoflop(*, budgets=None, level=None, width=WIDTH, minimum_runs=None):
+def check_isoflop(*, compute=None, by=None, width=WIDTH, minimum_runs=None):
     """Raise `InputError` for options of `fit_isoflop` that no table could be used with."""
     minimum_runs = MINIMUM_RUNS if minimum_runs is None else minimum_runs
-    if level is not None and budgets is not None:
-        raise InputError("budgets and level both choose the groups of equal compute; give one of them")
+    if by is not None and compute is not None:
+        raise InputError("compute and by both choose the groups; give one of them")
     if not (np.isfinite(width) and width > 0):
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
     if minimum_runs < FEWEST_SIZES:
         raise InputError(f"minimum_runs must be {FEWEST_SIZES} or more for a parabola, not {minimum_runs!r}")
-    if budgets is not None:
-        budgets = np.asarray(budgets, dtype=float)
-        if budgets.ndim != 1 or not len(budgets) or not (np.isfinite(budgets) & (budgets > 0)).all():
-            raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
+    if compute is not None:
+        compute = np.asarray(compute, dtype=float)
+        if compute.ndim != 1 or not len(compute) or not (np.isfinite(compute) & (compute > 0)).all():
+            raise InputError(f"compute must be positive numbers of FLOP, not {compute.tolist()!r}")
 
 
 def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:

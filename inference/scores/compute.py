@@ -33,7 +33,7 @@ SHOWN = {"factor": ("compute falls", yearly), "halving": ("months to halve", mon
          "gain": ("logits a year", lambda q: plain(q, "{:.2f}"))}  # fmt: skip
 
 
-def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr.Dataset:
+def progress_at_fixed_compute(fit: Fit, years: Sequence[float] | None = None) -> xr.Dataset:
     """Compute the capability gained a year at fixed compute, and the fall of compute at fixed capability.
 
     Capability is ``slope log(compute) + gain * date``, so that at fixed capability the logarithm of compute falls by
@@ -44,22 +44,22 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     ----------
     fit : Fit
         Of the law ``scores`` with a ``pace``.
-    at : sequence of float, optional
+    years : sequence of float, optional
         Dates, years with decimals, at which gains are given in place of periods. It makes all forms of the yearly gain
-        comparable: ``at=(2023.5, 2025.5)`` gives the gain in mid-2023 and in mid-2025.
+        comparable: ``years=(2023.5, 2025.5)`` gives the gain in mid-2023 and in mid-2025.
 
     Returns
     -------
     Dataset
         Dims (chain, draw, period). ``gain`` is in logits a year and ``rate`` in e-folds of compute a year. ``factor``,
         exp(rate), is by how much compute falls a year. ``slope`` (chain, draw) is logits an e-fold of compute, by
-        period too with ``slope_by_period``. Periods are the dates of `at`. By default they are ``all`` of a constant
+        period too with ``slope_by_period``. Periods are the dates of `years`. By default they are ``all`` of a constant
         gain, ``before`` and ``after`` a break, and the same names for mid-2023 and mid-2025 of the other forms.
 
     Raises
     ------
     InputError
-        If the fit is of another law, or its ``pace`` is None, or `at` holds no dates.
+        If the fit is of another law, or its ``pace`` is None, or `years` holds no dates.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
     >>> fit = bs.fit(bs.laws.Scores(pace="linear"), few, seed=1, draws=500, tune=500)
     >>> bs.scores.progress_at_fixed_compute(fit)["factor"].dims
     ('chain', 'draw', 'period')
-    >>> gain = bs.scores.progress_at_fixed_compute(fit, at=(2023.5, 2025.5))["gain"]
+    >>> gain = bs.scores.progress_at_fixed_compute(fit, years=(2023.5, 2025.5))["gain"]
     >>> bool((gain.sel(period=2025.5) > gain.sel(period=2023.5)).any())
     False
     """
@@ -79,9 +79,9 @@ def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr
         raise InputError(
             f"{place_of(fit)} is a fit of scores without progress; fit the law with pace='linear' or pace='break'"
         )
-    if at is not None and not (len(at) and np.isfinite(np.asarray(at, float)).all()):
-        raise InputError(f"at must be years such as (2023.5, 2025.5), not {shown(at)}")
-    years = None if at is None else [float(year) for year in at]
+    if years is not None and not (len(years) and np.isfinite(np.asarray(years, float)).all()):
+        raise InputError(f"years must be dates such as (2023.5, 2025.5), not {shown(years)}")
+    years = None if years is None else [float(year) for year in years]
     gain, slope = draws.gain(years), draws.slope(years)
     rate = gain / slope
     with np.errstate(over="ignore"):

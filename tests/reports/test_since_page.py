@@ -58,7 +58,7 @@ def test_rates_are_those_of_the_posterior(entry, two):
 
 
 def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
-    gain = bs.scores.progress_at_fixed_compute(two, at=(2023.5, 2025.5))["gain"]
+    gain = bs.scores.progress_at_fixed_compute(two, years=(2023.5, 2025.5))["gain"]
     for period, year in (("before", 2023.5), ("after", 2025.5)):
         quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
         assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)

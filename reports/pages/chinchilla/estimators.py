@@ -48,7 +48,7 @@ def point_estimates(runs, *, drop_highest=0, **isoflop):
     drop_highest : int
         Runs of highest loss that the parametric fits leave out.
     **isoflop
-        For `fit_isoflop`: ``budgets``, ``level``, ``width`` and ``minimum_runs``.
+        For `fit_isoflop`: ``compute``, ``by``, ``width`` and ``minimum_runs``.
 
     Returns
     -------

@@ -217,8 +217,8 @@ def test_money_and_hours_follow_from_the_price(fit):
     ("options", "message"),
     [
         ({"baseline": "older"}, "baseline .older. is no group of column .recipe.: .new., .old."),
-        ({"at": 0}, "at must be positive budgets in FLOP, not 0"),
-        ({"at": "much"}, "at must be positive budgets in FLOP"),
+        ({"compute": 0}, "compute must be positive budgets in FLOP, not 0"),
+        ({"compute": "much"}, "compute must be positive budgets in FLOP"),
         ({"tokens_per_parameter": -1}, "tokens_per_parameter must be one positive"),
         ({"within": (1e22, 1e20)}, "within must be a range of FLOP"),
         ({"switch": -1}, "switch must be FLOP, at least 0, not -1"),
@@ -230,7 +230,7 @@ def test_money_and_hours_follow_from_the_price(fit):
 )
 def test_what_cannot_be_compared_is_refused(fit, options, message):
     with pytest.raises(bs.InputError, match=message):
-        bs.worth(fit, **{"baseline": "old", "at": 1e20} | options)
+        bs.worth(fit, **{"baseline": "old", "compute": 1e20} | options)
 
 
 def test_a_fit_without_groups_is_refused(fit_default):

@@ -285,7 +285,7 @@ def test_isoflop_takes_budgets_and_says_why_it_leaves_groups_out(noise_free):
     far = noise_free["training_flop"] > 1e20
     selected = far | (noise_free["training_flop"] == first) & (noise_free["parameters"] < 5e7)
     few = noise_free[noise_free["training_flop"] == second].head(3)
-    law = fit_isoflop(pd.concat([noise_free[selected], few]), budgets=noise_free["training_flop"].unique())
+    law = fit_isoflop(pd.concat([noise_free[selected], few]), compute=noise_free["training_flop"].unique())
     assert law.points["reason"].tolist()[:2] == [
         "the parabola has no minimum within the sizes of the group",
         "fewer than 8 runs",
@@ -309,8 +309,8 @@ def test_envelopes_warn_without_enough_optima(noise_free, estimator):
         (fit_isoflop, {"width": 0}, "width must be a positive number"),
         (fit_isoflop, {"minimum_runs": 3}, "minimum_runs must be 4 or more"),
         (fit_isoflop, {"minimum_runs": 300}, "column 'training_flop' has no 300 runs within 0.1 decades"),
-        (fit_isoflop, {"budgets": [-1.0]}, "budgets must be positive numbers of FLOP"),
-        (fit_isoflop, {"budgets": [1e30]}, "column 'training_flop' has no"),
+        (fit_isoflop, {"compute": [-1.0]}, "compute must be positive numbers of FLOP"),
+        (fit_isoflop, {"compute": [1e30]}, "column 'training_flop' has no"),
         (fit_frontier, {"bins": 2}, "bins must be 3 or more, not 2"),
         (fit_frontier, {"minimum_runs": 2}, "minimum_runs must be 3 or more"),
     ],
@@ -342,16 +342,16 @@ def test_a_table_without_optima_has_no_exponent(runs):
 def test_levels_of_a_column_are_groups_in_that_compute(noise_free):
     """The optimum is a power of the compute of the column, here a constant times 6ND raised to 1.1."""
     counted = noise_free["training_flop"] ** 1.1 / 3
-    law, usual = fit_isoflop(noise_free.assign(budget=counted), level="budget"), fit_isoflop(noise_free)
+    law, usual = fit_isoflop(noise_free.assign(budget=counted), by="budget"), fit_isoflop(noise_free)
     np.testing.assert_allclose(law.points["training_flop"], np.unique(counted))
     np.testing.assert_allclose(law.points[["parameters", "tokens"]], usual.points[["parameters", "tokens"]])
     assert law["exponent"] == pytest.approx(usual["exponent"] / 1.1)
     few = noise_free.groupby("training_flop").nth([0, 13, 26, 40]).reset_index(drop=True)
-    assert fit_isoflop(few, level="training_flop").converged
+    assert fit_isoflop(few, by="training_flop").converged
 
 
 def test_levels_and_budgets_exclude_each_other(noise_free):
     with pytest.raises(InputError, match="give one of them"):
-        fit_isoflop(noise_free, level="training_flop", budgets=[1e20])
+        fit_isoflop(noise_free, by="training_flop", compute=[1e20])
     with pytest.raises(InputError, match="budget"):
-        fit_isoflop(noise_free, level="budget")
+        fit_isoflop(noise_free, by="budget")

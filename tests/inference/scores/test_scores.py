@@ -164,8 +164,8 @@ def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_pa
     fit.save(tmp_path / "fit.nc")
     opened = bs.open(tmp_path / "fit.nc")
     years = (2023.5, 2025.5)
-    progress, truth = bs.scores.progress_at_fixed_compute(opened, at=years), draws.gain(years).values[0, 0]
-    np.testing.assert_array_equal(progress["gain"], bs.scores.progress_at_fixed_compute(fit, at=years)["gain"])
+    progress, truth = bs.scores.progress_at_fixed_compute(opened, years=years), draws.gain(years).values[0, 0]
+    np.testing.assert_array_equal(progress["gain"], bs.scores.progress_at_fixed_compute(fit, years=years)["gain"])
     assert progress["period"].values.tolist() == list(years)
     gains = progress["gain"].values.reshape(-1, 2)
     assert (abs(gains.mean(0) - truth) < 3.5 * gains.std(0)).all()
@@ -180,7 +180,7 @@ def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_pa
         np.testing.assert_allclose(progress["rate"], progress["gain"] / slopes)
 
 
-@pytest.mark.parametrize("at", [(), (float("nan"),)])
-def test_gains_are_asked_for_at_dates(at, fits):
-    with pytest.raises(bs.InputError, match="at must be years such as"):
-        bs.scores.progress_at_fixed_compute(fits["linear"], at=at)
+@pytest.mark.parametrize("years", [(), (float("nan"),)])
+def test_gains_are_asked_for_at_dates(years, fits):
+    with pytest.raises(bs.InputError, match="years must be dates such as"):
+        bs.scores.progress_at_fixed_compute(fits["linear"], years=years)
