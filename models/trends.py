@@ -11,7 +11,6 @@ YEAR = 2024.5  # the date that horizons are relative to
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates, between which a break lies
 BEFORE, AFTER, ALL = "before", "after", "all"
 PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
-TRENDS = (None, "linear", "break", "acceleration", "logistic")
 
 
 def level(values, trend, date, span=None, zero=YEAR):

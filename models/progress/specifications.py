@@ -232,9 +232,3 @@ SPECIFICATIONS = {
     20: S("b + y + n", "b + y + d", diminishing=True),
 }
 NO_PROGRESS = (16, 17)
-
-
-def coefficient_count(specification):
-    """Return the number of coefficients, those of table 10 of Ho et al. (2024)."""
-    shared = sum(c.kind == "year" for c in specification.columns_data) if specification.shared_year else 0
-    return len(specification.columns_parameters) + len(specification.columns_data) - shared + specification.vocabulary
