@@ -85,8 +85,8 @@ def forecast(
     Returns
     -------
     Forecast
-        A dict that prints a short table, and that `write` writes: ``entries`` with ``name``, ``quantiles`` and those of
-        a ``straight_line`` through the same past, the law, the data and the date.
+        A dict that prints a short table, and that `write` writes. It has the law, the data, the date and ``entries``:
+        ``name``, ``quantiles`` and those of a ``straight_line`` through the same past.
 
     Raises
     ------

@@ -1,7 +1,9 @@
 import bayescaling as bs
+import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.commands import tables
+from bayescaling.inference.checks.check import verdict_sentence
 from bayescaling.inference.printed import Text, tabulated
 
 HEADER = ["elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences"]
@@ -40,6 +42,31 @@ def test_what_a_fit_prints_is_as_wide_as_its_terminal(fit_default, monkeypatch):
                    fit_default.summary())  # fmt: skip
         for result in results:
             assert max(map(len, str(result).split("\n"))) <= columns and "e+" not in str(result)
+
+
+def test_what_compares_fits_states_what_holds_of_each_in_short_sentences(fit_default, fit_normal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    table = bs.compare({"default": fit_default, "normal": fit_normal}, high_k="moment_matching")
+    text = " ".join(str(table).split())
+    for name, fit in (("default", fit_default), ("normal", fit_normal)):
+        assert f"Fit {name}: {verdict_sentence(fit.check())}" in text
+    sentences = [x for x in text.split("rollout. ")[1].split(". ") if not x.startswith("Tests that reject it")]
+    assert max(len(sentence.split()) for sentence in sentences) <= 28
+    assert max(map(len, str(table).split("\n"))) <= 80 and "e+" not in text
+    assert type(table.table()) is pd.DataFrame and table.table().equals(pd.DataFrame(table))
+    assert table.plot().table["x"].min() == table["elpd_diff"].min()
+
+
+def test_tables_have_intervals_at_a_level(fit_default):
+    allocation, exponents = fit_default.allocate(1e23), fit_default.study_exponents()
+    sizes, losses = allocation.table(level=0.9)["parameters"], fit_default.predict(bs.load("chinchilla_runs").head(3))
+    assert list(sizes) == ["q5", "q50", "q95"]
+    np.testing.assert_allclose(sizes.iloc[0], np.quantile(allocation["parameters"], [0.05, 0.5, 0.95]))
+    np.testing.assert_allclose(losses.table(0.9)["q5"], losses["loss"].quantile(0.05, ("chain", "draw")))
+    total = exponents.table(0.5).loc[("total", "size")]
+    assert total["q75"] == pytest.approx(float(exponents["total"]["size"].quantile(0.75)))
+    with pytest.raises(bs.InputError, match=r"level must be a share between 0 and 1 such as 0\.95, not 95"):
+        allocation.table(95)
 
 
 @pytest.mark.parametrize(

@@ -147,13 +147,14 @@ def summary(fit: Fit) -> FallOfCompute:
             rows[period, unit] = _row(spread["gain"], spread["rate"], period)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["period", "unit"])
     slopes = progress["slope"] if "period" in progress["slope"].dims else progress["slope"].expand_dims(period=[""])
+    law: Any = fit.law  # of scores
     models = fit.rows.drop_duplicates("model")
-    with_compute = models["model"].isin(fit.law.with_compute(fit.rows))
+    with_compute = models["model"].isin(law.with_compute(fit.rows))
     table.attrs = {
-        "title": f"Training compute of a given capability ({fit.law.label}, {table_named(fit)})",
+        "title": f"Training compute of a given capability ({law.label}, {table_named(fit)})",
         "slopes": {str(x): summarised(slopes.sel(period=x)) for x in slopes["period"].values.tolist()},
         "models": (len(models), int(with_compute.sum()), month(models.loc[with_compute, "year"].max())),
-        "break_year": fit.law.break_year,
+        "break_year": law.break_year,
         "standing": standing(fit),
     }
     return FallOfCompute.of(table)
@@ -178,8 +179,8 @@ class FallOfCompute(PrintedTable):
                 heading: form({q: row[f"{quantity}_{q}"] for q in (LOW, MIDDLE, HIGH)})
                 for quantity, (heading, form) in SHOWN.items()
             }
-        count, known, last = attrs["models"]
-        below = [f"Training compute is known of {known} of {count} models, the last of {last}"]
+        count, dated, last = attrs["models"]
+        below = [f"Training compute is known of {dated} of {count} models, the last of {last}"]
         if faster:
             when = f"after {attrs['break_year']:g} than before"
             below.append(f"Probability that capability grows faster {when}: {', '.join(faster)}")

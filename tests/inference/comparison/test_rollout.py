@@ -86,6 +86,17 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
         assert summary["r_hat_max"] == fit.diagnostics["r_hat_max"]
 
 
+def test_a_rollout_prints_its_scores_in_words_and_draws_itself(rolled):
+    scores, rows = rolled
+    assert rolled.table() is scores and rows.attrs["by"] == "compute"
+    text = str(rolled)
+    assert max(map(len, text.split("\n"))) <= 80 and "e+" not in text
+    for cutoff, row in scores.iterrows():
+        name = f"{cutoff:g}".replace("e+", "e")
+        assert f"below {name} FLOP" in text and f"{row['coverage_90']:.0%} [" in text
+        assert f"Fitted below {name} FLOP" in rolled.plot(cutoff=cutoff).get_title(loc="left")
+
+
 def test_the_drift_widens_what_lies_beyond_the_runs_and_leaves_the_rest_unchanged(law, runs, rolled):
     table, rows = bs.rollout(law, runs, "compute", [1e21], seed=3, **SHORT)
     alone = rolled[1].isel(prediction=(rolled[1]["cutoff"] == 1e21).values)

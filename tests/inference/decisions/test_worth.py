@@ -136,7 +136,7 @@ def test_a_known_multiplier_of_a_simulated_ladder_is_recovered(fit):
 
 def test_a_robust_difference_may_cross_zero_on_either_side(fit, monkeypatch):
     stretch = 40.0
-    monkeypatch.setitem(results_of(fit), "verdict", {"verdict": "off"})
+    monkeypatch.setitem(results_of(fit), "verdict", fit.check() | {"verdict": "off"})
     monkeypatch.setattr(sandwich, "_sds", lambda fit, draws: {"unit": [(0, 0, 0, stretch)] * len(draws)})
     better, worse = (bs.worth(fit, name, 1e20, beyond="none")["p_better"].item() for name in ("old", "new"))
     assert 0.5 < better < 0.99 and worse == pytest.approx(1 - better, abs=0.02)
