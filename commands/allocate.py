@@ -57,7 +57,7 @@ def allocate(
         entries = [entry | _priced(entry, price) for entry in entries]
     if json:
         checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
-        tables.print_json({"allocation": entries} | checks)
+        tables.print_json({"allocation": entries, "standing": answers.attrs.get("standing")} | checks)
         return
     print(answers)
     for entry in entries if price else ():
