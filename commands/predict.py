@@ -32,12 +32,12 @@ def predict(
     from ..inference.needs import of_kind
 
     fit = of_kind(storage.open(file), "runs")
-    given = {"parameters": parameters or [], "tokens": tokens or []}
-    given |= {name: [text] for name, text in parsing.pairs(column, "--column").items()}
-    columns = {name: [parsing.count(x, f"--{name}") for x in texts] for name, texts in given.items() if texts}
+    texts_of = {"parameters": parameters or [], "tokens": tokens or []}
+    texts_of |= {name: [text] for name, text in parsing.pairs(column, "--column").items()}
+    columns = {name: [parsing.count(x, f"--{name}") for x in texts] for name, texts in texts_of.items() if texts}
     runs = max(map(len, columns.values()), default=0)
     if missing := [name for name in fit.law.columns if name not in columns]:
-        listed = ", ".join(f"--{name}" if name in given else f"--column {name}=..." for name in missing)
+        listed = ", ".join(f"--{name}" if name in texts_of else f"--column {name}=..." for name in missing)
         raise InputError(f"{file} is a fit of {fit.law.name}, which needs {listed} of each run")
     for name, values in columns.items():
         if len(values) not in (1, runs):

@@ -95,8 +95,8 @@ def fit(
     TableNote
         If rows are few, so that the law has normal noise with one scatter, or the loss does not fall with a size. Also
         if rows of a size share a deviation. A further fit then has effects of sizes, and is returned if it predicts the
-        three largest sizes better when each is left out. So has one with effects of papers, which is returned if its
-        rows do not reject these.
+        three largest sizes better when each is left out. A fit with paper effects is returned instead
+        if the rows of papers reject the law without them.
     SizeNote
         If the log likelihood is left out for its size.
 

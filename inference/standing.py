@@ -45,8 +45,8 @@ def standing(fit, interval=None, *, decades=None, robust=True):
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS
-    known = results_of(fit)
-    tried = known.get(TRIED)
+    results = results_of(fit)
+    tried = results.get(TRIED)
     held = {
         "law": fit.law.label,
         "data": table_named(fit),
@@ -57,7 +57,7 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "misfit": check.get("size"),
         "check": verdict_sentence(check) if check else None,
         "robust": rejected and robust and fit.law.kind in WIDENED,
-        "rivals": known.get(FORMS) or (suggestion(fit, tried) if tried else None) or None,
+        "rivals": results.get(FORMS) or (suggestion(fit, tried) if tried else None) or None,
     }
     return held | graded(held, interval, decades)
 
@@ -92,13 +92,13 @@ def graded(held, interval=None, decades=None):
 
 def lines(held):
     """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
-    said = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
+    sentences = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
     if held.get("verdict") is None:
-        said.append(UNCHECKED)
+        sentences.append(UNCHECKED)
     elif held["verdict"] != FITS:
-        said += [held["check"], CAREFUL[held["robust"]]]
-    said += [held["rivals"]] if held.get("rivals") else []
-    return [*said, strength_sentence(held)] if held.get("width") is not None else said
+        sentences += [held["check"], CAREFUL[held["robust"]]]
+    sentences += [held["rivals"]] if held.get("rivals") else []
+    return [*sentences, strength_sentence(held)] if held.get("width") is not None else sentences
 
 
 def strength_sentence(held):

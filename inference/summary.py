@@ -56,7 +56,7 @@ class Answer:
         Quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite; or a probability.
     form : callable
         Writes the value.
-    said : str
+    template : str
         The sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the table; "" for none.
         ``{rivals}`` stands for other forms of the law that predict as well.
     """
@@ -64,7 +64,7 @@ class Answer:
     label: str
     value: Any
     form: Callable = plain
-    said: str = ""
+    template: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,9 +143,14 @@ def summary(fit: Fit) -> Summary:
         rows[name] = {key: q[key] for key in (MIDDLE, LOW, HIGH)}
         rows[name] |= {"sd": errors.get("posterior_sd", q["sd"]), "robust_sd": errors.get("robust_sd")}
     table = pd.DataFrame.from_dict(rows, orient="index", dtype=float).rename_axis("quantity")
-    title = f"{_named(fit)}, {fit.law.noise} noise on {fit.law.scale}"
     quote = tuple(quotes(fit))
-    return Summary(title, fit.diagnostics["ok"], sentence(fit.diagnostics), verdict_sentence(verdict), table, quote)
+    return Summary(
+        _title(fit), fit.diagnostics["ok"], sentence(fit.diagnostics), verdict_sentence(verdict), table, quote
+    )
+
+
+def _title(fit):
+    return f"{_named(fit)}, {fit.law.noise} noise on {fit.law.scale}"
 
 
 def _named(fit):
@@ -153,7 +158,7 @@ def _named(fit):
 
 
 def answers(fit: Fit) -> list[Answer]:
-    """Return the numbers that a fit is asked for, by the kind of its law; none where its chains did not converge."""
+    """Return the main numbers of a fit, by the kind of its law; none where its chains did not converge."""
     return list(OF_KIND[fit.law.kind](fit)) if fit.diagnostics["ok"] else []
 
 
@@ -168,9 +173,9 @@ def quotes(fit):
     answered = answers(fit)
     widened = "; robust, since the rows reject the law" if held_by(fit, answered)["robust"] else ""
     of = f"{fit.law.label}, {table_named(fit)}, 95% interval{widened}"
-    rivals = rival_forms(fit) if any("{rivals}" in one.said for one in answered) else ""
+    rivals = rival_forms(fit) if any("{rivals}" in one.template for one in answered) else ""
     rivals = f"; {rivals}" if rivals else ""
-    yield from (one.said.format(x=one.form(one.value), of=of, rivals=rivals) for one in answered if one.said)
+    yield from (one.template.format(x=one.form(one.value), of=of, rivals=rivals) for one in answered if one.template)
     for remark in (trade_off_sentence(fit), known_floor(fit).get("sentence")):
         if remark and answered:
             yield f"{remark[:1].upper()}{remark[1:]}."
@@ -187,9 +192,9 @@ def brief(fit):
     fits = [held["check"]] if held["verdict"] == "fits" else []
     floor = known_floor(fit).get("sentence")
     chains = [held["chains"]] if held["converged"] else []  # else among the lines
-    said = (*chains, *fits, *lines(held), trade_off_sentence(fit), floor)
+    sentences = (*chains, *fits, *lines(held), trade_off_sentence(fit), floor)
     table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
-    return Text(_named(fit), table, tuple(dict.fromkeys(filter(None, said))))
+    return Text(_named(fit), table, tuple(dict.fromkeys(filter(None, sentences))))
 
 
 def document(fit: Fit) -> dict[str, Any]:
@@ -209,9 +214,9 @@ def _of_runs(fit) -> Iterator[Answer]:
     for name, draws in quotable_places(fit, {name: posterior[name] for name in names}).items() if names else ():
         label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
         levels = [dim for dim in draws.dims if dim not in DRAWS]
-        said = "" if levels else _said(fit, name)
+        template = "" if levels else _template(fit, name)
         if not levels:
-            yield Answer(label, intervals.summary(-draws if "falls as" in said else draws), plain, said)
+            yield Answer(label, intervals.summary(-draws if "falls as" in template else draws), plain, template)
         elif len(levels) == 1 and draws.sizes[levels[0]] <= MOST_LEVELS:
             for level in draws[levels[0]].values.tolist():
                 yield Answer(f"{label}, {level}", intervals.summary(draws.sel({levels[0]: level})))
@@ -230,7 +235,7 @@ def _of_runs(fit) -> Iterator[Answer]:
                 yield _ahead(fit, at["loss"], budget)
 
 
-def _said(fit, name):
+def _template(fit, name):
     """Return the sentence to quote of an exponent, "" of another constant."""
     law = fit.law
     if name == EXPONENT:
@@ -255,19 +260,19 @@ def _ahead(fit, predicted, budget):
 def _of_evaluations(fit) -> Iterator[Answer]:
     gain = gain_times(fit).loc["all"]
     p = probability(gain["p_progress"])
-    said = (
+    template = (
         "Algorithmic progress halves the compute for a given loss every {x} months, progress having posterior "
         f"probability {p} ({{of}}, at the evaluations' own sizes and dates)."
     )
-    yield Answer("doubling time of effective compute, months", intervals.ends(gain), months, said)
+    yield Answer("doubling time of effective compute, months", intervals.ends(gain), months, template)
     yield Answer("probability of progress", float(gain["p_progress"]), probability)
 
 
 def _of_counts(fit) -> Iterator[Answer]:
     for name, row in length_summary(fit, SHARE).droplevel("share").iterrows():
         q = {end: row[end] or None for end in (LOW, MIDDLE, HIGH)}
-        said = f"{_safe(name)}: half of the problems are right at {{x}} digits ({{of}}, median run)."
-        yield Answer(f"digits at which half is right, {name}", q, digits, said)
+        template = f"{_safe(name)}: half of the problems are right at {{x}} digits ({{of}}, median run)."
+        yield Answer(f"digits at which half is right, {name}", q, digits, template)
 
 
 def _of_scores(fit) -> Iterator[Answer]:
@@ -280,31 +285,31 @@ def _of_scores(fit) -> Iterator[Answer]:
     for (period, unit), row in progress_summary(fit).iterrows():
         if period != "change":
             name = f"{period}, by {unit}"
-            said = f"The fall of compute at fixed capability is {{x}} ({_safe(name)}, {{of}})."
+            template = f"The fall of compute at fixed capability is {{x}} ({_safe(name)}, {{of}})."
             q = {end: row[f"factor_{end}"] for end in (LOW, MIDDLE, HIGH)}
-            yield Answer(f"fall of compute, {name}", q, yearly, said)
+            yield Answer(f"fall of compute, {name}", q, yearly, template)
 
 
 def _of_horizons(fit) -> Iterator[Answer]:
     if fit.law.trend is not None:
         for period, row in doubling_days(fit).iterrows():
-            said = f"Time horizons double in {{x}} days ({period}, {{of}})."
-            yield Answer(f"days in which horizons double, {period}", intervals.ends(row), months, said)
+            template = f"Time horizons double in {{x}} days ({period}, {{of}})."
+            yield Answer(f"days in which horizons double, {period}", intervals.ends(row), months, template)
     for i, ((model, _), row) in enumerate(horizon_summary(fit, [SHARE]).head(MOST_ANSWERS).iterrows()):
-        said = f"{_safe(model)} does the typical task that takes people {{x}} in half of its runs ({{of}})."
-        yield Answer(f"horizon of {model}", intervals.ends(row), durations, "" if i else said)
+        template = f"{_safe(model)} does the typical task that takes people {{x}} in half of its runs ({{of}})."
+        yield Answer(f"horizon of {model}", intervals.ends(row), durations, "" if i else template)
 
 
 def _of_values(fit) -> Iterator[Answer]:
     log = fit.law.linear_unit is None
     if log:
         for period, (change, row) in changes(fit).items():
-            said = f"Values {change} in {{x}} days ({period}, {{of}}){{rivals}}."
-            yield Answer(f"days in which values {change}, {period}", intervals.ends(row), months, said)
+            template = f"Values {change} in {{x}} days ({period}, {{of}}){{rivals}}."
+            yield Answer(f"days in which values {change}, {period}", intervals.ends(row), months, template)
     for period, row in yearly_gain(fit).iterrows():
         what = "factor a year" if log else "gain a year"
-        said = "" if log else f"Values grow by {{x}} a year ({period}, {{of}}){{rivals}}."
-        yield Answer(f"{what}, {period}", intervals.ends(row), THREE, said)
+        template = "" if log else f"Values grow by {{x}} a year ({period}, {{of}}){{rivals}}."
+        yield Answer(f"{what}, {period}", intervals.ends(row), THREE, template)
 
 
 def _safe(name):

@@ -59,7 +59,7 @@ class Allocation(Printed, xr.Dataset):
 
     @property
     def _graded(self):
-        """Return the name of the quantity whose interval says how strong an answer is."""
+        """Return the name of the quantity whose width grades an answer."""
         return "parameters" if "parameters" in self else "loss"
 
     def table(self, level=0.95):
