@@ -85,6 +85,7 @@ class Law:
     grouping = Grouping()
     planner = Planner()
     scale: str
+    noise: str
     priors: Mapping
 
     def __init_subclass__(cls, **options):
