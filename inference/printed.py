@@ -48,7 +48,7 @@ def filled(text, width):
 
 
 def as_sentence(text):
-    """Begin a text with a capital and end it with a period; a list, a quotation or a question keeps its end.
+    """Begin a text with a capital and end it with a period; the end of a list, a quotation or a question is left.
 
     Examples
     --------

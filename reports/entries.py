@@ -37,8 +37,9 @@ OF_KIND = {"runs": loss_entry, "counts": counts_entry}
 
 
 def fit_entry(fit, *, seed=1, high_k=None):
-    """Return the entry of one fit: `results.law_entry`, its tests, what its law has besides, and what it says."""
+    """Return the entry of one fit: `results.law_entry`, its answers, its tests, and what its law has besides."""
     besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
-    entry = results.law_entry(fit, high_k=high_k) | judged | (besides(fit, seed=seed) if besides else {}) | document(fit)
+    entry = results.law_entry(fit, high_k=high_k) | document(fit) | judged
+    entry |= besides(fit, seed=seed) if besides else {}
     return entry | ({"known_floor": floor} if (floor := known_floor(fit)) else {})

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ....datasets import load
-from ....inference import fit
+from ....inference import fit as fit_law
 from ....inference.checks.sensitivity import prior_driven
 from ....inference.comparison.weights import bootstrapped, stacking
 from ....inference.estimands import rules
@@ -162,7 +162,7 @@ def _paper_effects(findings, work):
     laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
     findings.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
     # The one that is quoted is the fit that a user makes.
-    findings.effects[MAIN] = fit(laws[MAIN], findings.table, seed=work.seed, **work.settings)
+    findings.effects[MAIN] = fit_law(laws[MAIN], findings.table, seed=work.seed, **work.settings)
     _score(findings, EFFECTS, findings.effects, work)
     findings.mixed = mixed_scores(findings.scores)
 
