@@ -24,19 +24,17 @@ from ..datasets.wording import listed, printable, quoted, unknown
 from ..errors import InputError
 from .comparison.scoring import crps
 from .fitted import place_of
-from .intervals import QUANTILES, without_nonfinite
+from .forecast_result import COUNT, Forecast
+from .intervals import without_nonfinite
 from .needs import of_kind
-from .printed import Printed, Text
 from .settings import seed_of
-from .standing import lines, standing
-from .words import durations, plain
+from .standing import standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .fitted import Fit
 
-COUNT = 200  # quantiles are at 1/200 to 199/200
 PROBABILITIES = np.arange(1, COUNT) / COUNT
 LEVELS = (0.5, 0.9)
 NEW = "a new model"
@@ -46,14 +44,6 @@ SIGNIFICANT = 6
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 WITHIN = 45.0  # days between the date of a forecast and the release of a model that it is scored on
 UNITS = {"runs": "nats/token", "scores": "share", "horizons": "minutes", "values": "that of the value"}
-FORMS = {
-    "runs": plain,
-    "scores": lambda q: plain(q, "{:.0%}"),
-    "horizons": durations,
-    "values": lambda q: plain(q, "{:.3g}"),
-}
-COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
-MOST = 20  # entries that are printed
 SCHEMA = 1
 
 
@@ -131,40 +121,6 @@ def forecast(
         "entries": entries,
     }
     return Forecast(document, standing(fit, robust=False))
-
-
-class Forecast(Printed, dict):
-    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit.
-
-    Attributes
-    ----------
-    standing : dict
-        As from `standing`.
-    """
-
-    def __init__(self, document, held):
-        super().__init__(document)
-        self.standing = held
-
-    def text(self):
-        """Return what is printed."""
-        form, entries = FORMS[self["kind"]], self["entries"]
-        rows = {
-            entry["name"]: {name: _written(entry[key], form) for name, key in COLUMNS.items()}
-            for entry in entries[:MOST]
-        }
-        of = f"what comes in {self['at']}" if "at" in self else "the planned run"
-        title = f"Forecast of {of}, {self['unit']} ({self['law']}, {self['data']['source']})"
-        more = [f"{len(entries) - MOST} further benchmarks follow"] if len(entries) > MOST else []
-        below = ("Medians and 95% intervals", *more, *lines(self.standing))
-        return Text(title, pd.DataFrame.from_dict(rows, orient="index"), below)
-
-
-def _written(quantiles, form):
-    """Write a median with its interval, given all quantiles; a dash where there are none."""
-    if quantiles is None:
-        return "–"
-    return form({name: quantiles[int(COUNT * p) - 1] for name, p in QUANTILES.items()})
 
 
 def _year(at):

@@ -104,7 +104,7 @@ def comparison_document(table, **more):
 
 def calibration_entry(calibration):
     """Return the entry of results.json of a result of `calibrate`."""
-    from ..inference.checks.calibration import not_uniform
+    from ..inference.checks.uniformity import not_uniform
 
     table = calibration.table()
     record = {name: calibration.record[name] for name in ("truth", "seed", "settings", "data", "versions")}

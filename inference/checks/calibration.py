@@ -41,7 +41,7 @@ from ..samplers.choose import choose
 from ..settings import seed_of, settings_of
 from ..workers import mapped
 from . import chains, uniformity
-from .uniformity import RANKS, p_uniform
+from .uniformity import RANKS, UNLIKELY, not_uniform, p_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
 MOST = 20  # quantities that are printed
-UNLIKELY = 0.05
 OF_A_QUANTITY = ("truth", "median", "sd", "rank")
 OF_A_FIT = ("divergences", "r_hat", "converged")
 KEY = "bayescaling_calibration"
@@ -381,13 +380,6 @@ def _usable(dataset, name):
     if values.dtype.kind not in "fiub" or not all(isinstance(x, str) for x in names) or len(set(names)) < len(names):
         return False
     return name != "rank" or bool(values.dtype.kind in "iu" and ((values >= 0) & (values < RANKS)).all())
-
-
-def not_uniform(table):
-    """Return the quantities whose ranks are not uniform at 5%, tested together (Holm)."""
-    p = table["p_uniform"].sort_values()
-    passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
-    return [str(name) for name in p.index[~passed]]
 
 
 def sentences(table):

@@ -19,6 +19,7 @@ from ...datasets.deferred import xr
 RANKS = 100
 PLACES = np.arange(1, RANKS) / RANKS
 HALVINGS = 30
+UNLIKELY = 0.05
 MOST_RANKS = 20_000  # Beyond these the distribution of the statistic changes its probabilities by less than 2%.
 
 
@@ -40,6 +41,13 @@ def p_uniform(ranks):
     """
     ranks = np.asarray(ranks)
     return _p_of_tail(len(ranks), least_tail(ranks))
+
+
+def not_uniform(table):
+    """Return the quantities whose ranks are not uniform at 5%, tested together (Holm)."""
+    p = table["p_uniform"].sort_values()
+    passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
+    return [str(name) for name in p.index[~passed]]
 
 
 def least_tail(ranks):
