@@ -87,7 +87,7 @@ class Trend(Law):
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "value"
     centre: ClassVar[str] = "centre"
-    noise: ClassVar[str] = "normal"
+    noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
     tests = TrendTests()
     grouping = TrendGrouping()
