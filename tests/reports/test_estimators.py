@@ -24,7 +24,7 @@ def test_estimates_of_a_whole_table_are_those_of_each_estimator(runs):
 
 
 @pytest.mark.parametrize(
-    "option", [{"drop_highest": -1}, {"width": 0.0}, {"minimum_runs": 3}, {"budgets": [1e20, -1.0]}]
+    "option", [{"drop_highest": -1}, {"width": 0.0}, {"minimum_runs": 3}, {"compute": [1e20, -1.0]}]
 )
 def test_an_option_out_of_range_is_refused_before_anything_is_estimated(runs, option):
     with pytest.raises(bs.InputError, match=next(iter(option))):
