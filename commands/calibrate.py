@@ -33,8 +33,5 @@ def calibrate(
         progress=tables.interactive(fitting.json),
         **parsing.sampler_settings(fitting),
     )
-    if fitting.json:
-        tables.print_json({"law": law, **results.calibration_entry(calibration)})
-        return
-    print(calibration)
-    tables.print_written(out)
+    document = {"law": law, **results.calibration_entry(calibration)}
+    tables.print_result(calibration, document, fitting.json, out)

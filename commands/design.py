@@ -60,9 +60,4 @@ def design(
     )
     if figure:
         tables.draw(figure, [schedule.plot])
-    tables.print_result(schedule, schedule.document(), json)
-    if json:
-        return
-    tables.print_written(figure)
-    for file, fit in zip(files, fits, strict=True):
-        tables.print_diagnostics(str(file), fit.diagnostics)
+    tables.print_result(schedule, schedule.document(), json, figure)

@@ -23,9 +23,7 @@ def forecast(
     planned = parsing.values(plan, "--plan")
     document = forecasts.forecast(storage.open(file), at, benchmarks=benchmark or (), plan=planned or None, seed=seed)
     path = forecasts.write(document, out)
-    tables.print_result(document, {"file": str(path), **document}, json)
-    if not json:
-        tables.print_written(path)
+    tables.print_result(document, {"file": str(path), **document}, json, path)
 
 
 @options.shares(options.Reading)
@@ -57,13 +55,9 @@ def score_forecast(
         return
     header = ("", "outcomes", "in 50%", "in 90%", "CRPS", "log score")
     rows = [
-        (name, of["outcomes"], *(_share(of[key]) for key in ("covers_50", "covers_90")),
+        (name, of["outcomes"], *(tables.number(of[key], ".0%") for key in ("covers_50", "covers_90")),
          *(tables.number(of[key]) for key in ("crps", "log_score")))
         for name, of in means.items()
     ]  # fmt: skip
     counts = f"{plural(len(documents), 'forecast')} of {kind}, {plural(len(scores), 'outcome')}"
     tables.print_table(counts, header, rows)
-
-
-def _share(x):
-    return "" if x is None else f"{100 * x:.0f}%"

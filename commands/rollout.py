@@ -37,6 +37,4 @@ def rollout(
     result = roll_out(chosen, table, by, below, beyond=beyond, **settings)
     if figure:
         tables.draw(figure, [partial(result.plot, cutoff=cutoff) for cutoff in result.scores.index])
-    tables.print_result(result, {"law": law, "by": by, **result.document()}, fitting.json)
-    if not fitting.json:
-        tables.print_written(figure)
+    tables.print_result(result, {"law": law, "by": by, **result.document()}, fitting.json, figure)

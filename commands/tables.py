@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ..errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
-QUANTILES = {"q2.5": "2.5%", "q50": "50%", "q97.5": "97.5%"}
-
 
 def interactive(json):
     """Return whether to show progress: standard error is a terminal and the output is not JSON."""
@@ -98,12 +96,13 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
         print_json(documents if keyed or len(documents) > 1 else next(iter(documents.values())))
 
 
-def print_result(result, document, json):
-    """Print a result as Python prints it, or its document as JSON."""
+def print_result(result, document, json, path=None):
+    """Print a result as Python prints it and where it was written, or its document as JSON."""
     if json:
         print_json(document)
     else:
         print(result)
+        print_written(path)
 
 
 def draw(path, panels):

@@ -37,8 +37,10 @@ def worth(
 
     names = [name.removesuffix(".nc") for name in tables.names_of(files, json)]
     fits = {name: storage.open(path) for name, path in zip(names, files, strict=True)}
+    first = next(iter(fits.values()))
+    verdict = results.verdict_entry(first)
     result = worth(
-        fits if len(fits) > 1 else next(iter(fits.values())),
+        fits if len(fits) > 1 else first,
         baseline,
         parsing.numbers(compute, "--compute"),
         tokens_per_parameter=tokens_per_parameter,
@@ -51,10 +53,6 @@ def worth(
         robust=robust,
         **parsing.values(plan, "--plan"),
     )
-    first = next(iter(fits.values()))
-    verdict = results.verdict_entry(first)
     tables.print_result(result, {"worth": result.entries(), "diagnostics": first.diagnostics, "verdict": verdict}, json)
-    if json:
-        return
     for file, fit in list(zip(files, fits.values(), strict=True))[1:]:
         tables.print_diagnostics(file, fit.diagnostics)

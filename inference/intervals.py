@@ -15,12 +15,7 @@ ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
 
 
 def check_level(level):
-    """Return a level, refusing what is no share.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return a level, refusing what is no share."""
     if not (isinstance(level, int | float) and 0 < level < 1):
         raise InputError(f"level must be a share between 0 and 1 such as 0.95, not {level!r}")
     return float(level)
@@ -42,11 +37,6 @@ def summary(draws, *, ratio=False, level=0.95):
     -------
     dict
         ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
-
-    Examples
-    --------
-    >>> summary([1.0, 2.0, 3.0], level=0.5)
-    {'mean': 2.0, 'sd': 1.0, 'q25': 1.5, 'q50': 2.0, 'q75': 2.5}
     """
     values = np.ravel(np.asarray(draws, float))
     ratio = ratio or bool(np.isinf(values).any())

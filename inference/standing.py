@@ -101,6 +101,15 @@ def lines(held):
     return [*sentences, strength_sentence(held)] if held.get("width") is not None else sentences
 
 
+def lines_of_each(standings):
+    """Yield what holds of each of several fits by name, in sentences; the check only where it is there."""
+    for name, held in standings.items():
+        if not held["converged"]:
+            yield f"Fit {name}: {held['chains']}"
+        if "check" in held:
+            yield f"Fit {name}: {held['check'] or UNCHECKED}"
+
+
 def strength_sentence(held):
     """State how strong a number is, and why it is no stronger."""
     why = f": {'; '.join(held['because'])}" if len(held["because"]) else ""

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ..printed import PrintedTable, Text, drawn_by
-from ..standing import UNCHECKED, standing
+from ..standing import lines_of_each, standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
 from .refits import largest_k_left, unreliable
@@ -184,8 +184,6 @@ class Comparison(PrintedTable):
         below += [f"{flag}: {text}" for flag, text in MEANING.items() if any(flag in x for x in self["flags"])]
         if self.attrs.get("inside"):
             below.append("The weights are of predictions inside the runs; beyond them use the weighting rollout")
-        for name, held in self.attrs["standing"].items():
-            below += [] if held["converged"] else [f"Fit {name}: {held['chains']}"]
-            below += [f"Fit {name}: {held['check'] or UNCHECKED}"] if "check" in held else []
+        below += lines_of_each(self.attrs["standing"])
         table = pd.DataFrame.from_dict(rows, orient="index")
         return Text(f"{finding}.", table.loc[:, (table != "").any()], tuple(below))

@@ -14,6 +14,7 @@ from ..estimands.allocate import checked_plan, one_number
 from ..estimands.beyond import check_beyond, drift_of
 from ..needs import of_kind
 from ..settings import seed_of
+from ..standing import standing
 from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
 from .candidates import COST, candidates_of
 from .gate import label, through, warn
@@ -149,6 +150,7 @@ def design(
     fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
     attrs = {"fitted": fitted, "budget": budget, "gates": gates, "target": targets[0].text, "price": price}
     attrs |= {"laws": [label(one, fits) for one in passed or fits]}
+    attrs["standing"] = {label(one, fits): standing(one) for one in passed or fits}
     if not passed:
         order = spread_out(cost, off_ratio(table, ratio), budget)
         return scheduled(table.iloc[order], order, None, None, attrs)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..intervals import finite
 from ..printed import PrintedTable, Text, drawn_by
+from ..standing import lines_of_each
 from ..words import flop, si
 from .candidates import COST
 
@@ -40,7 +41,7 @@ class Schedule(PrintedTable):
         attrs, lines = self.attrs, []
         if len(self) > SHOWN:
             lines.append(f"The first {SHOWN} of {len(self)} runs are shown.")
-        lines += [result.sentence(name) for name, result in attrs["gates"].items()]
+        lines += [*lines_of_each(attrs["standing"]), *(one.sentence(name) for name, one in attrs["gates"].items())]
         if attrs["rule"] == SPREAD:
             lines.append(
                 "No law predicts dearer runs well enough to choose the next ones: they are spread by cost, near the "
