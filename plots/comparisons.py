@@ -9,7 +9,7 @@ import numpy as np
 from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.comparison.differences import DISTINGUISHED
-from ..inference.comparison.rollout import LEVELS, cutoff_named
+from ..inference.comparison.rollout import LEVELS, Rollout, cutoff_named
 from .checks import in_and_out
 from .picture import Axis, Backend, Layer, Picture, drawn, frame
 from .runs import COMPUTE
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from plotly.graph_objects import Figure
-
-    from ..inference.comparison.rollout import Rollout
 
 
 def plot_rollout(
@@ -64,7 +62,9 @@ def plot_rollout(
     >>> axes.get_title(loc="left")[:29]
     'Fitted below 1e21 FLOP, the 9'
     """
-    scores, rows = _rollout(result)
+    if not isinstance(result, Rollout):
+        raise InputError(f"a {type(result).__name__} is no rollout; pass what rollout() returned")
+    scores, rows = result
     if level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(map(_number, LEVELS))}, of a rollout, not {level!r}")
     cutoffs = [float(x) for x in scores.index]
@@ -101,15 +101,6 @@ def plot_rollout(
 
 def _number(x):
     return f"{x:g}".replace("e+", "e")
-
-
-def _rollout(result):
-    try:
-        scores, rows = result
-        assert {"observed", "q50"} <= {*rows.data_vars} and "coverage_90" in scores
-    except (TypeError, ValueError, AttributeError, AssertionError):
-        raise InputError(f"a {type(result).__name__} is no rollout; pass the two results of rollout()") from None
-    return scores, rows
 
 
 def plot_compare(
