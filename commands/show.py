@@ -36,7 +36,8 @@ def show(
         return
     for i, (path, fit) in enumerate(zip(files, fits.values(), strict=True)):
         print("\n" * bool(i) + str(fit.summary() if constants else fit))
-        print_next(fit.law.kind, path, rejected=(known_check(fit) or {}).get("rejected_by"))
+        if not constants:
+            print_next(fit.law.kind, path, rejected=(known_check(fit) or {}).get("rejected_by"))
 
 
 def print_next(kind, path, *, rejected):

@@ -1,7 +1,7 @@
 """Output of the Python cells of the documentation: run once by `headline.py --cells`, written below each cell.
 
 A cell is followed by ``<!-- output -->`` and ``<!-- end -->``. A cell that draws is followed by
-``<!-- output: what the picture shows -->``.
+``<!-- output: what the picture shows -->``. A block of ``console`` has commands after ``$`` and what they print.
 """
 
 import ast
@@ -9,6 +9,8 @@ import contextlib
 import io
 import os
 import re
+import shlex
+import subprocess
 import sys
 import tempfile
 import types
@@ -25,6 +27,7 @@ PICTURES = HERE / "pictures"
 CELL = re.compile(
     r"^```python\n(.*?)^```\n(\n<!-- output(?:: ([^\n]*?))? -->\n)?(?(2)(.*?)<!-- end -->\n)", re.DOTALL | re.M
 )
+CONSOLE = re.compile(r"^```console\n(.*?)^```\n", re.DOTALL | re.M)
 STYLE = {
     "svg.hashsalt": "bayescaling",
     "svg.fonttype": "none",
@@ -39,7 +42,7 @@ def written(path):
 
     Cells after the last marked one are not run. A fit that did not converge ends the run with its warning.
     """
-    text = path.read_text(encoding="utf-8")
+    text = transcribed(path.read_text(encoding="utf-8"))
     cells = list(CELL.finditer(text))
     last = max((k for k, cell in enumerate(cells) if cell[2]), default=-1)
     if last < 0:
@@ -59,6 +62,22 @@ def written(path):
                 parts += [text[start : cell.end(2)], drawn if cell[3] else output(printed)]
                 start = cell.end() - len("<!-- end -->\n")
     return "".join([*parts, text[start:]])
+
+
+def transcribed(text):
+    """Return a text whose commands are run in one folder, at 80 columns, with what they print."""
+    with temporary_folder():
+        return CONSOLE.sub(lambda block: f"```console\n{_transcript(block[1])}```\n", text)
+
+
+def _transcript(block):
+    parts = []
+    for command in re.findall(r"^\$ bayescaling (.*)$", block, re.M):
+        whole = [sys.executable, "-m", "bayescaling", *shlex.split(command)]
+        done = subprocess.run(whole, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
+        lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+        parts.append("\n".join([f"$ bayescaling {command}", *lines]) + "\n")
+    return "\n".join(parts)
 
 
 def run(source, name, scope):

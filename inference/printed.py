@@ -33,8 +33,9 @@ class Text:
 
     def __str__(self):
         width = min(max(shutil.get_terminal_size((80, 24)).columns, NARROW), WIDE)
-        table = [] if self.table is None else ["", *tabulated(self.table, width), ""]
-        return "\n".join([filled(self.title, width), *table, *(filled(as_sentence(x), width) for x in self.sentences)])
+        table = [] if self.table is None else ["", *tabulated(self.table, width)]
+        below = [filled(as_sentence(x), width) for x in self.sentences]
+        return "\n".join([filled(self.title, width), *table, *([""] if table and below else []), *below])
 
     def _repr_html_(self):
         table = "" if self.table is None else self.table.to_html(index_names=False)

@@ -1,5 +1,6 @@
 """README and documentation: their code runs, their commands exist, their numbers are those of a report."""
 
+import difflib
 import functools
 import importlib
 import importlib.util
@@ -176,6 +177,24 @@ def test_the_command_that_writes_output_fails_at_the_warning_of_a_fit(tmp_path):
 
 def test_the_build_of_the_documentation_fails_at_a_warning():
     assert re.search(r"sphinx-build -W\b", (ROOT / "Makefile").read_text(encoding="utf-8"))
+
+
+NUMBER = re.compile(r"[<>]? ?-?\d[\d,.]*(?:e-?\d+)?[kMBT%]?")
+
+
+def test_transcripts_of_commands_fit_80_columns():
+    blocks = module(DOCS / "outputs.py").CONSOLE.findall((DOCS / "command-line.md").read_text(encoding="utf-8"))
+    lines = [line for block in blocks for line in block.split("\n")]
+    assert len(lines) > 200
+    assert all(len(line) <= 80 and "e+" not in line for line in lines if not line.startswith("note: "))
+
+
+@pytest.mark.thorough
+def test_commands_print_their_transcripts():
+    """Words are those of the page, but for a few that depend on numbers; the numbers depend on the machine."""
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    written, again = (NUMBER.sub("#", x).split() for x in (text, module(DOCS / "outputs.py").transcribed(text)))
+    assert difflib.SequenceMatcher(a=written, b=again, autojunk=False).ratio() > 0.95
 
 
 OUTPUT = re.compile(r"^```python\n.*?^```\n\n<!-- output[^>]*-->\n(.*?)<!-- end -->", re.DOTALL | re.MULTILINE)

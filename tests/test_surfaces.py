@@ -33,6 +33,7 @@ def scores():
 FITS = {
     "coupled": lambda: ("coupled", bs.load("chinchilla_runs")),
     "progress": lambda: ("progress-7", bs.load("lm_progress")),
+    "progress, rejected": lambda: (bs.laws.Progress(7, paper_effects=False), bs.load("lm_progress")),
     "horizons": lambda: (bs.laws.Horizons(noise="binomial"), weirdml()),
     "trend": lambda: ("trend", bs.load("training_compute")),
     "scores": lambda: (bs.laws.Scores(pace="linear"), scores()),

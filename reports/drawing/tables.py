@@ -124,6 +124,14 @@ def of_rows(header, rows, note=None, **more):
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
 
 
+def of_answer(table, rowname):
+    """Return an `IntervalTable` as a table: the cells that it prints, under its title and its note."""
+    text = table.text()
+    return html(
+        text.table.rename_axis(rowname).reset_index(), rowname=rowname, note=f"{text.title}. {table.attrs['note']}"
+    )
+
+
 def tests_of_law(entry, title=None, fits=None):
     """Return the tests of a law, from its entry of results.json, as a table; `fits` names the fit."""
     rows = [

@@ -2,9 +2,9 @@
 
 import html
 
+from ....inference.intervals import finite
 from ....inference.progress.rate_at_optimum import doubling_times
-from ....inference.progress.rate_at_rows import compute_equivalent_gain
-from ....models.progress.growth import doubling_quantiles
+from ....inference.progress.rate_at_rows import gain_times
 from ...drawing import checks, tables
 from ...drawing.style import BLUE
 from ...entries import fit_entry
@@ -12,7 +12,7 @@ from ...html import prose
 from ...output import file_name
 from ...results import comparison_entries
 from ..progress.forest import forest
-from ..progress.wording import PROBABILITIES, finite, words
+from ..progress.wording import PROBABILITIES, words
 from . import fronts
 from .runs import laws_table, main_of
 
@@ -36,10 +36,8 @@ def entries(fits):
 
 def _doubling(fit):
     """Return quantiles of the doubling time at the evaluations, in months, and the probability of progress."""
-    rate = finite(compute_equivalent_gain(fit))
-    quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
-    months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
-    return {"months": months, "p_progress": float((rate > 0).mean())}
+    row = gain_times(fit, probabilities=list(PROBABILITIES.values())).loc["all"]
+    return {"months": {name: finite(row[name]) for name in PROBABILITIES}, "p_progress": float(row["p_progress"])}
 
 
 def first_screen(stage, fits, document, comparison):

@@ -46,23 +46,13 @@ def sections(fits, document, elpd, comparison, backdrop):
     entry = document["laws"][best]
     blocks = {
         "rates": _rates_table(document["laws"]),
-        "forms": _forms_table(entry["forms"]),
+        "forms": tables.of_answer(by_form(fits[best]), "form"),
         "laws": laws_table(fits, document, comparison),
         "tests_of_law": tables.tests_of_law(entry),
         "pareto_k": checks.pareto_k(elpd),
     }
     named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
     return prose.sections(__file__, blocks, template="values.md.jinja", escaped=True, **named)
-
-
-def _forms_table(forms):
-    rows = [
-        {"form": form, "rate a year": plain(row, "{:.3g}")}
-        | {"elpd": f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}" if row["elpd_diff"] else "best"}
-        for form, row in forms.items()
-    ]
-    note = "Rates at the latest date; elpd of rows left out, less that of the best form, in nats."
-    return tables.html(pd.DataFrame(rows), rowname="form", note=note)
 
 
 def _rates_table(laws):

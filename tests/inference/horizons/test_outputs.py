@@ -97,4 +97,4 @@ def test_a_report_answers_with_the_longest_horizon(fit, tmp_path):
     best = max(entry["models"], key=lambda name: entry["models"][name]["0.5"]["q50"])
     assert best in answer["answer"] and answer["number"] == durations(entry["models"][best]["0.5"])
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "When the mean horizon" in page and "Days in which horizons double" in page
+    assert "When the mean horizon" in page and "Days in which time horizons double" in page
