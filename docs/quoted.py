@@ -155,7 +155,8 @@ def substitutions(headline):
 
 def misfit(sentence):
     """Shorten the sentence on a law that its rows reject to the misfit, its place and the p values of the tests."""
-    parts = re.match(r"the law .*?(\S+) of the loss on average, and by (\S+) in (.*?)\. Tests that reject it: (.*?)\. Of", sentence)
+    pattern = r"the law .*?(\S+) of the loss on average, and by (\S+) in (.*?)\. Tests that reject it: (.*?)\. Of"
+    parts = re.match(pattern, sentence)
     return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
 
 

@@ -71,11 +71,11 @@ def drawn(axes):
 
 def surfaces(fit, path):
     """Every surface of the estimands of a fit: by estimand its interval, its form, the texts and the JSON values."""
-    said, shown = one_line(fit), json.loads(run("show", path, "--json"))
+    printed, shown = one_line(fit), json.loads(run("show", path, "--json"))
     page = one_line((path.parent / "report/index.html").read_text(encoding="utf-8"))
     results = json.loads((path.parent / "report/results.json").read_text(encoding="utf-8"))
     (entry,) = results["laws"].values()
-    texts = {"print(fit)": said, "show": one_line(run("show", path))}
+    texts = {"print(fit)": printed, "show": one_line(run("show", path))}
     for one in answers(fit):
         values = {"show --json": shown["answers"][one.label], "results.json": entry["answers"][one.label]}
         yield one.label, one.value, one.form, texts, values
@@ -175,8 +175,8 @@ QUANTILES = ("q2.5", "q50", "q97.5")
 def differences(q, form, texts, values):
     """Names of the surfaces that give another number than a method."""
     quantiles = q if isinstance(q, float) else [q[name] for name in QUANTILES]
-    given = {name: x if isinstance(x, float) else [x[key] for key in QUANTILES] for name, x in values.items()}
-    other = [name for name, x in given.items() if x != pytest.approx(quantiles, rel=1e-9)]
+    quantiles_of = {name: x if isinstance(x, float) else [x[key] for key in QUANTILES] for name, x in values.items()}
+    other = [name for name, x in quantiles_of.items() if x != pytest.approx(quantiles, rel=1e-9)]
     return other + [name for name, text in texts.items() if form(q) not in text]
 
 
@@ -197,7 +197,7 @@ def test_every_surface_gives_the_number_of_the_method(place):
 
 
 def test_what_does_not_hold_is_said_wherever_its_number_is(place):
-    """The rows reject three of these laws; each surface says so, and which interval it gives."""
+    """The rows reject three of these laws; each surface states it, and which interval it gives."""
     fit, path = bs.open(place / "fit.nc"), place / "fit.nc"
     judged = fit.check()
     fit.save(path)  # with the check, as the command does

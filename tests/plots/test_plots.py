@@ -44,7 +44,7 @@ def settled(make):
 
 @pytest.fixture(scope="module")
 def progress_fit(evaluations):
-    return settled(lambda: bs.fit(bs.law("progress-7"), evaluations, seed=1, draws=250, tune=500))
+    return settled(lambda: bs.fit(bs.law("progress-7", paper_effects=False), evaluations, seed=1, draws=250, tune=500))
 
 
 @pytest.fixture(scope="module")
