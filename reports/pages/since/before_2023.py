@@ -4,12 +4,13 @@ import numpy as np
 
 from ....datasets import load
 from ....inference import fit, intervals
+from ....inference.checks.sandwich import quotable
 from ....inference.progress.rate_at_rows import compute_equivalent_gain
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.law import Progress
 
 SPECIFICATION = 7  # the preferred one of Ho et al. (2024)
-UNITS = {"rows": {}, "papers": {"paper_effects": True}}
+UNITS = {"rows": {"paper_effects": False}, "papers": {"paper_effects": True}}
 # Names of the same fits on the page on progress.
 SHARED = {"rows": f"progress-{SPECIFICATION}", "papers": f"progress-{SPECIFICATION}, paper effects"}
 
@@ -38,7 +39,8 @@ def earlier_progress(options, shared):
     fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in missing.items()}
     units = {}
     for unit in UNITS:
-        rate = compute_equivalent_gain((fits | shared)[unit]).values.ravel()
+        fitted = (fits | shared)[unit]
+        rate = quotable(fitted, {"rate": compute_equivalent_gain(fitted)})["rate"].values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
         units[unit] = {
             name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
