@@ -26,11 +26,8 @@ from .style import BLUE, GREY, OUTER, RED, Look, look_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 EXPONENT = "exponent_parameters"
 PRIOR_DRAWS = 20_000
@@ -62,15 +59,10 @@ def plot_posterior(
     prior : bool
         Whether to draw the density of the prior, which follows from 20,000 draws of the priors of the law.
     ax, backend, level
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark published estimates of the constants of Chinchilla's law: its exponents and, of a fit of
         ``chinchilla_runs``, E, A and B.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -158,14 +150,9 @@ def plot_residuals(
         Of a law of runs.
     against : {"compute", "parameters", "tokens", "tokens_per_parameter"}
     ax, backend
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     level : float
         Of the band that holds this share of residuals if the law is true.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -241,12 +228,7 @@ def plot_ppc(
     fit : Fit
         Of a law of runs.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

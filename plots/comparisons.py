@@ -11,15 +11,15 @@ from ..errors import InputError
 from ..inference.comparison.differences import DISTINGUISHED
 from ..inference.comparison.rollout import LEVELS, Rollout, cutoff_named
 from .checks import in_and_out
-from .picture import Axis, Backend, Layer, Picture, drawn, frame
+from .picture import Axis, Layer, Picture, drawn, frame
 from .runs import COMPUTE
 from .shared import percent
 from .style import BLUE, GREY, INNER, Look
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
+
+    from .picture import Axes, Backend, Figure
 
 
 def plot_rollout(
@@ -39,14 +39,9 @@ def plot_rollout(
     cutoff : float, optional
         One of those of the rollout, the least by default.
     ax, backend
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     level : {0.5, 0.8, 0.9}
         Of the predictive intervals that the title counts.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -116,12 +111,7 @@ def plot_compare(
     table : DataFrame
         What `compare` returned.
     ax, backend
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

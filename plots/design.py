@@ -11,10 +11,7 @@ from .picture import Axis, Layer, Picture, drawn, frame
 from .style import BLUE, GREY, ORANGE, Look
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 
 def plot_design(schedule: Schedule, *, ax: Axes | None = None, backend: Backend = "matplotlib") -> Axes | Figure:
@@ -25,12 +22,7 @@ def plot_design(schedule: Schedule, *, ax: Axes | None = None, backend: Backend 
     schedule : Schedule
         What `design` returned.
     ax, backend
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

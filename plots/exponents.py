@@ -22,11 +22,8 @@ from .shared import check_level, ends, in_words, percent, with_rejected
 from .style import BLUE, GREY, Look, look_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 KAPLAN = "reconciliation.kaplan_exponent"
 UNSEEN = {"typical": "typical group", "new": "a new group"}
@@ -48,16 +45,11 @@ def plot_reconcile(
     fit : Fit
         Of ``chinchilla``, ``coupled``, ``offsets`` or ``embedding-corrected``.
     ax, backend, level
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
     **models
         ``vocabulary``, ``aspect_ratio``, ``configurations`` or ``study``, as for `Fit.study_exponents`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -116,12 +108,7 @@ def plot_groups(
         Such as ``"alpha"``; by default the exponent of the best size in compute. The typical and a new group are drawn
         where what it follows from is pooled or shared.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

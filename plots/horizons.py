@@ -18,11 +18,8 @@ from .style import BLUE, GREY, Look
 from .trends import dates_of, trend_layers
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 
 def plot_horizons(
@@ -42,12 +39,7 @@ def plot_horizons(
     share : float
         Share of runs that succeed, between 0 and 1.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

@@ -19,10 +19,7 @@ from .style import RED, Look, ramp
 if TYPE_CHECKING:
     from os import PathLike
 
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 LOG = "log.jsonl"
 FEWEST, TOGETHER = 12, 900  # points of a curve that is thinned, and of all curves together
@@ -39,12 +36,7 @@ def plot_learning(
     log : path
         The folder of a sweep, or its ``log.jsonl``.
     ax, backend
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.words import duration, si
 from .style import INNER, OUTER, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from plotly.graph_objects import Figure as Figure
 
 BACKENDS = ("matplotlib", "plotly")
 Backend = Literal["matplotlib", "plotly"]

@@ -27,12 +27,10 @@ from .style import GREY, Look, look_of, ramp
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-    from plotly.graph_objects import Figure
 
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 AT_EVALUATIONS = "evaluations"
 HO = "Ho et al. 2024"
@@ -62,14 +60,9 @@ def plot_doubling(
     at : "evaluations" or tuple of float
         At the evaluations' own sizes and dates, or at a budget in FLOP and a year, such as ``(1e25, 2023)``.
     ax, backend, level
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to add the rows of Ho et al. (2024): their specification 7.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -152,16 +145,11 @@ def plot_progress(
     fit : Fit
         Of a law of progress.
     compute : float or array_like, optional
-        Budgets in FLOP; by default the quartiles of the evaluations of the benchmark.
+        Budgets in FLOP; by default the quartiles of the evaluations of the benchmark. The title is of the middle one.
     benchmark : {"wt103", "wt2", "ptb"}, optional
         By default the one with most evaluations.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn. The title is of the middle budget.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -236,12 +224,7 @@ def plot_lengths(
     longest : float, optional
         Digits up to which curves are drawn; by default the longest tested.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

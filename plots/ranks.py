@@ -14,11 +14,8 @@ from .shared import with_rejected
 from .style import BLUE, Look
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 
 def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Backend = "matplotlib") -> Axes | Figure:
@@ -31,12 +28,7 @@ def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Bac
     most : int
         Models that are drawn at most.
     ax, backend
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

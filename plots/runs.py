@@ -24,12 +24,10 @@ from .style import BLUE, GREEN, GREY, Look, look_of, ramp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-    from plotly.graph_objects import Figure
 
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
@@ -177,14 +175,9 @@ def plot_isoflop(
     compute : float or array_like, optional
         Budgets in FLOP; by default up to five of the runs.
     ax, backend, level, **planned
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best sizes under published constants, which are of the table ``chinchilla_runs`` alone.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -269,14 +262,9 @@ def plot_valley(
     tolerance : float
         Relative excess of the loss that is nearly as good: 0.01 is 1%.
     ax, backend, level, **planned
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best size under published constants.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------

@@ -19,11 +19,8 @@ from .shared import check_level, ends, in_words, percent, with_rejected
 from .style import BLUE, GREY, ORANGE, Look
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 APART, ROOM = 0.045, 0.22  # shares of an axis: between two names, and left of the first model
 PAIRS = 300  # draws in a figure
@@ -51,12 +48,7 @@ def plot_capability(
         Names that are written at most, of models more capable than all before them; those of the latest dates come
         first.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -134,14 +126,9 @@ def plot_since(
     fit : Fit
         Of the law ``scores`` with ``pace`` set.
     ax, backend
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals in the title.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------

@@ -20,12 +20,10 @@ from .style import BLACK, GREY, Look, look_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-    from plotly.graph_objects import Figure
 
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 POINTS, AHEAD, RULE = 31, 100.0, 20.0  # RULE: tokens per parameter, the rule of thumb
 BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
@@ -64,20 +62,16 @@ def plot_frontier(
     fits : Fit, sequence of Fit, or mapping of str to Fit
         Of laws of runs.
     compute : array_like, optional
-        Budgets in FLOP, at least two; by default from the least run to 100 times the largest.
+        Budgets in FLOP, at least two; by default from the least run to 100 times the largest. The title is of the
+        last.
     show : {"tokens_per_parameter", "parameters", "tokens", "loss"}
     demand : float, optional
         Tokens that the model serves over its life, as for `Fit.allocate`; budgets then pay for both.
     ax, backend, level, **planned
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter. The optimum is
         not drawn for the loss, which depends on the corpus, nor with a demand.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn. The title is of the largest budget.
 
     Raises
     ------
@@ -182,14 +176,9 @@ def plot_allocation(
         Training budget C in FLOP.
     show : {"parameters", "tokens", "tokens_per_parameter", "loss"}
     ax, backend, level, **planned
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants (not of the loss, which depends on the corpus).
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------

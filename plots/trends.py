@@ -18,11 +18,8 @@ from .shared import check_level, percent, with_rejected
 from .style import BLUE, ORANGE, OUTER, Look
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 AHEAD = 0.5  # years of the trend after the latest date
 DATES = 60
@@ -65,12 +62,7 @@ def plot_trend(
     fit : Fit
         Of the law ``trend``.
     ax, backend, level
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

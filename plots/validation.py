@@ -23,11 +23,8 @@ from .style import BLUE, GREY, ORANGE, OUTER, SERIES, Look
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-    from plotly.graph_objects import Figure
-
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
 MOST_LEVELS, MOST_ROWS = 8, 20  # of quantities whose sensitivity is drawn
@@ -53,14 +50,9 @@ def plot_calibration(
         the intervals, one row a quantity. By default ranks, and coverage where all simulations have one truth, whose
         ranks need not be uniform.
     ax, backend
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals whose coverage is drawn or stated.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
@@ -155,12 +147,7 @@ def plot_sensitivity(
         Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
         drawn.
     ax, backend
-        As for `plot_fit`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

@@ -15,12 +15,10 @@ from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
 from .style import GREY, Look
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-    from plotly.graph_objects import Figure
 
     from ..inference.fitted import Fit
-    from .picture import Backend
+    from .picture import Axes, Backend, Figure
 
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
 
@@ -46,14 +44,9 @@ def plot_worth(
     compute : array_like, shape (compute,), optional
         Budgets in FLOP; by default from the least run to 30 times the largest one.
     ax, backend, level
-        As for `plot_fit`.
+        As for `plot_fit`, which states what is returned.
     **options
         ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
 
     Raises
     ------
