@@ -45,11 +45,10 @@ def plot(
 ):
     """Draw a figure of fits. Its finding and its caption are printed."""
     from ..datasets.files import check_writable
-    from ..datasets.wording import unknown
+    from ..datasets.wording import check_choice
     from ..plots.with_matplotlib import FORMATS, check_format, write
 
-    if name not in NAMES:
-        raise InputError(unknown("figure", name, NAMES))
+    check_choice("figure", name, NAMES)
     check_format(out, (*FORMATS, "html"))
     check_writable(out)
     if name in ONE and len(files) > 1:

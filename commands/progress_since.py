@@ -92,7 +92,6 @@ def _within(table, years):
     if rows.empty:
         period = f"{table['year'].min():.1f} to {table['year'].max():.1f}"
         raise InputError(f"--years {years!r}: no model is of then; they are of {period}")
-    rows.attrs = dict(table.attrs)
     return rows
 
 

@@ -14,7 +14,7 @@ from .kinds import KINDS
 from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
 from .storing import note_names
-from .wording import unknown
+from .wording import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -243,8 +243,7 @@ def read(
     >>> round(float(read(table, "scores")["year"][0]), 2)
     2024.5
     """
-    if kind not in KINDS:
-        raise InputError(unknown("kind of table", kind, KINDS))
+    check_choice("kind of table", kind, KINDS)
     parts, columns = KINDS[kind], columns or {}
     options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}

@@ -81,10 +81,6 @@ def check_seal(content, label):
     -------
     bool
         Whether this process sealed it.
-
-    Raises
-    ------
-    InputError
     """
     whole, end = content[:-LENGTH], content[-LENGTH:]
     if not end.startswith(MARK):
@@ -96,12 +92,7 @@ def check_seal(content, label):
 
 
 def check_netcdf(content, label):
-    """Refuse content that has changed since it was sealed, or that HDF5 cannot read completely in reasonable time.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse content that has changed since it was sealed, or that HDF5 cannot read completely in reasonable time."""
     if check_seal(content, label):
         return
     if len(content) < (length := _length(content)):

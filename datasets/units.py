@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from ..errors import InputError
-from .wording import listed, quoted, shortened, shown, unknown
+from .wording import check_choice, listed, quoted, shortened, shown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
@@ -88,8 +88,7 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     if not isinstance(chosen, Mapping):
         raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {shown(chosen)}')
     for name in chosen:
-        if name not in (*SCALED, "loss"):
-            raise InputError(unknown("unit: column", name, (*SCALED, "loss")))
+        check_choice("unit: column", name, (*SCALED, "loss"))
         if name not in names:
             raise InputError(
                 f"{label}: unit: there is no column for {name}, which would be in units of "

@@ -3,6 +3,8 @@
 import difflib
 import numbers
 
+from ..errors import InputError
+
 LONGEST = 60
 
 
@@ -30,9 +32,16 @@ def shown(value):
     return shortened(repr(value))
 
 
-def not_a_switch(option, value):
-    """Return the message that refuses a value of an option that is on or off."""
-    return f"{option} must be true or false, not {shown(value)}"
+def check_switch(option, value):
+    """Refuse a value of an option that is on or off."""
+    if not isinstance(value, bool):
+        raise InputError(f"{option} must be true or false, not {shown(value)}")
+
+
+def check_choice(kind, value, choices):
+    """Refuse a value that is none of the choices; the message names the closest first."""
+    if value not in list(choices):
+        raise InputError(unknown(kind, value, choices))
 
 
 def listed(names, most=None):

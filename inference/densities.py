@@ -160,12 +160,7 @@ def total(fit):
 
 
 def needed_whole(fit, purpose):
-    """Refuse a fit that lacks its log densities where something needs all of them at once.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a fit that lacks its log densities where something needs all of them at once."""
     if not is_held(fit):
         raise InputError(
             f"{purpose} needs the log likelihood, which this fit was made without; fit again with log_likelihood=True"

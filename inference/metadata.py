@@ -115,12 +115,7 @@ class CalibrationRecord(Entry):
 
 
 def parsed(text, place):
-    """Read the text of a record, refusing what is no JSON object.
-
-    Raises
-    ------
-    InputError
-    """
+    """Read the text of a record, refusing what is no JSON object."""
     try:
         if not isinstance(text, str) or len(text) > LONGEST:
             raise ValueError
@@ -133,12 +128,7 @@ def parsed(text, place):
 
 
 def check(record, form, place):
-    """Refuse a record that is not of a form, naming the first entry that is not.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a record that is not of a form, naming the first entry that is not."""
     try:
         form.model_validate(record)
     except ValidationError as error:

@@ -21,10 +21,6 @@ def of_kind(fit, kind=None):
     fit : Fit
     kind : str, optional
         The kind of law that is needed, a key of `datasets.KINDS`.
-
-    Raises
-    ------
-    InputError
     """
     law = getattr(fit, "law", None)
     if law is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..clusters import cores
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 
 MOST_ITERATIONS = 10_000_000  # more would not fit into memory, and are a slip of the pen
@@ -59,8 +59,7 @@ class Settings:
 def settings_of(options):
     """Make `Settings` of keyword arguments, refusing unknown ones."""
     for option in options:
-        if option not in Settings.__dataclass_fields__:
-            raise InputError(unknown("option", option, Settings.__dataclass_fields__))
+        check_choice("option", option, Settings.__dataclass_fields__)
     settings = Settings(**options)
     if settings.chains * (settings.draws + settings.tune) > MOST_ITERATIONS:
         raise InputError(f"draws, tune and chains ask for more than {MOST_ITERATIONS:,} iterations in all; give fewer")

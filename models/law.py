@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..datasets import KINDS
-from ..datasets.wording import shortened
+from ..datasets.wording import check_choice, check_switch, shortened
 from ..errors import InputError
 from . import pymc_model
 from .parts import Grouping, Planner, Tests
@@ -178,7 +178,14 @@ class Law:
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
 
-    # Priors ----------------------------------------------------------------------------------------------------------
+    # Options and priors ----------------------------------------------------------------------------------------------
+
+    def _check_options(self, *switches, **choices):
+        """Refuse a value of an option that is none of its choices, or a switch that is not on or off."""
+        for option, known in choices.items():
+            check_choice(option, getattr(self, option), known)
+        for option in switches:
+            check_switch(option, getattr(self, option))
 
     @property
     def _free_parameters(self):

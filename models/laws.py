@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from ..datasets.wording import quoted, unknown
+from ..datasets.wording import check_choice, quoted, unknown
 from ..errors import InputError
 from .horizons.law import Horizons
 from .law import Law
@@ -145,8 +145,7 @@ def law(name: str, **options: Any) -> Any:
         raise InputError(unknown("law", name, names()))
     names_of_options = [f.name for f in fields(kind)]
     for option in options:
-        if option not in names_of_options:
-            raise InputError(unknown(f"option of the {name} law,", option, names_of_options))
+        check_choice(f"option of the {name} law,", option, names_of_options)
     return kind._from_options(options, law)
 
 

@@ -7,7 +7,7 @@ from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwi
 from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called, choice
 from ..schemas import check
-from ..wording import quoted, unknown
+from ..wording import check_choice, quoted
 from .kind import Kind
 
 OF_A_MODEL = ("date", "family")
@@ -82,8 +82,7 @@ def factors_of(unit):
                 f'unit: {quoted(column)} has none in a table of successes; write {{"minutes": "hours"}} '
                 "(--unit minutes=hours)"
             )
-        if name not in UNITS:
-            raise InputError(unknown(f"unit of {column}:", name, UNITS))
+        check_choice(f"unit of {column}:", name, UNITS)
     return {column: UNITS[name] for column, name in unit.items()}
 
 

@@ -7,7 +7,7 @@ from ..columns import Called
 from ..leaderboards import one_row_a_score
 from ..notation import STATES_PERCENT
 from ..schemas import CONFIDENCES, check
-from ..wording import quoted, unknown
+from ..wording import check_choice, quoted
 from .kind import Kind
 
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
@@ -78,8 +78,7 @@ def factor_of(unit):
             fix = '{"score": "percent"} (--unit score=percent)'
             raise InputError(f"unit: {quoted(column)} has none in a table of scores; write {fix}")
     name = unit.get("score", "share")
-    if name not in UNITS:
-        raise InputError(unknown("unit of score:", name, UNITS))
+    check_choice("unit of score:", name, UNITS)
     return UNITS[name]
 
 

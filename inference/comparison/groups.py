@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import unknown
-from ...errors import DiagnosticWarning, InputError
+from ...datasets.wording import check_choice
+from ...errors import DiagnosticWarning
 from ..checks.chains import PARETO_K_LIMIT
 from ..workers import mapped
 from .bridge import LEAST_OVERLAP
@@ -33,56 +33,10 @@ def loo_by_group(
 ) -> pd.DataFrame:
     """Estimate the expected log predictive density of groups of rows, each left out whole.
 
-    Importance sampling of the rows' joint density and, where Pareto k is above 0.7, refits without the group, bridged
-    to the draws of the fit. The sum compares laws by how they predict a run or a paper of which no row was seen.
-
-    Parameters
-    ----------
-    fit : Fit
-    by : str, optional
-        Column of the table whose rows of one value are a group. By default it is ``run`` for a law of the loss, the
-        size for one with size effects, and ``paper_id`` for a law of progress. Where rows share an effect, the column
-        must hold these together.
-    high_k : {"refit", "none"}
-        What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
-    most : int, optional
-        Fit again at most so many of these groups, those of the highest values of the column, such as the largest sizes;
-        all by default.
-    seed : int
-        Of every refit.
-    **settings
-        Of refits; 4 x (500 + 500) by default.
-
-    Returns
-    -------
-    DataFrame
-        By group, in order of the column's values. ``elpd`` is the log density of its rows together, next to
-        ``pareto_k`` and ``refitted``. Refits have the Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the
-        bridge (see `bridge.Bridge`).
-
-    Raises
-    ------
-    InputError
-        If `high_k` is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
-        several.
-
-    Warns
-    -----
-    DiagnosticWarning
-        If draws of a refit diverged, or the elpd of a group is still not reliable. A refit whose draws barely overlap
-        those of the fit fixes nothing, and a law that takes quantities from upstream has no refit.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> runs = bs.load("chinchilla_runs")
-    >>> fit = bs.fit(bs.laws.Chinchilla(), runs, seed=1, draws=500, tune=500)
-    >>> left_out = fit.loo(by="parameters")
-    >>> bool(left_out["elpd"].sum() < fit.loo().elpd)
-    True
+    It is `loo` of a fit by a column, with its options, results and warnings. By default the column is ``run`` for a law
+    of the loss, the size for one with size effects, and ``paper_id`` for a law of progress.
     """
-    if high_k not in HIGH_K_WAYS:
-        raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
+    check_choice("high_k", high_k, HIGH_K_WAYS)
     draws = fit.draws
     joint = draws.by_group(by)
     table = _importance_sampling(fit, joint)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ..checks.chains import PARETO_K_LIMIT
 from ..fitted import once
@@ -64,7 +64,8 @@ def loo(fit: Fit, by: str | None = None, *, seed: int | None = None, progress: b
     Raises
     ------
     InputError
-        If an option is unknown, the table lacks the column or a row has no value in it.
+        If an option is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
+        several values.
 
     Warns
     -----
@@ -90,8 +91,7 @@ def _of_units(fit, *, seed, progress, high_k=None, **settings):
     law = fit.law
     usual = "none" if law.upstream else law.grouping.high_k
     high_k = usual if high_k is None else high_k
-    if high_k not in HIGH_K_WAYS:
-        raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
+    check_choice("high_k", high_k, HIGH_K_WAYS)
     if law.upstream and high_k != "none":
         raise InputError(
             f"high_k={high_k!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior "

@@ -265,7 +265,6 @@ def _cut(law, rows, values, by, cutoff):
             f"{place}: a cutoff of {cutoff:g} leaves no row {side}; {by} goes from {values.min():g} to {values.max():g}"
         )
     past = rows[below].reset_index(drop=True)
-    past.attrs = dict(rows.attrs)
     try:
         past = law.tests.suited(past).rows(past)
     except InputError as error:

@@ -35,10 +35,6 @@ def candidates_of(law, rows, candidates, budget, ratio, planned):
         Tokens per parameter of the target; NaN where it has none.
     planned : dict
         Of it, the group of a ladder's runs.
-
-    Raises
-    ------
-    InputError
     """
     table = _ladder(law, rows, budget, ratio, planned) if candidates is None else _read(candidates, law)
     place = table.attrs["source"]

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at, training_flop
@@ -58,10 +58,6 @@ def target_of(draws, target, compute, planned):
         See `design`.
     compute : float or None
     planned : dict
-
-    Raises
-    ------
-    InputError
     """
     if isinstance(target, xr.DataArray):
         sizes = {dim: draws.named().sizes[dim] for dim in DRAWS}
@@ -72,8 +68,7 @@ def target_of(draws, target, compute, planned):
         return Target(target.transpose(*DRAWS).values.ravel(), str(target.name or "the target"))
     if isinstance(target, pd.DataFrame):
         return _loss_of_run(draws, target)
-    if target not in TARGETS:
-        raise InputError(unknown("target", target, TARGETS))
+    check_choice("target", target, TARGETS)
     if compute is None:
         raise InputError(
             f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24 (--compute 1e24)"

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...datasets.units import in_unit_of_loss, unit_of_loss
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
@@ -176,16 +176,10 @@ def allocate(
 
 
 def checked_plan(law, planned):
-    """Return what is planned without what is None, refusing what a law does not know of runs.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return what is planned without what is None, refusing what a law does not know of runs."""
     options, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
     for key in planned:
-        if key not in options:
-            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, options or ("nothing",)))
+        check_choice(f"for a fit of {law.name}, what is planned,", key, options or ("nothing",))
     return planned
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...datasets.files import evidence
-from ...datasets.wording import unknown
-from ...errors import InputError
+from ...datasets.wording import check_choice
 from ...models.loss.budget import SIZES, training_flop
 
 BEYOND = ("drift", "none")
@@ -132,14 +131,8 @@ def drift_of(law):
 
 
 def check_beyond(beyond):
-    """Refuse what names neither the drift nor none.
-
-    Raises
-    ------
-    InputError
-    """
-    if beyond not in BEYOND:
-        raise InputError(unknown("beyond", beyond, BEYOND))
+    """Refuse what names neither the drift nor none."""
+    check_choice("beyond", beyond, BEYOND)
 
 
 def decades_beyond(law, fitted, runs):

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models import Chinchilla
 from ...models.arrays import exp
@@ -104,8 +104,7 @@ class Study:
 
 def check_basis(basis):
     """Refuse a basis other than nonembedding or total."""
-    if basis not in BASES:
-        raise InputError(unknown("basis", basis, BASES))
+    check_choice("basis", basis, BASES)
 
 
 def frontier_exponents(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
@@ -69,8 +69,7 @@ def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> 
     shares = np.atleast_1d(np.asarray(shares, float))
     if not ((shares > 0) & (shares < 1)).all():
         raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
-    if tasks not in TASKS:
-        raise InputError(unknown("tasks", tasks, TASKS))
+    check_choice("tasks", tasks, TASKS)
     draws = of_kind(fit, "horizons").draws
     logs = draws.named()["horizon"].values[..., None] - margins(draws, shares, tasks)[..., None, :]
     return draws._array(np.exp(logs), "model", "share", model=draws.reference["models"], share=shares).rename("minutes")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets.wording import quoted, suggestion, unknown
+from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.lengths.counts import draw_counts
@@ -50,8 +50,7 @@ class _Curves:
     def __init__(self, fit, seeds, chosen, seed):
         self.fitted, self.seed = of_kind(fit, "counts").draws, seed_of(seed, fit)
         fitted = self.fitted
-        if seeds not in SEEDS:
-            raise InputError(unknown("seeds", seeds, SEEDS))
+        check_choice("seeds", seeds, SEEDS)
         if seeds == "runs":
             if chosen is not None:
                 raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
@@ -361,8 +360,7 @@ def embedding_contrasts(
     >>> bool(bs.lengths.embedding_contrasts(fit)["p_first"].between(0, 1).all())
     True
     """
-    if seeds not in SEEDS[:2]:
-        raise InputError(unknown("seeds", seeds, SEEDS[:2]))
+    check_choice("seeds", seeds, SEEDS[:2])
     fitted = conditions(fit)
     others = [column for column in fitted if column != "embedding"]
     pairs = [(a, b) for a, b in combinations(fitted.index, 2) if fitted.loc[a, others].equals(fitted.loc[b, others])]

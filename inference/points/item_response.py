@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
-from ...datasets.wording import quoted, suggestion, unknown
+from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ..workers import one_thread
 from .result import PointEstimate
@@ -108,8 +108,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
     model, models = pd.factorize(scores["model"], sort=True)
     item, benchmarks = pd.factorize(scores["benchmark"], sort=True)
-    if benchmark not in benchmarks:
-        raise InputError(unknown("benchmark", benchmark, list(benchmarks)))
+    check_choice("benchmark", benchmark, list(benchmarks))
     score = np.clip(scores["score"].to_numpy(float), clip, 1 - clip)
     places = _Places(model, item, list(benchmarks).index(benchmark))
     start = np.concatenate([np.zeros(places.slopes), np.ones(places.count - places.slopes)])

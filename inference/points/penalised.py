@@ -17,7 +17,7 @@ import pandas as pd
 
 from ...datasets import load
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import listed, unknown
+from ...datasets.wording import check_choice, listed
 from ...errors import InputError
 from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
@@ -194,8 +194,7 @@ def penalised_grid(
     ----------
     .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
-    if start not in STARTS:
-        raise InputError(unknown("start", start, STARTS))
+    check_choice("start", start, STARTS)
     if not 0 < share <= 1:
         raise InputError(f"share must be above 0 and at most 1, not {share!r}")
     rows = np.sort(np.random.default_rng(seed).permutation(len(table))[: max(2, round(share * len(table)))])

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import unknown
-from ...errors import InputError
+from ...datasets.wording import check_choice
 from ..printed import Printed, Text
 
 MOST_PRINTED = 12
@@ -53,8 +52,7 @@ class PointEstimate(Printed):
 
     def __getitem__(self, name):
         named = self._constants() | self.estimates
-        if name not in named:
-            raise InputError(unknown("estimate", name, list(named)))
+        check_choice("estimate", name, list(named))
         return named[name]
 
     def _constants(self):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import xr
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
@@ -281,8 +281,7 @@ def dates_reached(
         levels = WORK if levels is None else levels
         if not 0 < share < 1:
             raise InputError(f"share must lie between 0 and 1, not {share!r}")
-        if tasks not in TASKS:
-            raise InputError(unknown("tasks", tasks, TASKS))
+        check_choice("tasks", tasks, TASKS)
     if not levels:
         raise InputError(
             f"{place_of(fit)} is a fit of values; name the levels to reach, such as {{'a thousand': 1000.0}}"

@@ -1,7 +1,4 @@
-"""Variants of a specification, and the doubling time under each."""
-
-from ...models.draws import flatten
-from ...models.progress.law import Progress
+"""Variants of a specification of progress: options of `Progress` by name."""
 
 VARIANTS = {
     "student_t": {"noise": "student_t"},
@@ -21,28 +18,3 @@ VARIANTS = {
     "repeated_imputed": {"data": "repeated"},
     "repeated": {"data": "repeated", "unknown_epochs": "drop"},
 }
-
-
-def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, **settings):
-    """Fit variants of a specification.
-
-    Parameters
-    ----------
-    fitter : Fitter
-        From `progress.new_fitter`.
-    specification : int
-    variants : dict of str to dict
-        Options of `Progress` by name.
-    seed : int
-
-    Returns
-    -------
-    dict of str to Fit
-    """
-    laws = {name: Progress(specification, **options) for name, options in variants.items()}
-    return fitter.fit_each(laws, seed=seed, **settings)
-
-
-def coefficients(fit):
-    """Return named scalars of a fit: dict of (chain, draw) arrays."""
-    return flatten(fit["posterior"].to_dataset())

@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ...datasets.wording import unknown
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ..engine import UntraceableError
 from .numpyro import JaxProgram, accelerator
@@ -34,8 +34,7 @@ def choose(sampler=None):
     """
     if sampler is None:
         return "numpyro" if _may_have_accelerator() and accelerator() else "nutpie"
-    if sampler not in SAMPLERS:
-        raise InputError(unknown("sampler", sampler, SAMPLERS))
+    check_choice("sampler", sampler, SAMPLERS)
     if sampler == "numpyro" and not importlib.util.find_spec("numpyro"):
         raise InputError("sampler 'numpyro' needs the packages numpyro and jax: pip install 'bayescaling[numpyro]'")
     return sampler

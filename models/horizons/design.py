@@ -25,7 +25,6 @@ def nested(table):
     left out.
     """
     rows = table.reset_index(drop=True)
-    rows.attrs = dict(table.attrs)
     cells = rows.sort_values("minutes", kind="stable").groupby(["model", "task"], sort=False)
     at_risk, before = (cells[name].shift().reindex(rows.index) for name in ("successes", "minutes"))
     rows = rows.assign(**{AT_RISK: at_risk.fillna(rows["runs"]), BEFORE: before})

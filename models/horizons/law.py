@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
 from ..coordinates import Coordinates, Units, place
@@ -110,18 +109,12 @@ class Horizons(Law):
     grouping = HorizonsGrouping()
 
     def __post_init__(self):
-        for option, choices in (("trend", tuple(OF_TRENDS)), ("noise", NOISES)):
-            if getattr(self, option) not in choices:
-                raise InputError(unknown(option, getattr(self, option), choices))
-        for option in ("task_slopes", "family_effects", "estimates"):
-            if not isinstance(getattr(self, option), bool):
-                raise InputError(not_a_switch(option, getattr(self, option)))
+        self._check_options("task_slopes", "family_effects", "estimates", trend=OF_TRENDS, noise=NOISES)
         object.__setattr__(self, "priors", self._checked_priors())
 
-    @property
-    def _free_parameters(self):
-        """Return everything that has a prior, as `FreeParameter` objects."""
-        return free_parameters(self)
+    _free_parameters = property(free_parameters)
+    reference = design.reference
+    design_arrays = design.arrays
 
     @property
     def needed(self):
@@ -160,14 +153,6 @@ class Horizons(Law):
                 f"{place}: column 'minutes' has one value; the horizons law needs tasks of several lengths"
             )
         return design.nested(table)
-
-    def reference(self, rows):
-        """Name models, tasks and families, and state what is known of each; see `design.reference`."""
-        return design.reference(self, rows)
-
-    def design_arrays(self, rows, reference):
-        """Return the arrays that the model holds as data; see `design.arrays`."""
-        return design.arrays(self, rows, reference)
 
     def _sampled_arrays(self, rows, reference):
         """Return the same with the estimates that place what is sampled on these rows."""

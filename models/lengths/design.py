@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import quoted, suggestion, unknown
+from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 
 DOUBLINGS = ("recurrences", "layers", "d_model", "k_max", "train_digits")
@@ -27,8 +27,7 @@ def terms(effects):
             continue
         names = tuple(name.strip() for name in text.replace("*", ":").split(":"))
         for name in names:
-            if name not in KNOWN:
-                raise InputError(unknown("column of the effects,", name, KNOWN))
+            check_choice("column of the effects,", name, KNOWN)
         if len(set(names)) < len(names) or len(names) > 2:
             raise InputError(f"effects: {quoted(text)} is no interaction of two columns")
         names_by_term += [(name,) for name in names] if "*" in text else []

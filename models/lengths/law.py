@@ -8,7 +8,7 @@ import numpy as np
 
 from ...datasets import require
 from ...datasets.deferred import xr
-from ...datasets.wording import not_a_switch, quoted, shown, unknown
+from ...datasets.wording import quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
 from ..coordinates import Coordinates, Units
@@ -106,12 +106,7 @@ class Lengths(Law):
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):
-        for option, choices in (("noise", NOISES), ("shape", SHAPES), ("operands", OPERANDS)):
-            if getattr(self, option) not in choices:
-                raise InputError(unknown(option, getattr(self, option), choices))
-        for option in ("lapse", "seeds"):
-            if not isinstance(getattr(self, option), bool):
-                raise InputError(not_a_switch(option, getattr(self, option)))
+        self._check_options("lapse", "seeds", noise=NOISES, shape=SHAPES, operands=OPERANDS)
         if not isinstance(self.effects, str):
             raise InputError(f"effects must be a formula such as 'embedding + architecture', not {shown(self.effects)}")
         design.terms(self.effects)
@@ -184,9 +179,7 @@ class Lengths(Law):
             return counts
         if self.task not in tasks:
             raise InputError(f"{place}: {unknown('task', self.task, tasks or ['none'])}")
-        cells = counts[counts["task"] == self.task].reset_index(drop=True)
-        cells.attrs = dict(counts.attrs)
-        return cells
+        return counts[counts["task"] == self.task].reset_index(drop=True)
 
     def reference(self, rows):
         """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
@@ -390,6 +383,4 @@ def _by_offset(counts):
         return counts
     shifted, text = counts["offset"] != 0, " at offset " + counts["offset"].astype(str)
     named = {name: counts[name].where(~shifted, counts[name] + text).astype(object) for name in ("run", "embedding")}
-    rows = counts.assign(**named).drop(columns="offset")
-    rows.attrs = dict(counts.attrs)
-    return rows
+    return counts.assign(**named).drop(columns="offset")

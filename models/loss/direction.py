@@ -72,12 +72,7 @@ def _proportional(law, rows):
 
 
 def check_apart(law, rows, place):
-    """Refuse rows in which tokens grow as a power of the size, so that nothing tells what each of them does.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse rows in which tokens grow as a power of the size, so that nothing tells what each of them does."""
     if (power := _proportional(law, rows)) is not None:
         raise InputError(
             f"{place}: tokens grow as the parameters to the power {power:.2f} in every row, so that rows cannot tell "
@@ -103,12 +98,7 @@ def carried(law, rows, place):
 
 
 def check_falls(law, rows, place):
-    """Refuse a quantity that rises with a size at equal others, with the laws that describe one.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a quantity that rises with a size at equal others, with the laws that describe one."""
     for column, (r, p, _) in law.tests.directions(rows).items():
         if r > RISING and p < LIKELY:
             raise InputError(

@@ -23,12 +23,7 @@ def labelled(column):
 
 
 def check_column(table, by):
-    """Refuse a table that lacks the column, or in which it is empty in a row.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a table that lacks the column, or in which it is empty in a row."""
     require(table, [by], purpose=PURPOSE)
     filled(table, by, purpose=PURPOSE)
 
@@ -42,10 +37,6 @@ def check_groups(table, by, quantities):
     by : str
     quantities : sequence of str
         Names of those quantities.
-
-    Raises
-    ------
-    InputError
     """
     place = table.attrs.get("source", "the table")
     names, counts = np.unique(labelled(table[by]), return_counts=True)
@@ -64,12 +55,7 @@ def check_groups(table, by, quantities):
 
 
 def check_runs(table, by, run, scales):
-    """Refuse a table in which rows of one run are of several groups, whose effects have scales by group.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a table in which rows of one run are of several groups, whose effects have scales by group."""
     labels, runs = labelled(table[by]), table[run].to_numpy()
     several = table.assign(**{by: labels}).groupby(run)[by].nunique() > 1
     if several.any():

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import filled, positive_columns, require
-from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
@@ -117,16 +116,14 @@ class LossLaw(Simulates, Law):
             cls.columns = tuple(name for name, kind in parameters.items() if kind is not KEYWORD)
 
     def __post_init__(self):
-        if self.scatter not in SCATTERS:
-            raise InputError(unknown("scatter", self.scatter, SCATTERS))
+        self._check_options(scatter=SCATTERS)
         self._check_effects()
         object.__setattr__(self, "priors", self._checked_priors((*self.derived_names, "nu", "rho", *ENDS.values())))
 
     def _check_effects(self):
         for option in (f"{what}_effects" for what in EFFECT_SDS):
-            value = getattr(self, option)
-            if not isinstance(value, bool) and (option, value) != ("size_effects", None):
-                raise InputError(not_a_switch(option, value))
+            if (option, getattr(self, option)) != ("size_effects", None):
+                self._check_options(option)
         if self.run_effects and self.size_effects:
             raise InputError("run_effects and size_effects cannot be used together; set one of them to False")
         if self.size_effects and self.size_column is None:

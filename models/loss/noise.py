@@ -13,7 +13,7 @@ import numpy as np
 
 from ...datasets.deferred import special
 from ...datasets.deferred import stats as st
-from ...datasets.wording import shown, unknown
+from ...datasets.wording import check_choice, shown
 from ...errors import InputError
 from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, namespace, sinh, where
 from ..arrays import exp as exp_of
@@ -129,8 +129,7 @@ class Noise:
 
     def __post_init__(self):
         for option, value, choices in (("noise", self.family, NOISES), ("scale", self.scale, SCALES)):
-            if value not in choices:
-                raise InputError(unknown(option, value, choices))
+            check_choice(option, value, choices)
         if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
             raise InputError(f"threshold of the Huber noise must be a positive number, not {shown(self.threshold)}")
         if self.effects_of is not None:

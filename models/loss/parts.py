@@ -30,12 +30,7 @@ class LossTests(Tests):
         return self.law.wider
 
     def check_priors(self, rows, reference):
-        """Refuse priors whose medians give a loss that is not finite.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse priors whose medians give a loss that is not finite."""
         law = self.law
         medians = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
         with np.errstate(all="ignore"):
@@ -47,12 +42,7 @@ class LossTests(Tests):
             )
 
     def check_calibration(self, truth):
-        """Refuse a law that has no one posterior, or whose prior alone gives no truths.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse a law that has no one posterior, or whose prior alone gives no truths."""
         if self.law.upstream:
             raise InputError(
                 f"{self.law.name} takes {' and '.join(self.law.upstream)} from sizes alone and has no one posterior to "

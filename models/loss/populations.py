@@ -34,12 +34,7 @@ def spread(name):
 
 
 def check_population(name, prior):
-    """Refuse to pool a quantity whose prior has other bounds than none, 0, or 0 and 1.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to pool a quantity whose prior has other bounds than none, 0, or 0 and 1."""
     if prior.support not in DISTRIBUTIONS:
         raise InputError(
             f"prior {name}={str(prior)!r}: a pooled quantity has no bounds but 0, or 0 and 1; use another "

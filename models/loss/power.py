@@ -8,8 +8,6 @@ import numpy as np
 
 from ...datasets.deferred import xr
 from ...datasets.units import NATS, unit_of_loss
-from ...datasets.wording import not_a_switch, unknown
-from ...errors import InputError
 from ..arrays import exp, log
 from ..law import EQUATION
 from ..parts import Planner
@@ -150,10 +148,7 @@ class PowerLaw(LossLaw):
     loss = staticmethod(loss)
 
     def __post_init__(self):
-        if self.variable not in VARIABLES:
-            raise InputError(unknown("variable", self.variable, VARIABLES))
-        if self.floor not in (None, True, False):
-            raise InputError(not_a_switch("floor", self.floor))
+        self._check_options(*(("floor",) if self.floor is not None else ()), variable=VARIABLES)
         attributes = {"columns": (VARIABLES[self.variable],)}
         if self.floor is False:
             attributes |= {"mean_parameters": WITHOUT_FLOOR, "exponents": ("exponent",)}

@@ -33,12 +33,7 @@ def checked(names):
 
 
 def check_rows(law, rows, place):
-    """Refuse rows of other benchmarks than the law has, a benchmark without a row, and one of unknown vocabulary.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse rows of other benchmarks than the law has, a benchmark without a row, and one of unknown vocabulary."""
     if law.spec.vocabulary:
         lacking = rows["vocabulary"].isna() & ~rows["benchmark"].isin(VOCABULARY)
         if lacking.any():

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...datasets import require
 from ...datasets.deferred import xr
-from ...datasets.wording import not_a_switch, shown, unknown
+from ...datasets.wording import check_choice, shown, unknown
 from ...errors import InputError
 from ..coordinates import Units
 from ..density import Density
@@ -129,19 +129,14 @@ class Progress(Law):
         if not isinstance(self.specification, Specification) and self.specification not in SPECIFICATIONS:
             raise InputError(unknown("specification", self.specification, SPECIFICATIONS))
         object.__setattr__(self, "benchmarks", benchmarks.checked(self.benchmarks))
-        for option, choices in OPTIONS.items():
-            if getattr(self, option) not in choices:
-                raise InputError(unknown(option, getattr(self, option), choices))
-        for name in ("irreducible", "paper_effects", "pooling"):
-            if not isinstance(getattr(self, name), bool) and (name, getattr(self, name)) != ("paper_effects", None):
-                raise InputError(not_a_switch(name, getattr(self, name)))
+        optional = ("paper_effects",) if self.paper_effects is not None else ()
+        self._check_options("irreducible", "pooling", *optional, **OPTIONS)
         for name in ("cutoff", "penalty"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
                 raise InputError(f"{name} must be a number, not {shown(value)}")
         for name in self.priors:
-            if name not in progress_priors.JUDGED:
-                raise InputError(unknown("prior on", name, progress_priors.JUDGED))
+            check_choice("prior on", name, progress_priors.JUDGED)
         priors = {name: progress_priors.judged_prior(name, prior) for name, prior in self.priors.items()}
         object.__setattr__(self, "priors", priors)
         if self.paper_effects and self.noise != "normal":
@@ -225,9 +220,7 @@ class Progress(Law):
             rows = rows[rows["epochs"].notna()]
         if self.unknown_vocabulary == "drop":
             rows = rows[rows["vocabulary"].notna()]
-        rows = rows.reset_index(drop=True)
-        rows.attrs = dict(table.attrs)
-        return rows
+        return rows.reset_index(drop=True)
 
     def _check(self, rows):
         place = rows.attrs.get("source", "the table")

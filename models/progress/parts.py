@@ -13,12 +13,7 @@ class ProgressTests(Tests):
     tolerance = 0.05
 
     def check_calibration(self, truth):
-        """Refuse a penalty, whose prior changes with the number of rows.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse a penalty, whose prior changes with the number of rows."""
         if self.law.penalty is not None:
             raise InputError(
                 f"{self.law.name} with a penalty has a prior that depends on the number of rows, which simulated rows "

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.wording import not_a_switch, shown, unknown
+from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, pick
 from ..coordinates import Coordinates, Units
@@ -156,17 +156,9 @@ class Scores(Law):
     grouping = ScoresGrouping()
 
     def __post_init__(self):
-        for option, choices in (
-            ("noise", tuple(NOISES)),
-            ("pace", PACES),
-            ("scatter", tuple(SCATTERS)),
-            ("compute_prior", COMPUTE_PRIORS),
-        ):
-            if getattr(self, option) not in choices:
-                raise InputError(unknown(option, getattr(self, option), choices))
-        for option in ("family_effects", "version_effects", "ceilings", "speculative", "slope_by_period"):
-            if not isinstance(getattr(self, option), bool):
-                raise InputError(not_a_switch(option, getattr(self, option)))
+        switches = ("family_effects", "version_effects", "ceilings", "speculative", "slope_by_period")
+        choices = {"noise": NOISES, "pace": PACES, "scatter": SCATTERS, "compute_prior": COMPUTE_PRIORS}
+        self._check_options(*switches, **choices)
         if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
             raise InputError(f"break_year must be a year such as 2024.37, not {shown(self.break_year)}")
         errors = self.compute_errors
@@ -184,10 +176,9 @@ class Scores(Law):
             )
         object.__setattr__(self, "priors", self._checked_priors())
 
-    @property
-    def _free_parameters(self):
-        """Return everything that has a prior, as `FreeParameter` objects."""
-        return free_parameters(self)
+    _free_parameters = property(free_parameters)
+    reference = design.reference
+    design_arrays = design.arrays
 
     @property
     def needed(self):
@@ -239,26 +230,16 @@ class Scores(Law):
                 )
         if self.version_effects and table.groupby("model")["version"].nunique().max() < 2:
             raise InputError(f"{place}: no model has several versions; leave version_effects out")
-        rows = table.reset_index(drop=True)
-        rows.attrs = dict(table.attrs)
-        return rows
+        return table.reset_index(drop=True)
 
     def with_compute(self, rows):
         """Return the names of the models whose compute this law takes as known."""
         models = rows.drop_duplicates("model")
         return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
-    def reference(self, rows):
-        """Name models, benchmarks, families and versions, and state what is known of models; see `design.reference`."""
-        return design.reference(self, rows)
-
     def on_scale(self, observed):
         """Return the scores, those at the ends of the scale rounded to the end."""
         return np.where(design.at_low(observed), 0.0, np.where(design.at_high(observed), 1.0, observed))
-
-    def design_arrays(self, rows, reference):
-        """Return the arrays that the model holds as data; see `design.arrays`."""
-        return design.arrays(self, rows, reference)
 
     def _sampled_arrays(self, rows, reference):
         """Return the same with the estimates and rows that place what is sampled."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...datasets import filled, require
 from ...datasets.deferred import special
-from ...datasets.wording import quoted, shown, unknown
+from ...datasets.wording import quoted, shown
 from ...errors import InputError
 from ..coordinates import Coordinates
 from ..density import Density
@@ -93,8 +93,7 @@ class Trend(Law):
     grouping = TrendGrouping()
 
     def __post_init__(self):
-        if self.trend not in OF_TRENDS:
-            raise InputError(unknown("trend", self.trend, tuple(OF_TRENDS)))
+        self._check_options(trend=OF_TRENDS)
         if self.value_unit not in (None, LOG) and not _positive(self.value_unit):
             raise InputError(
                 f'value_unit must be "log" or the unit of a linear scale, such as 100, not {shown(self.value_unit)}'
@@ -115,10 +114,7 @@ class Trend(Law):
         """Return the name of the variable of observations: of logarithms of values, or of values in the unit."""
         return "log_value" if self.linear_unit is None else "value_in_units"
 
-    @property
-    def _free_parameters(self):
-        """Return everything that has a prior, as `FreeParameter` objects."""
-        return free_parameters(self)
+    _free_parameters = property(free_parameters)
 
     @property
     def needed(self):
@@ -145,9 +141,7 @@ class Trend(Law):
             raise InputError(f"{place}: {count} dates; the trend law needs at least {LEAST_DATES}")
         if self.linear_unit is None:
             self._check_log_scale(table, place)
-        rows = table.reset_index(drop=True)
-        rows.attrs = dict(table.attrs)
-        return rows
+        return table.reset_index(drop=True)
 
     def _check_log_scale(self, table, place):
         values = table["value"].to_numpy(float)

@@ -64,12 +64,6 @@ def check_value(label, value, hint, such=""):
         raise InputError(f"{label} is {value!r}; give {words(hint)}{example}") from None
 
 
-def check_choice(label, value, choices):
-    """Raise `InputError`, which names the choices, the closest first, for what is none of them."""
-    if value not in list(choices):
-        raise InputError(unknown(label, value, choices))
-
-
 def words(hint):
     """Return in words what a type and its range take, such as "a whole number of at least 1"."""
     of, origin = typing.get_args(hint), typing.get_origin(hint)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import torch
 
-from ...datasets.wording import quoted, shortened
+from ...datasets.wording import check_choice, quoted, shortened
 from ...errors import InputError
-from .fields import check_choice
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 # Side of the matrices multiplied to measure a CPU; eight times it on a GPU.

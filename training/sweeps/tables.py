@@ -7,9 +7,8 @@ import os
 import tomllib
 from pathlib import Path
 
-from ...datasets.wording import printable, quoted, shortened
+from ...datasets.wording import check_choice, printable, quoted, shortened
 from ...errors import InputError
-from ..engine.fields import check_choice
 
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY
-from ....datasets.wording import shown, unknown
+from ....datasets.wording import check_choice, shown
 from ....errors import InputError
 from ...arrays import exp, log, spread
 from ...parts import Planner
@@ -96,8 +96,7 @@ class Configurations(LossLaw):
 
     def __post_init__(self):
         check_delta(self.delta)
-        if self.noise not in NOISES:
-            raise InputError(unknown("noise", self.noise, NOISES))
+        check_choice("noise", self.noise, NOISES)
         if self.measurement_error:
             raise InputError("measurement_error is for losses; sizes of models are known")
         for option in ("run_effects", "size_effects"):

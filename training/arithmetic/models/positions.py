@@ -10,8 +10,8 @@ import math
 
 import torch
 
+from ....datasets.wording import check_choice
 from ....errors import InputError
-from ...engine.fields import check_choice
 from ..problems.vocabulary import DIGIT0, EQUALS
 
 SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
