@@ -5,7 +5,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ..errors import InputError
 from . import options, tables
 
 
@@ -34,12 +33,10 @@ def compare(
 
 def of_files(files, weighting, json):
     """Compare saved fits of the same rows and print the result of the checks of each law."""
-    from ..inference import compare, storage
+    from ..inference import compare
     from ..reports import results
 
-    if len(set(files)) < len(files):
-        raise InputError("a file is named twice; name each fit once")
-    fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
+    fits = tables.open_fits(files, json)
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
     table = compare(fits, weighting=weighting, progress=tables.interactive(json))
     tables.print_result(table, results.comparison_document(table, weighting=weighting, verdict=verdicts), json)

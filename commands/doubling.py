@@ -22,7 +22,6 @@ def doubling(
     They apply to the sizes and dates of the evaluations, over all and by benchmark. With --compute or --year they apply
     to a budget and a year, which may lie far from every evaluation.
     """
-    from ..inference import storage
     from ..inference.progress.rate_at_optimum import COMPUTE, YEAR, doubling_times
     from ..inference.progress.rate_at_rows import gain_times
 
@@ -30,7 +29,7 @@ def doubling(
     if compute is not None or year is not None:
         flop = COMPUTE if compute is None else parsing.flop(compute, "--compute")
         at = {"compute": flop, "year": YEAR if year is None else year}
-    fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
+    fits = tables.open_fits(files, json)
     times = {name: doubling_times(fit, **at) if at else gain_times(fit) for name, fit in fits.items()}
     parts = {name: {"doubling_months": table} for name, table in times.items()}
     tables.print_parts(parts, fits, json, keyed=True, at=at or "the evaluations")

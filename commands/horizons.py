@@ -20,13 +20,11 @@ def horizons(
     json: options.Json = False,
 ):
     """Print the human time of tasks that models do. Also its doubling time, and when it reaches a day or a month."""
-    from ..inference import storage
     from ..inference.horizons import quantities
     from ..inference.needs import of_kind
     from ..inference.progress import trends
 
-    names = tables.names_of(files, json)
-    fits = {name: of_kind(storage.open(path), "horizons") for name, path in zip(names, files, strict=True)}
+    fits = {name: of_kind(fit, "horizons") for name, fit in tables.open_fits(files, json).items()}
     parts = {}
     for name, fit in fits.items():
         parts[name] = {"minutes": quantities.summary(fit, share or quantities.SHARES, tasks=tasks)}

@@ -99,15 +99,12 @@ def _drawn(name, files, chosen, html, json):
     from matplotlib.figure import Figure
 
     from .. import plots
-    from ..inference import compare, storage
+    from ..inference import compare
     from ..inference.checks.calibration import open_calibration
     from ..plots.with_matplotlib import WIDTH
 
-    names = [key.removesuffix(".nc") for key in tables.names_of(files, json)]
-    read = open_calibration if name == "calibration" else storage.open
-    fits = {key: read(path) for key, path in zip(names, files, strict=True)}
-    if len(fits) < len(files):
-        raise InputError("a file is named twice; name each fit once")
+    read = open_calibration if name == "calibration" else None
+    fits = {key.removesuffix(".nc"): fit for key, fit in tables.open_fits(files, json, read).items()}
     if name == "compare":
         subject = compare(fits, progress=tables.interactive(json))
     else:

@@ -47,7 +47,8 @@ def report(
     if not custom:
         settings |= {"pages": page, **sampling}
     elif files:
-        settings |= {"fits": _fits(files), "backdrop": backdrop}
+        fits = {name.removesuffix(".nc"): fit for name, fit in tables.open_fits(files, json=False).items()}
+        settings |= {"fits": fits, "backdrop": backdrop}
     else:
         option = "data" if data else "evaluations"
         laws, table = _laws_and_table(option, data or evaluations, law, fitting)
@@ -80,16 +81,6 @@ def _is_custom(names):
     if strange := sorted(names - meaning):
         raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {fix}")
     return bool(subjects)
-
-
-def _fits(files):
-    """Open fits by the names of their files, with their folders where names are the same."""
-    from ..inference import storage
-
-    if len(set(files)) < len(files):
-        raise InputError("a file is named twice; name each fit once")
-    names = [path.stem for path in files]
-    return {str(path) if names.count(path.stem) > 1 else path.stem: storage.open(path) for path in files}
 
 
 def _laws_and_table(option, name, laws, fitting):

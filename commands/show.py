@@ -25,11 +25,10 @@ def show(
     json: options.Json = False,
 ):
     """Print what fits say, and what to do next."""
-    from ..inference import storage
     from ..inference.standing import known_check
     from ..inference.summary import document
 
-    fits = dict(zip(tables.names_of(files, json), map(storage.open, files), strict=True))
+    fits = tables.open_fits(files, json)
     if json:
         documents = {name: document(fit) for name, fit in fits.items()}
         tables.print_json(documents if len(fits) > 1 else next(iter(documents.values())))

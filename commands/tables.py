@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
+from ..errors import DiagnosticWarning, InputError, SizeNote, TableNote, TableWarning
 
 
 def interactive(json):
@@ -39,6 +39,15 @@ def names_of(files, json):
         if len(set(names)) == len(set(paths)):
             return names
     return [str(path) for path in paths]
+
+
+def open_fits(files, json, read=None):
+    """Open fits by the names of their files, refusing a file that is named twice; `read` opens what is no fit."""
+    from ..inference import storage
+
+    if len(set(files)) < len(files):
+        raise InputError("a file is named twice; name each fit once")
+    return {name: (read or storage.open)(path) for name, path in zip(names_of(files, json), files, strict=True)}
 
 
 def number(x, form=".4g"):

@@ -31,12 +31,10 @@ def worth(
     json: options.Json = False,
 ):
     """Print what a changed recipe is worth. Each group has a compute multiplier, and advice to promote it or not."""
-    from ..inference import storage
     from ..inference.decisions.worth import worth
     from ..reports import results
 
-    names = [name.removesuffix(".nc") for name in tables.names_of(files, json)]
-    fits = {name: storage.open(path) for name, path in zip(names, files, strict=True)}
+    fits = {name.removesuffix(".nc"): fit for name, fit in tables.open_fits(files, json).items()}
     first = next(iter(fits.values()))
     verdict = results.verdict_entry(first)
     result = worth(

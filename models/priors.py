@@ -238,6 +238,9 @@ def _quantiles(prior):
         return np.full(len(PROBABILITIES), np.nan)
 
 
+REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)  # supports
+
+
 @dataclass(frozen=True)
 class FreeParameter:
     """Something that is sampled: its name, default prior, support, unit and the reason for the prior."""

@@ -1,10 +1,8 @@
 """Priors of the law of time horizons, and why they are what they are."""
 
-import numpy as np
+from ..priors import POSITIVE, REAL, FreeParameter
+from ..trends import BREAK_PLACE, WIDTH
 
-from ..priors import FreeParameter
-
-REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)
 MINUTES, YEARLY = "log minutes", "log minutes a year"
 
 OF_MODELS = (
@@ -100,13 +98,7 @@ OF_TRENDS = {
             YEARLY,
             "How much faster horizons grow after the break, so that either direction is as likely.",
         ),
-        FreeParameter(
-            "break_place",
-            "Uniform(0, 1)",
-            (0, 1),
-            "",
-            "Where the break lies between the 10th and the 90th percentile of the dates of models.",
-        ),
+        BREAK_PLACE,
     ),
     "acceleration": (
         GAIN,
@@ -127,13 +119,7 @@ OF_TRENDS = {
             "year",
             "When log horizons grow fastest: 2022 to 2030. Before it growth accelerates, after it slows.",
         ),
-        FreeParameter(
-            "width",
-            "LogNormal(0.7, 0.5)",
-            POSITIVE,
-            "years",
-            "Years in which the logit of the rise grows by 1: 0.8 to 5.4, so that most of it takes 3 to 24 years.",
-        ),
+        WIDTH,
     ),
 }
 

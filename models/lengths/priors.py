@@ -1,11 +1,7 @@
 """Priors of the law of length generalisation, and why they are what they are."""
 
-import numpy as np
+from ..priors import POSITIVE, REAL, FreeParameter
 
-from ..priors import FreeParameter
-
-REAL = (-np.inf, np.inf)
-POSITIVE = (0, np.inf)
 SEEDS = (
     "Spread between runs that differ in nothing but the seed. Two or three seeds barely inform it, so the prior "
     "matters: it avoids zero, for no two seeds end with one curve, "

@@ -17,6 +17,7 @@ import pandas as pd
 from ...errors import InputError
 from ..arrays import exp, log, minimum
 from ..contrasts import Contrast, ordinals
+from ..priors import REAL
 from .chinchilla import Chinchilla
 from .law import REFERENCES, Sampled, geometric_means
 from .parts import LossPlanner, LossTests
@@ -28,7 +29,6 @@ WITHOUT = {RATE: "coupled", BATCH: "learning-rate"}  # laws that do without a co
 ALIKE = np.log(1.1)  # of tokens
 BINS = 8  # of learning rates and of batches, in tests of the law
 MOST = 300.0  # log of a loss over that of tuned runs: beyond any loss, and its exponential is finite
-REAL = (-np.inf, np.inf)
 BY_SIZE = "Normal(0, 0.5)"
 BY_SIZE_RATIONALE = "From a fall with the size itself to a rise with it, no direction preferred."
 

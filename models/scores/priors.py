@@ -1,10 +1,7 @@
 """Priors of the law of scores, and why they are what they are."""
 
-import numpy as np
+from ..priors import POSITIVE, REAL, FreeParameter
 
-from ..priors import FreeParameter
-
-REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)
 LOGITS, YEARLY = "logits", "logits a year"
 
 OF_SCORES = (

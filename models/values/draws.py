@@ -4,7 +4,6 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from .. import effects
-from ..draws import Draws
 from ..loss.noise import normal_logp
 from ..member_draws import MemberDraws
 from ..trends import WithTrend
@@ -111,14 +110,9 @@ class TrendDraws(WithTrend, MemberDraws):
         """List the coordinates: the free parameters."""
         return list(self.law.prior_of)
 
-    def by_group(self, by=None):
-        """Return log densities of rows by a column's values; see `Draws.by_group`."""
-        return Draws.by_group(self, by)
+    def _of_models(self, by):
+        return False
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
         return fitted.log_likelihood(self.rows).isel(row=i, drop=True)
-
-    def left_out_group(self, fitted, rows, by=None):
-        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
-        return fitted.total_log_likelihood(rows)

@@ -3,11 +3,9 @@
 All are relative to one unit: an e-fold of the value, or the unit of a linear scale.
 """
 
-import numpy as np
+from ..priors import POSITIVE, REAL, FreeParameter
+from ..trends import BREAK_PLACE, WIDTH
 
-from ..priors import FreeParameter
-
-REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)
 YEARLY = "units a year"
 
 OF_ROWS = (
@@ -52,13 +50,7 @@ OF_TRENDS = {
             YEARLY,
             "How much faster the value grows after the break, so that either direction is as likely.",
         ),
-        FreeParameter(
-            "break_place",
-            "Uniform(0, 1)",
-            (0, 1),
-            "",
-            "Where the break lies between the 10th and the 90th percentile of the dates.",
-        ),
+        BREAK_PLACE,
     ),
     "acceleration": (
         GAIN,
@@ -79,13 +71,7 @@ OF_TRENDS = {
             "years",
             "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
         ),
-        FreeParameter(
-            "width",
-            "LogNormal(0.7, 0.5)",
-            POSITIVE,
-            "years",
-            "Years in which the logit of the rise grows by 1: 0.8 to 5.4, so that most of it takes 3 to 24 years.",
-        ),
+        WIDTH,
     ),
 }
 
