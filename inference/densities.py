@@ -93,10 +93,6 @@ def selected(fit):
 def blocks(fit):
     """Yield log densities of a fit's units, some at a time.
 
-    Parameters
-    ----------
-    fit : Fit
-
     Yields
     ------
     positions : slice or ndarray of int

@@ -10,22 +10,7 @@ def say(text, wanted):
 
 
 def counted(items, text, wanted, *, total=None, done=0):
-    """Yield items behind a bar that shows how many are done and how long the others are expected to take.
-
-    Parameters
-    ----------
-    items : iterable
-    text : str
-    wanted : bool
-    total : int, optional
-        Of items and those done before.
-    done : int
-        Done before.
-
-    Returns
-    -------
-    iterable
-    """
+    """Yield items behind a bar that shows how many are done, of a total that counts those `done` before."""
     from rich.console import Console
     from rich.progress import track
 

@@ -88,18 +88,7 @@ def diagnose_chains(posterior, sample_stats):
 
 
 def with_distinct(diagnosis, sampled):
-    """Add to a diagnosis how many draws are distinct, and a fault where these are too few.
-
-    Parameters
-    ----------
-    diagnosis : dict
-    sampled : Dataset
-        Dims (chain, draw, ...): the quantities whose draws may be repeated.
-
-    Returns
-    -------
-    dict
-    """
+    """Add to a diagnosis how many draws of a Dataset are distinct, and a fault where these are too few."""
     flat = _flat(sampled)
     draws, distinct, faults = len(flat), len(np.unique(flat, axis=0)), list(diagnosis["warnings"])
     least = ESS_PER_CHAIN * sampled.sizes["chain"]
@@ -125,16 +114,7 @@ def _flat(dataset):
 
 
 def with_figures(diagnosis, figures):
-    """Add to the result of `diagnose_chains` how exact the densities are, and a fault where they are not.
-
-    Parameters
-    ----------
-    diagnosis, figures : dict
-
-    Returns
-    -------
-    dict
-    """
+    """Add to the result of `diagnose_chains` how exact the densities are, and a fault where they are not."""
     points = figures.get("integration_efficiency_min")
     faults = list(diagnosis["warnings"])
     if points is not None and not points >= LEAST_EFFICIENCY:

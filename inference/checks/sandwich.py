@@ -117,17 +117,7 @@ def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
 
 
 def robust_sds(fit, quantities):
-    """Take `robust_sd` of several quantities, for which log densities are evaluated once.
-
-    Parameters
-    ----------
-    fit : Fit
-    quantities : dict of str to DataArray, dims (chain, draw)
-
-    Returns
-    -------
-    dict of str to DataFrame
-    """
+    """Return the `robust_sd` of each of several quantities by name; log densities are evaluated once."""
     draws = np.stack([_finite(quantity) for quantity in quantities.values()])
     rows = _sds(fit, draws.reshape(len(draws), *next(iter(quantities.values())).transpose(*DRAWS).shape))
     return {name: _table({by: column[place] for by, column in rows.items()}) for place, name in enumerate(quantities)}

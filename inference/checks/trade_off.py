@@ -9,10 +9,6 @@ BARELY = 0.9  # rank correlation: of two such quantities, either alone has half 
 def trade_off(fit):
     """Return the rank correlation of E and the exponent in the posterior of a law of one variable, else None.
 
-    Parameters
-    ----------
-    fit : Fit
-
     Examples
     --------
     >>> import bayescaling as bs

@@ -49,19 +49,7 @@ class Gate(NamedTuple):
 
 
 def gate(fit, *, seed, progress=False):
-    """Roll out the law of a fit on its rows, and count how often its intervals hold.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of a law of runs.
-    seed : int
-    progress : bool
-
-    Returns
-    -------
-    Gate
-    """
+    """Roll out the law of a fit of runs on its rows, and return how often its intervals hold, a `Gate`."""
     spent = training_flop(fit.rows)
     if spent is None:
         return Gate(np.nan, 0)

@@ -88,18 +88,9 @@ class Plan(NamedTuple):
 
 
 def filled(before, cost, budget, power):
-    """Fill a budget, at each step with the affordable candidate of greatest gain for its cost to a power.
+    """Return the `Plan` that fills a budget, at each step with what gains most for its cost to a power.
 
-    Parameters
-    ----------
-    before : Moments
-    cost : ndarray, shape (candidate,)
-    budget : float
-    power : float
-
-    Returns
-    -------
-    Plan
+    Gains follow from `Moments` before a purchase; candidates that are left are those that can be paid for.
     """
     order, variances, left, free = [], [], budget, np.ones(len(cost), bool)
     worth = cost**-power

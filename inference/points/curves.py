@@ -84,21 +84,7 @@ def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = B
 def exponents_by_curves(runs: pd.DataFrame, losses: ArrayLike, *, basis: str = "total") -> np.ndarray:
     """Return the exponents of size that `curve_frontier` finds in tables of the same runs with other losses.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As for `curve_frontier`.
-    losses : array_like, shape (run, table)
-    basis : {"nonembedding", "total"}
-
-    Returns
-    -------
-    ndarray, shape (table,)
-
-    Raises
-    ------
-    InputError
-        As `curve_frontier` does.
+    The losses have the shape (run, table), and the exponents (table,).
     """
     levels, log_size, _ = _envelope(runs, basis, BUDGETS, np.asarray(losses, float).T)
     return _slope(levels, log_size)

@@ -103,21 +103,7 @@ def fit_isoflop(
 def exponents_by_isoflop(runs, losses):
     """Compute the exponents that `fit_isoflop` estimates in tables of the same runs with other losses.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As for `fit_isoflop`, but for the loss.
-    losses : ndarray, shape (run, table)
-
-    Returns
-    -------
-    ndarray, shape (table,)
-        NaN where there are fewer than 3 optima.
-
-    Raises
-    ------
-    InputError
-        As `fit_isoflop` does.
+    The losses have the shape (run, table), and the exponents (table,), NaN where there are fewer than 3 optima.
     """
     columns, optima = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
     for group in _equal_compute(columns, runs):

@@ -41,22 +41,7 @@ def choose(sampler=None):
 
 
 def compiled(law, rows, reference, density, sampler):
-    """Make a law ready for a sampler.
-
-    Parameters
-    ----------
-    law : Law
-    rows : DataFrame
-    reference : dict
-    density : Density
-        That of the law on the rows.
-    sampler : str
-        From `choose`.
-
-    Returns
-    -------
-    Program
-    """
+    """Return the `Program` of a law for a sampler from `choose`, with its density on the rows."""
     if sampler == "nutpie":
         with suppress(UntraceableError):
             return DensityProgram(density)

@@ -26,10 +26,6 @@ def tokens_at(compute, parameters):
 def training_flop(rows):
     """Compute the training compute of runs: 6 N D, or the column ``training_flop`` where a table lacks the sizes.
 
-    Parameters
-    ----------
-    rows : DataFrame
-
     Returns
     -------
     ndarray, shape (row,), or None

@@ -48,19 +48,7 @@ def reference(law, rows):
 
 
 def design_arrays(law, rows, reference):
-    """Return the arrays of `family.DESIGN` for some rows.
-
-    Parameters
-    ----------
-    law : Progress
-    rows : DataFrame
-    reference : dict
-        From `reference`, usually of all rows.
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
+    """Return the arrays of `family.DESIGN` for some rows, by name; the reference is usually that of all rows."""
     points = law.points_of(rows, reference)
     level = _level(law, rows)
     sizes_n, sizes_d, drifts = law.slots
