@@ -182,8 +182,8 @@ class Law:
 
     def _check_options(self, *switches, **choices):
         """Refuse a value of an option that is none of its choices, or a switch that is not on or off."""
-        for option, known in choices.items():
-            check_choice(option, getattr(self, option), known)
+        for option, values in choices.items():
+            check_choice(option, getattr(self, option), values)
         for option in switches:
             check_switch(option, getattr(self, option))
 

@@ -95,7 +95,7 @@ class LossTests(Tests):
         return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
 
     def exact_constants(self, rows, reference):
-        """Return the constants at which the law has the losses of rows to `EXACT`, None where the losses are off the law.
+        """Return the constants at which the law has the losses of rows to `EXACT`, None where losses are off the law.
 
         Losses that were measured are never on a law: such losses were computed from it, and sampling finds no noise.
         """
