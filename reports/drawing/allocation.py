@@ -6,7 +6,7 @@ from ...datasets.units import unit_of_loss
 from ...inference.estimands.allocate import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
-from .style import BLUE, COMPUTE, GREY, LEGEND, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands
+from .style import BLUE, COMPUTE, GREY, LEGEND, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands, panels
 
 BUDGETS = np.logspace(17, 27, 101)
 AT = "C %{x:.2~e} FLOP"
@@ -17,11 +17,10 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
 
     `published` maps a source to its constants; `backdrop`, a name and a fit, adds the 95% band of that fit.
     """
-    from plotly.subplots import make_subplots
-
     optimum = fit.allocate(budgets)
     others = None if backdrop is None else backdrop[1].allocate(budgets)
-    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
+    caption = "Compute-optimal parameters and tokens, by training compute: median, 50% and 95% bands"
+    drawn = panels(1, 2, height=430, caption=caption, horizontal_spacing=0.1)
     for column, name in enumerate(("parameters", "tokens"), 1):
         q = optimum[name].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
         first = {"row": 1, "col": column}
@@ -44,12 +43,7 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
             **axis({"parameters": "Optimal parameters N*", "tokens": "Optimal tokens D*"}[name], type="log"), **first
         )
         drawn.update_xaxes(**axis(COMPUTE, type="log"), **first)
-    caption = "Compute-optimal parameters and tokens, by training compute: median, 50% and 95% bands"
-    drawn.update_layout(figure(height=430, caption=caption).layout)
-    drawn.update_layout(legend=LEGEND)
-    drawn.update_xaxes(dtick=2, showgrid=True, gridcolor="#eef0f3")
-    drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
-    return drawn
+    return drawn.update_layout(legend=LEGEND).update_xaxes(dtick=2)
 
 
 def tokens_per_parameter(fit, published, *, budgets=BUDGETS):

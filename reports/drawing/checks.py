@@ -10,7 +10,7 @@ from ...inference.checks.uniformity import RANKS, p_uniform, shares_below
 from ...inference.checks.uniformity import band as uniform_band
 from ...inference.words import symbols
 from ...models.draws import DRAWS
-from .style import BLUE, COMPUTE, GREY, LEGEND, RED, SERIES, band, figure, line
+from .style import BLUE, COMPUTE, GREY, LEGEND, RED, SERIES, band, figure, line, panels, points
 
 WITHIN = "the line stays inside the band"
 NEAR = 1e-9  # shares of rows this near an edge of the band are on it
@@ -18,8 +18,6 @@ NEAR = 1e-9  # shares of rows this near an edge of the band are on it
 
 def predictive_check(fit):
     """Plot observed over predicted median loss against compute, with predictive intervals of single runs."""
-    import plotly.graph_objects as go
-
     runs = fit.rows.sort_values("training_flop")
     predicted = fit.predict(runs)["loss"]
     low, middle, high = predicted.quantile([0.025, 0.5, 0.975], DRAWS).values
@@ -29,19 +27,15 @@ def predictive_check(fit):
     seen = 1.3 * np.abs(percent[1]).max()
     widest = max(seen, 1.3 * float(np.median(percent[2])), -1.3 * float(np.median(percent[0])))
     traces = band(runs["training_flop"], percent[0], percent[2], BLUE, "95% predictive interval")
+    hover = (
+        "N %{customdata[0]:.3s}<br>D %{customdata[1]:.3s}<br>observed %{customdata[2]:.3f}, "
+        f"predicted %{{customdata[3]:.3f}} {unit_of_loss(fit.rows)}<br>%{{y:+.2f}}%<extra></extra>"
+    )
     for name, chosen, colour in (("run within", ~outside, BLUE), ("run outside", outside, RED)):
-        traces.append(
-            go.Scatter(
-                x=runs["training_flop"][chosen],
-                y=percent[1][chosen],
-                mode="markers",
-                marker={"color": colour, "size": 6, "opacity": 0.8},
-                name=f"{name} ({int(chosen.sum())})",
-                customdata=np.stack([runs["parameters"], runs["tokens"], runs["loss"], middle], axis=1)[chosen],
-                hovertemplate="N %{customdata[0]:.3s}<br>D %{customdata[1]:.3s}<br>observed %{customdata[2]:.3f}, "
-                f"predicted %{{customdata[3]:.3f}} {unit_of_loss(fit.rows)}<br>%{{y:+.2f}}%<extra></extra>",
-            )
-        )
+        of_runs = np.stack([runs["parameters"], runs["tokens"], runs["loss"], middle], axis=1)[chosen]
+        label = f"{name} ({int(chosen.sum())})"
+        at = runs["training_flop"][chosen], percent[1][chosen]
+        traces.append(points(*at, colour, label, hover, opacity=0.8, customdata=of_runs))
     return figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
@@ -125,17 +119,16 @@ def _deviations(ranks, what, title):
 
 def pareto_k(results):
     """Plot Pareto k of each observation under each fit."""
-    import plotly.graph_objects as go
-
     colours = [colour for colour, _ in SERIES]
     traces = [
-        go.Scatter(
-            x=np.arange(result.n_data_points),
-            y=result.pareto_k.values,
-            mode="markers",
-            marker={"size": 5, "color": colour, "opacity": 0.75},
-            name=name,
-            hovertemplate="run %{x}<br>k %{y:.2f}<extra>" + name + "</extra>",
+        points(
+            np.arange(result.n_data_points),
+            result.pareto_k.values,
+            colour,
+            name,
+            "run %{x}<br>k %{y:.2f}<extra>" + name + "</extra>",
+            size=5,
+            opacity=0.75,
         )
         for colour, (name, result) in zip(colours * 5, results.items(), strict=False)
     ]
@@ -174,13 +167,14 @@ def pairs(fit, names):
 def ranks(fit, names):
     """Plot rank histograms of each chain, which are flat if the chains explored the same distribution."""
     import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
     from scipy.stats import rankdata
 
     posterior = fit["posterior"]
-    drawn = make_subplots(
-        rows=1, cols=len(names), horizontal_spacing=0.03, subplot_titles=[symbols(name) for name in names]
+    caption = (
+        "Do the chains agree? Ranks of the draws of each chain among all draws, over their mean: near 1 if they do"
     )
+    titles = [symbols(name) for name in names]
+    drawn = panels(1, len(names), height=280, caption=caption, horizontal_spacing=0.03, subplot_titles=titles)
     for column, name in enumerate(names, 1):
         values = posterior[name].values
         rank = rankdata(values).reshape(values.shape)
@@ -198,10 +192,6 @@ def ranks(fit, names):
                 hovertemplate=f"{name}, chain {chain}<br>%{{y:.2f}} of uniform<extra></extra>",
             )
             drawn.add_trace(bars, row=1, col=column)
-    caption = (
-        "Do the chains agree? Ranks of the draws of each chain among all draws, over their mean: near 1 if they do"
-    )
-    drawn.update_layout(figure(height=280, caption=caption).layout)
     drawn.update_layout(legend={"orientation": "h", "y": -0.35}, margin={"t": 40})
     drawn.update_xaxes(title={"text": "Rank (%)", "standoff": 4})
     drawn.update_yaxes(range=[0, 2], showticklabels=False)

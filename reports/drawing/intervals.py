@@ -1,6 +1,6 @@
 """Medians with intervals, one under the other: an exponent by study, scheme or corpus."""
 
-from .style import line
+from .style import line, points
 
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 
@@ -28,25 +28,14 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
     -------
     list of plotly traces
     """
-    import plotly.graph_objects as go
-
     ends = [x for q in summaries for x in (q[LOW], q[HIGH], None)]
     heights = [y for place in places for y in (place, place, None)]
     group = options.pop("legendgroup", label)
     bars = line(ends, heights, colour, label, hoverinfo="skip", legendgroup=group, showlegend=False, width=3)
-    dots = go.Scatter(
-        x=[q[MIDDLE] for q in summaries],
-        y=list(places),
-        mode="markers",
-        marker={"color": colour, "size": 9, "symbol": symbol},
-        name=label,
-        legendgroup=group,
-        customdata=[[q[LOW], q[HIGH], row] for q, row in zip(summaries, text or [""] * len(places), strict=True)],
-        hovertemplate="%{customdata[2]}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>"
-        + label
-        + "</extra>",
-        **options,
-    )
+    of_rows = [[q[LOW], q[HIGH], row] for q, row in zip(summaries, text or [""] * len(places), strict=True)]
+    hover = "%{customdata[2]}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>" + label + "</extra>"
+    options |= {"size": 9, "symbol": symbol, "legendgroup": group, "customdata": of_rows}
+    dots = points([q[MIDDLE] for q in summaries], list(places), colour, label, hover, **options)
     return [bars, dots]
 
 

@@ -7,34 +7,41 @@ from ...datasets.units import in_unit_of_loss, unit_of_loss
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...plots.density import density
-from .style import BLUE, GREY, LEGEND, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHED, RED, SIZES, TOKENS, figure, line
+from .style import (
+    BLUE,
+    GREY,
+    LEGEND,
+    LOSS,
+    ORANGE,
+    OTHER,
+    PARAMETERS,
+    PUBLISHED,
+    RED,
+    SIZES,
+    TOKENS,
+    figure,
+    line,
+    panels,
+    points,
+)
 
 
 def data(runs):
     """Plot the loss of each run against its parameters, coloured by compute."""
-    import plotly.graph_objects as go
-
     decades = np.log10(runs["training_flop"])
     ticks = np.arange(np.ceil(decades.min()), np.floor(decades.max()) + 1)
+    bar = {"title": {"text": "C (FLOP)"}, "tickvals": ticks, "ticktext": [f"10<sup>{t:.0f}</sup>" for t in ticks]}
     return figure(
-        go.Scatter(
-            x=runs["parameters"],
-            y=runs["loss"],
-            mode="markers",
-            marker={
-                "color": decades,
-                "colorscale": SIZES,
-                "size": 8,
-                "line": {"width": 0.5, "color": "#374151"},
-                "colorbar": {
-                    "title": {"text": "C (FLOP)"},
-                    "tickvals": ticks,
-                    "ticktext": [f"10<sup>{t:.0f}</sup>" for t in ticks],
-                },
-            },
-            customdata=np.stack([runs["tokens"], runs["training_flop"], np.arange(len(runs))], axis=1),
-            hovertemplate="run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.3~e} FLOP"
+        points(
+            runs["parameters"],
+            runs["loss"],
+            decades,
+            None,
+            "run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.3~e} FLOP"
             f"<br>loss %{{y:.3f}} {unit_of_loss(runs)}<extra></extra>",
+            size=8,
+            marker={"colorscale": SIZES, "line": {"width": 0.5, "color": "#374151"}, "colorbar": bar},
+            customdata=np.stack([runs["tokens"], runs["training_flop"], np.arange(len(runs))], axis=1),
         ),
         x={"title": PARAMETERS, "type": "log"},
         y={"title": in_unit_of_loss(LOSS, runs)},
@@ -47,29 +54,20 @@ def posterior_and_published(fit, published, names):
 
     `published` is a table with the columns quantity (a name of `names`), estimate, low, high and source.
     """
-    from plotly.subplots import make_subplots
-
     posterior = fit["posterior"]
     columns = 3
     rows = -(-len(names) // columns)
-    drawn = make_subplots(rows=rows, cols=columns, vertical_spacing=0.2, horizontal_spacing=0.07)
+    caption = (
+        "Posterior of the law's constants; vertical lines are published estimates, thick segments their 95% intervals"
+    )
+    spacing = {"vertical_spacing": 0.2, "horizontal_spacing": 0.07}
+    drawn = panels(rows, columns, height=270 * rows, caption=caption, **spacing)
     for i, (name, label) in enumerate(names.items()):
         place = {"row": i // columns + 1, "col": i % columns + 1}
         values = posterior[name].values
         grid, height = density(values)
-        once = {"showlegend": i == 0, "legendgroup": "posterior"}
-        drawn.add_trace(
-            line(
-                grid,
-                height,
-                BLUE,
-                "posterior",
-                fill="tozeroy",
-                hovertemplate=f"{name} %{{x:.4g}}<extra>posterior</extra>",
-                **once,
-            ),
-            **place,
-        )
+        once, hover = {"showlegend": i == 0, "legendgroup": "posterior"}, f"{name} %{{x:.4g}}<extra>posterior</extra>"
+        drawn.add_trace(line(grid, height, BLUE, "posterior", fill="tozeroy", hovertemplate=hover, **once), **place)
         top = height.max()
         for j, row in enumerate(published[published["quantity"] == name].itertuples()):
             colour, dash = PUBLISHED.get(row.source, OTHER)
@@ -78,19 +76,8 @@ def posterior_and_published(fit, published, names):
             if np.isfinite(row.low):
                 text += f" [{row.low:g}, {row.high:g}]"
                 level = top * (0.12 + 0.12 * j)
-                drawn.add_trace(
-                    line(
-                        [row.low, row.high],
-                        [level] * 2,
-                        colour,
-                        row.source,
-                        width=5,
-                        opacity=0.35,
-                        hoverinfo="skip",
-                        showlegend=False,
-                    ),
-                    **place,
-                )
+                bar = {"width": 5, "opacity": 0.35, "hoverinfo": "skip", "showlegend": False}
+                drawn.add_trace(line([row.low, row.high], [level] * 2, colour, row.source, **bar), **place)
             drawn.add_trace(
                 line([row.estimate] * 2, [0, top], colour, dash=dash, hovertemplate=text + "<extra></extra>", **same),
                 **place,
@@ -99,11 +86,6 @@ def posterior_and_published(fit, published, names):
         ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
         margin = 0.04 * (ends[1] - ends[0])
         drawn.update_xaxes(title={"text": label, "standoff": 4}, range=[ends[0] - margin, ends[1] + margin], **place)
-    caption = (
-        "Posterior of the law's constants; vertical lines are published estimates, thick segments their 95% intervals"
-    )
-    styled = figure(height=270 * rows, caption=caption)
-    drawn.update_layout(styled.layout)
     drawn.update_layout(legend=LEGEND, margin={"l": 20})
     drawn.update_xaxes(showgrid=False)
     drawn.update_yaxes(showgrid=False, showticklabels=False, ticks="", showline=False, rangemode="tozero")
@@ -124,6 +106,7 @@ def loss_surface(fit):
     draws = fit["posterior"].to_dataset().isel(draw=slice(None, None, 10))
     at = {"parameters": xr.DataArray(n, dims="n"), "tokens": xr.DataArray(d, dims="d")}
     median = law.mean(draws, at).median(DRAWS).transpose("d", "n").values
+    hover = "N %{x:.3s}<br>D %{y:.3s}<br>observed loss %{customdata:.3f}<extra></extra>"
     traces = [
         go.Contour(
             x=n,
@@ -143,15 +126,7 @@ def loss_surface(fit):
             showlegend=True,
             hovertemplate="N %{x:.3s}<br>D %{y:.3s}<br>loss %{z:.3f}<extra></extra>",
         ),
-        go.Scatter(
-            x=runs["parameters"],
-            y=runs["tokens"],
-            mode="markers",
-            marker={"color": GREY, "size": 4},
-            name="runs",
-            customdata=runs["loss"],
-            hovertemplate="N %{x:.3s}<br>D %{y:.3s}<br>observed loss %{customdata:.3f}<extra></extra>",
-        ),
+        points(runs["parameters"], runs["tokens"], GREY, "runs", hover, size=4, customdata=runs["loss"]),
     ]
     decades = np.arange(*np.round(np.log10(FLOP_PER_PARAMETER_TOKEN * np.array([n[0] * d[0], n[-1] * d[-1]]))))
     for decade in decades:

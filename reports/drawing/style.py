@@ -1,7 +1,7 @@
 """The look that all figures share: colours, axes and their titles, number formats."""
 
 from ...plots import style
-from ...plots.style import BLACK, BLUE, GREEN, INK, INNER, ORANGE, OUTER, PURPLE, RED
+from ...plots.style import BLACK, BLUE, GREEN, GRID, INK, INNER, ORANGE, OUTER, PURPLE, RED
 
 GREY, SKY = style.GREY, style.SKY
 # Colours and dashes of curves that stand in one figure, in this order.
@@ -48,8 +48,17 @@ def figure(*traces, x=None, y=None, height=420, caption=None, **layout):
         **layout,
     )
     for update, options in ((drawn.update_xaxes, x), (drawn.update_yaxes, y)):
-        update(showgrid=True, gridcolor="#eef0f3", zeroline=False, **axis(**(options or {})))
+        update(showgrid=True, gridcolor=GRID, zeroline=False, **axis(**(options or {})))
     return drawn
+
+
+def panels(rows, cols, *, height, caption, **options):
+    """Make a figure of panels with the shared look; options are of `make_subplots`."""
+    from plotly.subplots import make_subplots
+
+    drawn = make_subplots(rows=rows, cols=cols, **options)
+    drawn.update_layout(figure(height=height, caption=caption).layout)
+    return drawn.update_xaxes(showgrid=True, gridcolor=GRID).update_yaxes(showgrid=True, gridcolor=GRID)
 
 
 def axis(title=None, **options):
@@ -75,6 +84,14 @@ def line(x, y, colour, name, **options):
 
     style = {"color": colour, "width": options.pop("width", 2), "dash": options.pop("dash", "solid")}
     return go.Scatter(x=x, y=y, mode="lines", line=style, name=name, **options)
+
+
+def points(x, y, colour, name, hover=None, *, size=6, symbol=None, opacity=None, marker=None, **options):
+    """Draw points with a hover text; `marker` has more of their look."""
+    import plotly.graph_objects as go
+
+    look = {"color": colour, "size": size, "symbol": symbol, "opacity": opacity} | (marker or {})
+    return go.Scatter(x=x, y=y, mode="markers", marker=look, name=name, hovertemplate=hover, **options)
 
 
 def median_and_bands(x, quantiles, colour, hover_format, *, name="median"):

@@ -6,7 +6,7 @@ from ....inference.words import position
 from ....models.draws import DRAWS
 from ....training.arithmetic.exposure import rows_trained
 from ...drawing.intervals import rows_named
-from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line
+from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line, panels, points
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
 DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}
@@ -14,21 +14,17 @@ SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
 # Lengths beyond training whose lines are drawn.
 SHOWN = 4
 OPERAND = "Digits of the {} operand"
+OF_RUNS = {"symbol": "circle-open", "showlegend": False}
 
 
 def heat_maps(counts):
     """Plot the share right by the lengths of both operands, a panel for each embedding; training lengths framed."""
     import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
 
     embeddings = list(counts["embedding"].unique())
-    drawn = make_subplots(
-        rows=1,
-        cols=len(embeddings),
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        subplot_titles=[position(name) for name in embeddings],
-    )
+    caption = "Share of sums right by the digits of both operands, mean over runs; red frame: the lengths of training"
+    options = {"shared_yaxes": True, "horizontal_spacing": 0.04, "subplot_titles": list(map(position, embeddings))}
+    drawn = panels(1, len(embeddings), height=340, caption=caption, **options)
     for column, embedding in enumerate(embeddings, 1):
         chosen = counts[counts["embedding"] == embedding]
         table = chosen.pivot_table(index="length_a", columns="length_b", values="accuracy", aggfunc="mean")
@@ -56,8 +52,6 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    caption = "Share of sums right by the digits of both operands, mean over runs; red frame: the lengths of training"
-    drawn.update_layout(figure(height=340, caption=caption).layout)
     drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
     drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
@@ -68,8 +62,6 @@ def heat_maps(counts):
 
 def curves(findings, labels):
     """Plot accuracy at equal lengths: the median run of each condition with a 95% band, and the shares of runs."""
-    import plotly.graph_objects as go
-
     traces = []
     digits = findings.curves["length_a"].values
     equal = findings.counts[findings.counts["length_a"] == findings.counts["length_b"]]
@@ -87,26 +79,20 @@ def curves(findings, labels):
             chosen = chosen[chosen[column] == row[column]]
         for run, rows in chosen.groupby("run"):
             rows = rows.sort_values("length_a")
-            traces.append(
-                go.Scatter(
-                    x=rows["length_a"],
-                    y=rows["correct"] / rows["total"],
-                    mode="markers",
-                    marker={"color": colour, "size": 6, "symbol": "circle-open"},
-                    legendgroup=label,
-                    showlegend=False,
-                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{findings.entry['runs'][run]}</extra>",
-                )
-            )
+            hover = f"%{{x}} digits<br>%{{y:.1%}} right<extra>{findings.entry['runs'][run]}</extra>"
+            shares = rows["correct"] / rows["total"]
+            traces.append(points(rows["length_a"], shares, colour, None, hover, legendgroup=label, **OF_RUNS))
     edge = float(findings.counts["train_digits"].max())
     if findings.counts["train_digits"].nunique() == 1:
         traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash"))
-    return figure(
-        *traces,
-        x={"title": "Digits of both operands"},
-        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-        caption="How accuracy falls with length: the median run of each condition, its 95% band and the runs (circles)",
-    ).update_layout(legend=LEGEND)
+    caption = "How accuracy falls with length: the median run of each condition, its 95% band and the runs (circles)"
+    return _shares(traces, caption)
+
+
+def _shares(traces, caption, across="Digits of both operands", of="problems"):
+    """Return a figure of shares right."""
+    y = {"title": f"Share of {of} right", "tickformat": ".0%", "range": [-0.02, 1.02]}
+    return figure(*traces, x={"title": across}, y=y, caption=caption).update_layout(legend=LEGEND)
 
 
 def by_seed(arms, offsets):
@@ -119,8 +105,6 @@ def by_seed(arms, offsets):
     offsets : sequence of int
         Those of Abacus embeddings that are drawn.
     """
-    import plotly.graph_objects as go
-
     traces = []
     for (embedding, offset), rows in arms[arms["offset"].isin(offsets)].groupby(["embedding", "offset"]):
         rows = rows.assign(share=rows["correct"] / rows["total"])
@@ -130,33 +114,17 @@ def by_seed(arms, offsets):
         traces.append(line(mean.index, mean.values, colour, name, dash=DASHES.get(embedding, "solid"),
                            legendgroup=name, hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", mean"
                            "</extra>"))  # fmt: skip
-        traces.append(
-            go.Scatter(
-                x=rows["length"],
-                y=rows["share"],
-                mode="markers",
-                marker={"color": colour, "size": 6, "symbol": "circle-open"},
-                name=f"{name}, each seed",
-                legendgroup=name,
-                showlegend=False,
-                customdata=rows["seed"],
-                hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", seed %{customdata}</extra>",
-            )
-        )
+        hover = "%{x} digits<br>%{y:.0%} right<extra>" + name + ", seed %{customdata}</extra>"
+        options = {"legendgroup": name, "customdata": rows["seed"]} | OF_RUNS
+        traces.append(points(rows["length"], rows["share"], colour, f"{name}, each seed", hover, **options))
     edge = float(arms["train_digits"].max())
     traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash", hoverinfo="skip"))
-    return figure(
-        *traces,
-        x={"title": "Digits of both operands"},
-        y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-        caption="How far each embedding generalises at equal cost: lines are means over seeds, circles are seeds",
-    ).update_layout(legend=LEGEND)
+    caption = "How far each embedding generalises at equal cost: lines are means over seeds, circles are seeds"
+    return _shares(traces, caption, of="sums")
 
 
 def by_offset(offsets):
     """Plot the share right against the offset of the test, a line for each length beyond training, and each run."""
-    import plotly.graph_objects as go
-
     longer = offsets[offsets["length"] > offsets["train_digits"]]
     lengths = sorted(longer["length"].unique())[:SHOWN]
     traces = []
@@ -164,24 +132,11 @@ def by_offset(offsets):
         rows = longer[longer["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
         mean = rows.groupby("offset")["share"].mean()
         traces.append(line(mean.index, mean.values, colour, f"{length} digits", legendgroup=str(length)))
-        traces.append(
-            go.Scatter(
-                x=rows["offset"],
-                y=rows["share"],
-                mode="markers",
-                marker={"color": colour, "size": 5, "symbol": "circle-open"},
-                legendgroup=str(length),
-                showlegend=False,
-                customdata=rows["seed"],
-                hovertemplate=f"{length} digits, offset %{{x}}<br>seed %{{customdata}}: %{{y:.0%}}<extra></extra>",
-            )
-        )
-    return figure(
-        *traces,
-        x={"title": "Offset of the test"},
-        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-        caption="Share of sums right at each offset of the test, by length beyond training: means and seeds (circles)",
-    ).update_layout(legend=LEGEND)
+        hover = f"{length} digits, offset %{{x}}<br>seed %{{customdata}}: %{{y:.0%}}<extra></extra>"
+        options = {"legendgroup": str(length), "customdata": rows["seed"]} | OF_RUNS
+        traces.append(points(rows["offset"], rows["share"], colour, None, hover, size=5, **options))
+    caption = "Share of sums right at each offset of the test, by length beyond training: means and seeds (circles)"
+    return _shares(traces, caption, "Offset of the test")
 
 
 def rows_seen(offsets):
@@ -208,8 +163,6 @@ def rows_seen(offsets):
 
 def own_runs(findings):
     """Plot the length at which accuracy is one half, each run with its 95% interval."""
-    import plotly.graph_objects as go
-
     table = findings.lengths["runs"].xs(0.5, level="share")
     embedding = findings.counts.drop_duplicates("run").set_index("run")["embedding"]
     names = sorted(table.index, key=lambda run: (embedding[run], run))
@@ -217,17 +170,11 @@ def own_runs(findings):
     for i, run in enumerate(names):
         row, colour = table.loc[run], COLOURS.get(embedding[run], GREY)
         traces.append(line([row["q2.5"], row["q97.5"]], [i, i], colour, "", hoverinfo="skip", showlegend=False))
-        traces.append(
-            go.Scatter(
-                x=[row["q50"]],
-                y=[i],
-                mode="markers",
-                marker={"color": colour, "size": 9},
-                showlegend=False,
-                hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
-                f"<extra>{findings.entry['runs'][run]}</extra>",
-            )
+        hover = (
+            f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
+            f"<extra>{findings.entry['runs'][run]}</extra>"
         )
+        traces.append(points([row["q50"]], [i], colour, None, hover, size=9, showlegend=False))
     labels = [position(findings.entry["runs"][run]) for run in names]
     title = "Digits at which half of the problems are right"
     caption = "How far each run generalises: the length at which half of its problems are right, with 95% intervals"

@@ -1,7 +1,7 @@
 """Figures of corpora: the exponent of the optimal size by corpus, and the constants that differ."""
 
 from ...drawing.intervals import intervals, rows_named, spanned
-from ...drawing.style import BLUE, GREY, ORANGE, figure
+from ...drawing.style import BLUE, GREY, ORANGE, figure, panels
 from .analysis import APART, MAIN, PLAIN
 
 EXPONENT = "Exponent of N* in C"
@@ -31,12 +31,9 @@ def exponents(entry):
 
 def constants(entry):
     """Plot E and the exponents of each term by corpus, pooled and not, one panel under the other."""
-    from plotly.subplots import make_subplots
-
     names = list(entry["rows"])
-    drawn = make_subplots(rows=len(PANELS), cols=1, vertical_spacing=0.13)
     caption = "Constants by corpus, with exponents pooled and with nothing pooled: medians and 95% intervals"
-    drawn.update_layout(figure(height=620, caption=caption).layout)
+    drawn = panels(len(PANELS), 1, height=620, caption=caption, vertical_spacing=0.13)
     for row, (quantity, title) in enumerate(PANELS.items(), 1):
         traces = []
         for law in (MAIN, APART):
@@ -47,8 +44,7 @@ def constants(entry):
             traces += intervals(summaries, places, colour, label, **shown)
         for trace in traces:
             drawn.add_trace(trace, row=row, col=1)
-        axis = {"title": {"text": title, "standoff": 4}, "range": spanned(traces)}
-        drawn.update_xaxes(**axis, showgrid=True, gridcolor="#eef0f3", row=row, col=1)
+        drawn.update_xaxes(title={"text": title, "standoff": 4}, range=spanned(traces), row=row, col=1)
     return rows_named(drawn, names).update_layout(
         legend={"orientation": "h", "y": -0.11, "yanchor": "top"}, margin={"t": 20, "b": 90}
     )

@@ -6,27 +6,33 @@ from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....models.draws import DRAWS
 from ....models.loss import embeddings
 from ....plots.density import density
-from ...drawing.style import BASIS_LABELS, BLUE, GREY, LEGEND, ORANGE, PUBLISHED, RED, SERIES, band, figure, line
+from ...drawing.style import (
+    BASIS_LABELS,
+    BLUE,
+    GREY,
+    LEGEND,
+    ORANGE,
+    PUBLISHED,
+    RED,
+    SERIES,
+    band,
+    figure,
+    line,
+    points,
+)
 
 NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"
 
 
 def sizes(table, fit):
     """Plot all parameters over those outside the embeddings: models and the fitted relation."""
-    import plotly.graph_objects as go
-
     posterior = fit["posterior"]
     n = np.logspace(4, 11.5, 76)
     total = embeddings.total(n, posterior["gamma"].values[..., None], posterior["delta"].values[..., None]) / n
     low, middle, high = np.quantile(total, [0.025, 0.5, 0.975], axis=(0, 1))
-    models = go.Scatter(
-        x=table["parameters_nonembedding"],
-        y=table["parameters"] / table["parameters_nonembedding"],
-        mode="markers",
-        marker={"color": RED, "size": 7},
-        name="50 models",
-        hovertemplate="N<sub>x</sub> %{x:.3s}<br>N<sub>T</sub>/N<sub>x</sub> %{y:.3f}<extra></extra>",
-    )
+    x = table["parameters_nonembedding"]
+    hover = "N<sub>x</sub> %{x:.3s}<br>N<sub>T</sub>/N<sub>x</sub> %{y:.3f}<extra></extra>"
+    models = points(x, table["parameters"] / x, RED, "50 models", hover, size=7)
     relation = line(n, middle, BLUE, "N<sub>x</sub> + γ N<sub>x</sub><sup>δ</sup>, median")
     return figure(
         *band(n, low, high, BLUE, "95%"),
@@ -62,8 +68,6 @@ def local_exponent(local):
 
 def by_law(entries):
     """Plot the exponents that a study would have measured, by law and noise, counting embeddings or not."""
-    import plotly.graph_objects as go
-
     names = list(entries)
     labels = [f"{name} (rejected)" if entries[name]["rejected"] else name for name in names]
     traces = []
@@ -75,19 +79,9 @@ def by_law(entries):
             "arrayminus": np.subtract(middle, low),
             "color": colour,
         }
-        traces.append(
-            go.Scatter(
-                x=middle,
-                y=list(range(len(names))),
-                error_x=errors,
-                mode="markers",
-                marker={"color": colour, "size": 8},
-                name=BASIS_LABELS[basis],
-                customdata=np.stack([low, high], axis=1),
-                text=names,
-                hovertemplate="%{text}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra></extra>",
-            )
-        )
+        hover = "%{text}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra></extra>"
+        options = {"size": 8, "error_x": errors, "customdata": np.stack([low, high], axis=1), "text": names}
+        traces.append(points(middle, list(range(len(names))), colour, BASIS_LABELS[basis], hover, **options))
     ends = [-0.5, len(names) - 0.5]
     traces.append(line([KAPLAN_EXPONENT] * 2, ends, GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
     return figure(

@@ -61,6 +61,7 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
             document["comparison"] = results.comparison_document(comparison)
         records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
+        document |= {"answers": [], "optimum": None}
         figures = page.first_screen(stage, fits, document, comparison)
         document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
         part = {"name": PLACE, "title": "All results"}

@@ -1,12 +1,14 @@
 """The page of laws of lengths fitted to a custom table of counts."""
 
-from ...drawing import checks, tables
+from ....datasets.wording import printable
+from ....inference.words import MIDDLE, digits
+from ....plots import plot_lengths
+from ...drawing import tables
 from ...entries import fit_entry
-from ...html import prose
-from ...output import file_name
 from ..arithmetic.entries import contrast_rows, lengths_rows
+from ..front.answers import width
 from . import fronts
-from .runs import laws_table, main_of
+from .runs import main_of, short_sections
 
 QUESTION = "How far do these models get?"
 STEPS = ()
@@ -21,24 +23,28 @@ def entries(fits):
 
 
 def first_screen(stage, fits, document, comparison):
-    """Add the answers to the document, and return the figures; `stage` is not needed here."""
-    document["answers"] = fronts.counts_answers(fits, document, comparison)
-    document["optimum"] = None
-    return fronts.counts_figures(fits, comparison, file_name)
+    """Answer how far the condition that gets furthest does, and draw accuracy by length."""
+    best = main_of(fits, comparison)
+    lengths = {name: shares["0.5"] for name, shares in document["laws"][best]["lengths"]["typical"].items()}
+    first, *others = sorted(lengths, key=lambda name: -(lengths[name][MIDDLE] or 0.0))
+    following = [(printable(name), digits(lengths[name]).partition(" ")[0]) for name in others[:1]]
+    named = {
+        "best": printable(first),
+        "q": lengths[first],
+        "next": following[0] if following else None,
+        "trained": float(fits[best].rows["train_digits"].max()),
+    }
+    document["answers"] = [fronts.answered("lengths", document, best, named, width=width(lengths[first]))]
+    return [fronts.drawn(plot_lengths, fits, best)]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
-    best = main_of(fits, comparison)
-    entry = document["laws"][best]
+    entry = document["laws"][main_of(fits, comparison)]
     blocks = {
         "lengths": [
             tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in KINDS.items()
         ],
         "contrasts": tables.of_rows(CONTRASTS, contrast_rows(entry)) if entry["contrasts"] else None,
-        "laws": laws_table(fits, document, comparison),
-        "tests_of_law": tables.tests_of_law(entry),
-        "pareto_k": checks.pareto_k(elpd),
     }
-    named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
-    return prose.sections(__file__, blocks, template="counts.md.jinja", escaped=True, **named)
+    return short_sections("counts.md.jinja", fits, document, elpd, comparison, blocks)

@@ -5,12 +5,15 @@ import html
 from ....inference.intervals import finite
 from ....inference.progress.rate_at_optimum import doubling_times
 from ....inference.progress.rate_at_rows import gain_times
+from ....inference.words import MIDDLE
+from ....plots import plot_doubling
 from ...drawing import checks, tables
+from ...drawing.pictures import pictured
 from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose
-from ...output import file_name
 from ...results import comparison_entries
+from ..front.answers import answer, progress_parts
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, words
 from . import fronts
@@ -41,10 +44,16 @@ def _doubling(fit):
 
 
 def first_screen(stage, fits, document, comparison):
-    """Add the answers to the document, and return the figures; `stage` is not needed here."""
-    document["answers"] = fronts.evaluations_answers(fits, document, comparison)
-    document["optimum"] = None
-    return fronts.evaluations_figures(fits, file_name)
+    """Answer how fast algorithms improve at the evaluations, and draw the doubling times of all fits."""
+    best, rivals = fronts.best_and_rivals(fits, comparison)
+    laws = document["laws"]
+    doubling = laws[best]["doubling"]
+    named = {"q": doubling["months"], "rows": laws[best]["rows"]}
+    named["medians"] = [laws[name]["doubling"]["months"][MIDDLE] for name in rivals]
+    probabilities = [laws[name]["doubling"]["p_progress"] for name in (best, *rivals)]
+    parts = progress_parts(named, probabilities, laws[best]["verdict"], (best, *rivals))
+    document["answers"] = [answer("progress", fronts.PLACE, *parts, document["diagnostics"])]
+    return [pictured(plot_doubling, fits, code=f"{fronts.all_opened(fits)}bs.plot_doubling(fits)")]
 
 
 def sections(fits, document, elpd, comparison, backdrop):

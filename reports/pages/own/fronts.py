@@ -1,4 +1,4 @@
-"""The first screen of a report on a custom table, by kind of table: its answers and its figures."""
+"""The first screen of a report on a custom table: what all kinds of table share, and what tables of runs have."""
 
 import math
 
@@ -6,32 +6,23 @@ import numpy as np
 
 from ....datasets.wording import printable
 from ....errors import InputError
-from ....inference.checks.check import FITS, NOT
+from ....inference.checks.check import FITS
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts, grade_of_share
-from ....inference.words import HIGH, LOW, MIDDLE, digits
+from ....inference.words import HIGH, LOW, MIDDLE
 from ....models.loss.budget import training_flop
-from ....plots import (
-    plot_compare,
-    plot_doubling,
-    plot_fit,
-    plot_horizons,
-    plot_lengths,
-    plot_rollout,
-    plot_trend,
-    plot_valley,
-)
+from ....plots import plot_compare, plot_fit, plot_rollout, plot_valley
 from ...drawing.pictures import pictured
 from ...html.front import Front, misfit_note
-from ..front.answers import answer, beyond, of_law, progress_parts, ratio, size_parts, width
+from ...output import file_name
+from ..front.answers import answer, beyond, of_law, size_parts, width
 from ..front.budget import budget_grid, budgets_of
 from ..front.quote import not_quotable, quotable
 
 PLACE = "answers"  # the part of the page that has more
 COMPUTE = "compute"
 SHARE, FEWEST = 0.75, 12  # of the runs, which are fitted to predict the rest; fewer runs are not divided
-HALF = "0.5"
 NOMINAL = 0.9  # share of larger runs in the intervals that are counted
 
 
@@ -74,6 +65,24 @@ def best_and_rivals(fits, comparison):
 def called(name):
     """Return what a sentence calls a fit of the user, on one line."""
     return f"the {printable(name)} law"
+
+
+def answered(kind, document, best, named, **facts):
+    """Return the answer that the fit which predicts best gives, from what a sentence names and facts on the number."""
+    facts = Facts(**{"chains": True} | of_law(document["laws"][best]["verdict"]) | facts)
+    return answer(kind, PLACE, facts, (best,), named | {"law": called(best)}, document["diagnostics"])
+
+
+def drawn(plot, fits, best):
+    """Draw a figure of the fit that predicts best, with the code that opens it."""
+    code = f'import bayescaling as bs\n\nbs.{plot.__name__}(bs.open("posteriors/{file_name(best)}.nc"))'
+    return pictured(plot, fits[best], code=code)
+
+
+def all_opened(fits):
+    """Return code that opens all fits by name."""
+    names = ", ".join(f'{name!r}: bs.open("posteriors/{file_name(name)}.nc")' for name in fits)
+    return f"import bayescaling as bs\n\nfits = {{{names}}}\n"
 
 
 # Runs -----------------------------------------------------------------------------------------------------------------
@@ -119,7 +128,7 @@ def rollout_entry(result):
 def runs_answers(fits, document, comparison, factor):
     """Answer how big the next model should be, at some times the largest run, and whether larger runs are predicted."""
     best, rivals = best_and_rivals(fits, comparison)
-    diagnostics, check = document["diagnostics"], document["laws"][best]["verdict"]
+    check = document["laws"][best]["verdict"]
     planned = [at for at in document["allocation"] if at["law"] == best]
     written = []
     for at in planned[1::factor]:
@@ -128,14 +137,13 @@ def runs_answers(fits, document, comparison, factor):
             others = [name for name in rivals if _has_size(document, name, at, group)]
             question = {"question": f"How big should the next model of {printable(at['group'])} be?"} if group else {}
             parts = size_parts(document, best, others, at["compute"], called, **question, **group)
-            written.append(answer("sizes", PLACE, *parts, diagnostics))
+            written.append(answer("sizes", PLACE, *parts, document["diagnostics"]))
         else:
-            facts = Facts(chains=True, width=width(at["loss"]), decades=at["extrapolation"], **of_law(check))
-            named = {"at": at, "law": called(best), "beyond": beyond(at)}
-            written.append(answer("losses", PLACE, facts, (best,), named, diagnostics))
+            facts = {"width": width(at["loss"]), "decades": at["extrapolation"]}
+            written.append(answered("losses", document, best, {"at": at, "beyond": beyond(at)}, **facts))
     entry = document["rollout"]
     rejects = "No" if check["verdict"] == FITS else "A"
-    named = entry | {"law": called(best), "fit": f"{rejects} test rejects the law on its rows"}
+    named = entry | {"fit": f"{rejects} test rejects the law on its rows"}
     hits, count, decades = 0, 0, None
     if "refused" not in entry:
         ends = ("coverage_90_low", "coverage_90", "coverage_90_high")
@@ -147,9 +155,8 @@ def runs_answers(fits, document, comparison, factor):
         else:
             named["fit"] = "The fit to the smaller runs did not converge"
     share = (hits, count, NOMINAL)
-    facts = Facts(chains=True, decades=decades, share=share, **of_law(check))
     named["grade"] = grade_of_share(*share)
-    return [*written, answer("trust", PLACE, facts, (best,), named, diagnostics)]
+    return [*written, answered("trust", document, best, named, decades=decades, share=share)]
 
 
 def _has_size(document, law, at, group):
@@ -166,7 +173,7 @@ def runs_grid(fits, comparison):
     return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best]))
 
 
-def runs_figures(fits, document, comparison, result, file_name):
+def runs_figures(fits, document, comparison, result):
     """Draw the fit over the runs, the excess loss of other sizes, predictions of larger runs, and the comparison."""
     best, _ = best_and_rivals(fits, comparison)
     fit, planned = fits[best], next((at for at in document["allocation"] if at["law"] == best), None)
@@ -184,131 +191,5 @@ def runs_figures(fits, document, comparison, result, file_name):
         code = f'{opened}result = bs.rollout(fit.law, fit.rows, "{by}", {cutoff:.6g}, seed=1)\nbs.plot_rollout(result)'
         figures.append(pictured(plot_rollout, result, code=code))
     if not isinstance(comparison, str):
-        names = ", ".join(f'{name!r}: bs.open("posteriors/{file_name(name)}.nc")' for name in fits)
-        code = f"import bayescaling as bs\n\nfits = {{{names}}}\nbs.plot_compare(bs.compare(fits))"
-        figures.append(pictured(plot_compare, comparison, code=code))
+        figures.append(pictured(plot_compare, comparison, code=f"{all_opened(fits)}bs.plot_compare(bs.compare(fits))"))
     return figures
-
-
-# Other tables ---------------------------------------------------------------------------------------------------------
-
-
-def evaluations_answers(fits, document, comparison):
-    """Answer how fast algorithms improve at the evaluations."""
-    best, rivals = best_and_rivals(fits, comparison)
-    laws = document["laws"]
-    doubling = laws[best]["doubling"]
-    named = {"q": doubling["months"], "rows": laws[best]["rows"]}
-    named["medians"] = [laws[name]["doubling"]["months"][MIDDLE] for name in rivals]
-    probabilities = [laws[name]["doubling"]["p_progress"] for name in (best, *rivals)]
-    parts = progress_parts(named, probabilities, laws[best]["verdict"], (best, *rivals))
-    return [answer("progress", PLACE, *parts, document["diagnostics"])]
-
-
-def evaluations_figures(fits, file_name):
-    """Draw the doubling times of all fits."""
-    names = ", ".join(f'{name!r}: bs.open("posteriors/{file_name(name)}.nc")' for name in fits)
-    code = f"import bayescaling as bs\n\nfits = {{{names}}}\nbs.plot_doubling(fits)"
-    return [pictured(plot_doubling, fits, code=code)]
-
-
-def counts_answers(fits, document, comparison):
-    """Answer how far the condition that gets furthest does."""
-    best, _ = best_and_rivals(fits, comparison)
-    entry = document["laws"][best]
-    lengths = {name: shares[HALF] for name, shares in entry["lengths"]["typical"].items()}
-    first, *others = sorted(lengths, key=lambda name: -(lengths[name][MIDDLE] or 0.0))
-    following = [(printable(name), digits(lengths[name]).partition(" ")[0]) for name in others[:1]]
-    named = {
-        "best": printable(first),
-        "q": lengths[first],
-        "next": following[0] if following else None,
-        "trained": float(fits[best].rows["train_digits"].max()),
-        "law": called(best),
-    }
-    facts = Facts(chains=True, width=width(lengths[first]), **of_law(entry["verdict"]))
-    return [answer("lengths", PLACE, facts, (best,), named, document["diagnostics"])]
-
-
-def counts_figures(fits, comparison, file_name):
-    """Draw accuracy by length."""
-    best, _ = best_and_rivals(fits, comparison)
-    code = f'import bayescaling as bs\n\nbs.plot_lengths(bs.open("posteriors/{file_name(best)}.nc"))'
-    return [pictured(plot_lengths, fits[best], code=code)]
-
-
-def scores_answers(fits, document, comparison):
-    """Answer which model is the most capable, and by how much."""
-    best, _ = best_and_rivals(fits, comparison)
-    entry = document["laws"][best]
-    models = sorted(entry["models"].items(), key=lambda pair: -pair[1][MIDDLE])
-    (first, q), *others = models
-    named = {
-        "best": printable(first),
-        "q": q,
-        "count": len(models),
-        "next": (printable(others[0][0]), others[0][1]) if others else None,
-        "law": called(best),
-    }
-    facts = Facts(chains=True, **of_law(entry["verdict"]))
-    return [answer("scores", PLACE, facts, (best,), named, document["diagnostics"])]
-
-
-def horizons_answers(fits, document, comparison):
-    """Answer how long the tasks of the ablest model are, and how fast horizons double."""
-    best, _ = best_and_rivals(fits, comparison)
-    entry = document["laws"][best]
-    solved = {name: shares[HALF] for name, shares in entry["models"].items() if shares[HALF]["solved"]}
-    if not solved:
-        return []
-    first = max(solved, key=lambda name: solved[name][MIDDLE])
-    doubling = entry.get("doubling")
-    named = {
-        "best": printable(first),
-        "q": solved[first],
-        "count": len(entry["models"]),
-        "days": list(doubling.values())[-1] if doubling else None,
-        "law": called(best),
-    }
-    facts = Facts(chains=True, width=width(solved[first]), **of_law(entry["verdict"]))
-    return [answer("horizons", PLACE, facts, (best,), named, document["diagnostics"])]
-
-
-def horizons_figures(fits, comparison, file_name):
-    """Draw horizons by date."""
-    best, _ = best_and_rivals(fits, comparison)
-    code = f'import bayescaling as bs\n\nbs.plot_horizons(bs.open("posteriors/{file_name(best)}.nc"))'
-    return [pictured(plot_horizons, fits[best], code=code)]
-
-
-def values_answers(fits, document, comparison):
-    """Answer how fast values grow."""
-    best, _ = best_and_rivals(fits, comparison)
-    entry, log = document["laws"][best], fits[best].law.linear_unit is None
-    period, forms = list(entry["gain"])[-1], entry["forms"]
-    gain = entry["gain"][period]
-    rivals = {name: row[MIDDLE] for name, row in forms.items() if name != entry["form"] and row["rival"] and row["ok"]}
-    beaten = not forms[entry["form"]]["rival"]
-    named = {
-        "gain": gain,
-        "days": entry["days"][period] if log else None,
-        "change": entry["change"][period] if log else None,
-        "period": None if len(entry["gain"]) == 1 else period,
-        "law": called(best),
-        "count": len(fits[best].rows),
-        "rivals": ", ".join(f"{name} {rate:.3g}" for name, rate in rivals.items()),
-        "beaten": beaten,
-    }
-    quoted = named["days"] if log else gain if gain[MIDDLE] > 0 else {LOW: -gain[HIGH], HIGH: -gain[LOW]}
-    rates = [math.log(x) if log else x for x in (gain[MIDDLE], *rivals.values())]
-    apart = ratio(map(abs, rates)) if min(rates) * max(rates) > 0 else math.inf
-    law = of_law(entry["verdict"]) | ({"verdict": NOT} if beaten else {})
-    facts = Facts(chains=True, width=width(quoted), sensitivity=apart, **law)
-    return [answer("values", PLACE, facts, (best,), named, document["diagnostics"])]
-
-
-def values_figures(fits, comparison, file_name):
-    """Draw values by date."""
-    best, _ = best_and_rivals(fits, comparison)
-    code = f'import bayescaling as bs\n\nbs.plot_trend(bs.open("posteriors/{file_name(best)}.nc"))'
-    return [pictured(plot_trend, fits[best], code=code)]

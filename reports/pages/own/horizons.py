@@ -1,17 +1,20 @@
 """The page of laws of time horizons fitted to a custom table of successes."""
 
+from ....datasets.wording import printable
 from ....inference.horizons.quantities import summary as horizon_summary
 from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import dates_reached, doubling_days
-from ...drawing import checks, tables
+from ....inference.words import MIDDLE
+from ....plots import plot_horizons
+from ...drawing import tables
 from ...entries import fit_entry
-from ...html import prose
-from ...output import file_name
+from ..front.answers import width
 from . import fronts
-from .runs import laws_table, main_of
+from .runs import main_of, short_sections
 
 QUESTION = "How long are the tasks that these models do?"
 STEPS = ()
+HALF = "0.5"  # of runs succeed
 
 
 def entries(fits):
@@ -28,10 +31,21 @@ def _entry(fit):
 
 
 def first_screen(stage, fits, document, comparison):
-    """Add the answers to the document, and return the figures; `stage` is not needed here."""
-    document["answers"] = fronts.horizons_answers(fits, document, comparison)
-    document["optimum"] = None
-    return fronts.horizons_figures(fits, comparison, file_name)
+    """Answer how long the tasks of the ablest model are, and how fast horizons double; draw horizons by date."""
+    best = main_of(fits, comparison)
+    entry = document["laws"][best]
+    solved = {name: shares[HALF] for name, shares in entry["models"].items() if shares[HALF]["solved"]}
+    if solved:
+        first = max(solved, key=lambda name: solved[name][MIDDLE])
+        doubling = entry.get("doubling")
+        named = {
+            "best": printable(first),
+            "q": solved[first],
+            "count": len(entry["models"]),
+            "days": list(doubling.values())[-1] if doubling else None,
+        }
+        document["answers"] = [fronts.answered("horizons", document, best, named, width=width(solved[first]))]
+    return [fronts.drawn(plot_horizons, fits, best)]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
@@ -42,10 +56,6 @@ def sections(fits, document, elpd, comparison, backdrop):
         "models": tables.of_answer(horizon_summary(fits[best]), "model"),
         "doubling": tables.of_answer(doubling_days(fits[best]), "period") if "doubling" in entry else None,
         "dates": tables.of_answer(dates_reached(fits[best]), "human time") if "dates" in entry else None,
-        "laws": laws_table(fits, document, comparison),
-        "tests_of_law": tables.tests_of_law(entry),
-        "pareto_k": checks.pareto_k(elpd),
     }
-    unsolved = sum(shares["0.5"]["solved"] == 0 for shares in entry["models"].values())
-    named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison, "unsolved": unsolved}
-    return prose.sections(__file__, blocks, template="horizons.md.jinja", escaped=True, **named)
+    unsolved = sum(shares[HALF]["solved"] == 0 for shares in entry["models"].values())
+    return short_sections("horizons.md.jinja", fits, document, elpd, comparison, blocks, unsolved=unsolved)

@@ -14,7 +14,6 @@ from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
 from ...groups import group_entries
 from ...html import prose
-from ...output import file_name
 from ..chinchilla.estimators import point_estimates
 from . import fronts, groups
 
@@ -75,7 +74,7 @@ def first_screen(stage, fits, document, comparison):
     document["rollout"] = fronts.rollout_entry(result)
     document["answers"] = fronts.runs_answers(fits, document, comparison, len(BEYOND))
     document["optimum"] = fronts.runs_grid(fits, comparison)
-    return fronts.runs_figures(fits, document, comparison, result, file_name)
+    return fronts.runs_figures(fits, document, comparison, result)
 
 
 def main_of(fits, comparison):
@@ -153,6 +152,22 @@ def laws_table(fits, document, comparison):
     """Return a table of laws: elpd by leave-one-out, exponent and E where a law has them, and the check of the law."""
     frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
     return tables.html(frame, rowname="law", note=INTERVALS)
+
+
+def short_sections(template, fits, document, elpd, comparison, blocks, **named):
+    """Return the sections of a page of one law: some blocks, then the laws and the checks of that law.
+
+    Parameters are as for `sections`; ``template`` is in this folder, and ``named`` is what only it names.
+    """
+    best = main_of(fits, comparison)
+    entry = document["laws"][best]
+    shared = {
+        "laws": laws_table(fits, document, comparison),
+        "tests_of_law": tables.tests_of_law(entry),
+        "pareto_k": checks.pareto_k(elpd),
+    }
+    named |= {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
+    return prose.sections(__file__, blocks | shared, template=template, escaped=True, **named)
 
 
 def _allocation_figures(main, backdrop, *, drawn):

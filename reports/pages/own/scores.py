@@ -4,19 +4,18 @@ import html
 
 import pandas as pd
 
-from ....datasets.wording import p_value
+from ....datasets.wording import p_value, printable
 from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
-from ...drawing import checks, tables
+from ...drawing import tables
 from ...drawing.intervals import intervals, rows_named, spanned
 from ...drawing.style import BLUE, figure
 from ...entries import fit_entry
-from ...html import prose
 from ..since import tables as since_tables
 from ..since.periods import periods
 from . import fronts
-from .runs import laws_table, main_of
+from .runs import main_of, short_sections
 
 QUESTION = "How able are these models?"
 STEPS = ()
@@ -44,26 +43,24 @@ def _entry(fit):
 
 
 def first_screen(stage, fits, document, comparison):
-    """Add the answers to the document, and return the figures; `stage` is not needed here."""
-    document["answers"] = fronts.scores_answers(fits, document, comparison)
-    document["optimum"] = None
-    return [_models_figure(document, main_of(fits, comparison))]
+    """Answer which model is the most capable, and by how much, and draw the most capable ones."""
+    best = main_of(fits, comparison)
+    (first, q), *others = models = _ranked(document["laws"][best])
+    following = (printable(others[0][0]), others[0][1]) if others else None
+    named = {"best": printable(first), "q": q, "count": len(models), "next": following}
+    document["answers"] = [fronts.answered("scores", document, best, named)]
+    return [_models_figure(document, best)]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
-    best = main_of(fits, comparison)
-    entry = document["laws"][best]
+    entry = document["laws"][main_of(fits, comparison)]
     blocks = {
         "models": _models_table(entry),
         "periods": since_tables.periods(entry) if "periods" in entry else None,
         "benchmarks": _benchmarks_table(entry),
-        "laws": laws_table(fits, document, comparison),
-        "tests_of_law": tables.tests_of_law(entry),
-        "pareto_k": checks.pareto_k(elpd),
     }
-    named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
-    return prose.sections(__file__, blocks, template="scores.md.jinja", escaped=True, **named)
+    return short_sections("scores.md.jinja", fits, document, elpd, comparison, blocks)
 
 
 def _ranked(entry):

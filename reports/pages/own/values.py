@@ -1,17 +1,20 @@
 """The page of laws of dated values fitted to a custom table."""
 
+import math
+
 import pandas as pd
 
+from ....inference.checks.check import NOT
 from ....inference.intervals import ends
 from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import by_form, changes, yearly_gain
-from ....inference.words import months, plain, probability
-from ...drawing import checks, tables
+from ....inference.words import HIGH, LOW, MIDDLE, months, plain, probability
+from ....plots import plot_trend
+from ...drawing import tables
 from ...entries import fit_entry
-from ...html import prose
-from ...output import file_name
+from ..front.answers import ratio, width
 from . import fronts
-from .runs import laws_table, main_of
+from .runs import main_of, short_sections
 
 QUESTION = "How fast does the value grow?"
 STEPS = ()
@@ -34,25 +37,35 @@ def _entry(fit):
 
 
 def first_screen(stage, fits, document, comparison):
-    """Add the answers to the document, and return the figures; `stage` is not needed here."""
-    document["answers"] = fronts.values_answers(fits, document, comparison)
-    document["optimum"] = None
-    return fronts.values_figures(fits, comparison, file_name)
+    """Answer how fast values grow, and draw them by date."""
+    best = main_of(fits, comparison)
+    entry, log = document["laws"][best], fits[best].law.linear_unit is None
+    period, forms = list(entry["gain"])[-1], entry["forms"]
+    gain = entry["gain"][period]
+    rivals = {name: row[MIDDLE] for name, row in forms.items() if name != entry["form"] and row["rival"] and row["ok"]}
+    beaten = not forms[entry["form"]]["rival"]
+    named = {
+        "gain": gain,
+        "days": entry["days"][period] if log else None,
+        "change": entry["change"][period] if log else None,
+        "period": None if len(entry["gain"]) == 1 else period,
+        "count": len(fits[best].rows),
+        "rivals": ", ".join(f"{name} {rate:.3g}" for name, rate in rivals.items()),
+        "beaten": beaten,
+    }
+    quoted = named["days"] if log else gain if gain[MIDDLE] > 0 else {LOW: -gain[HIGH], HIGH: -gain[LOW]}
+    rates = [math.log(x) if log else x for x in (gain[MIDDLE], *rivals.values())]
+    apart = ratio(map(abs, rates)) if min(rates) * max(rates) > 0 else math.inf
+    facts = {"width": width(quoted), "sensitivity": apart} | ({"verdict": NOT} if beaten else {})
+    document["answers"] = [fronts.answered("values", document, best, named, **facts)]
+    return [fronts.drawn(plot_trend, fits, best)]
 
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of values."""
-    best = main_of(fits, comparison)
-    entry = document["laws"][best]
-    blocks = {
-        "rates": _rates_table(document["laws"]),
-        "forms": tables.of_answer(by_form(fits[best]), "form"),
-        "laws": laws_table(fits, document, comparison),
-        "tests_of_law": tables.tests_of_law(entry),
-        "pareto_k": checks.pareto_k(elpd),
-    }
-    named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
-    return prose.sections(__file__, blocks, template="values.md.jinja", escaped=True, **named)
+    forms = by_form(fits[main_of(fits, comparison)])
+    blocks = {"rates": _rates_table(document["laws"]), "forms": tables.of_answer(forms, "form")}
+    return short_sections("values.md.jinja", fits, document, elpd, comparison, blocks)
 
 
 def _rates_table(laws):

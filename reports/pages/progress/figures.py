@@ -8,7 +8,8 @@ from ....inference.progress import rate_at_optimum
 from ....inference.progress.change_points import NONE
 from ....inference.words import probability
 from ....models.progress.growth import doubling_months
-from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line
+from ...drawing.intervals import rows_named
+from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line, panels, points
 from .analysis import MAIN
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
@@ -144,37 +145,25 @@ def direct(findings, published):
 
 def elpd_differences(comparison, names):
     """Plot the difference of elpd to the best specification, with two standard errors by rows and by papers."""
-    import plotly.graph_objects as go
-
-    place = np.arange(1, len(comparison) + 1)
+    place = np.arange(len(comparison))
     caption = "How well each specification predicts: difference of leave-one-out elpd to the best, in nats"
     drawn = figure(height=110 + 26 * len(comparison), caption=caption)
     for name, column, colour, shift in (
         ("rows as if independent", "dse", BLUE, -0.14),
         ("summed by paper", "dse_by_paper", ORANGE, 0.14),
     ):
-        drawn.add_trace(
-            go.Scatter(
-                x=comparison["elpd_diff"],
-                y=place + shift,
-                error_x={"type": "data", "array": 2 * comparison[column], "thickness": 1.5, "width": 3},
-                mode="markers",
-                marker={"color": colour, "size": 7},
-                name=f"± 2 standard errors, {name}",
-                text=[
-                    f"{names[k]}<br>elpd {row['elpd']:.1f}<br>difference {row['elpd_diff']:.1f} ± {row[column]:.1f} "
-                    f"(1 se)<br>largest Pareto k {row['pareto_k_max']:.2f}, {row['refitted']:.0f} rows refitted"
-                    for k, row in comparison.iterrows()
-                ],
-                hovertemplate="%{text}<extra>" + name + "</extra>",
-            )
-        )
+        bars = {"type": "data", "array": 2 * comparison[column], "thickness": 1.5, "width": 3}
+        text = [
+            f"{names[k]}<br>elpd {row['elpd']:.1f}<br>difference {row['elpd_diff']:.1f} ± {row[column]:.1f} "
+            f"(1 se)<br>largest Pareto k {row['pareto_k_max']:.2f}, {row['refitted']:.0f} rows refitted"
+            for k, row in comparison.iterrows()
+        ]
+        options = {"size": 7, "error_x": bars, "text": text}
+        label, hover = f"± 2 standard errors, {name}", "%{text}<extra>" + name + "</extra>"
+        drawn.add_trace(points(comparison["elpd_diff"], place + shift, colour, label, hover, **options))
     drawn.add_vline(x=0, line={"color": GREY, "width": 1, "dash": "dash"})
     drawn.update_xaxes(title={"text": "Difference of leave-one-out elpd to the best (nats)", "standoff": 8})
-    drawn.update_yaxes(
-        tickvals=place, ticktext=[names[k] for k in comparison.index], autorange="reversed", automargin=True, ticks=""
-    )
-    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+    return rows_named(drawn, [names[k] for k in comparison.index]).update_layout(legend=LEGEND, margin={"t": 50})
 
 
 def ridge(alpha_year, beta_year, rate, marks):
@@ -187,62 +176,30 @@ def ridge(alpha_year, beta_year, rate, marks):
     marks : dict of str to (float, float, str)
         By name: the two slopes, and a line of hover text.
     """
-    import plotly.graph_objects as go
-
     pick = np.random.default_rng(0).permutation(np.size(rate))[:2500]
     a, b, g = (np.ravel(x)[pick] for x in (alpha_year, beta_year, rate))
     time = doubling_months(np.where(g > 0, g, np.nan))
     ticks = [3, 5, 10, 20, 50]
-    traces = [
-        go.Scatter(
-            x=a[g > 0],
-            y=b[g > 0],
-            mode="markers",
-            marker={
-                "size": 5,
-                "opacity": 0.7,
-                "color": np.log10(time[g > 0]),
-                "colorscale": SIZES,
-                "reversescale": True,
-                "cmin": np.log10(ticks[0]),
-                "cmax": np.log10(ticks[-1]),
-                "colorbar": {
-                    "title": {"text": "doubling time (months)", "side": "right"},
-                    "tickvals": np.log10(ticks),
-                    "ticktext": [f"≤ {ticks[0]}", *map(str, ticks[1:-1]), f"≥ {ticks[-1]}"],
-                    "len": 0.85,
-                },
-            },
-            customdata=time[g > 0],
-            name="draw with progress",
-            hovertemplate="α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<br>"
-            "doubling %{customdata:.1f} months<extra>draw</extra>",
-        )
-    ]
+    bar = {
+        "title": {"text": "doubling time (months)", "side": "right"},
+        "tickvals": np.log10(ticks),
+        "ticktext": [f"≤ {ticks[0]}", *map(str, ticks[1:-1]), f"≥ {ticks[-1]}"],
+        "len": 0.85,
+    }
+    scale = {"cmin": np.log10(ticks[0]), "cmax": np.log10(ticks[-1]), "colorbar": bar}
+    marker = {"colorscale": SIZES, "reversescale": True} | scale
+    at = "α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<br>"
+    hover = at + "doubling %{customdata:.1f} months<extra>draw</extra>"
+    options = {"size": 5, "opacity": 0.7, "marker": marker, "customdata": time[g > 0]}
+    traces = [points(a[g > 0], b[g > 0], np.log10(time[g > 0]), "draw with progress", hover, **options)]
     if (g <= 0).any():
-        traces.append(
-            go.Scatter(
-                x=a[g <= 0],
-                y=b[g <= 0],
-                mode="markers",
-                marker={"size": 5, "color": GREY, "opacity": 0.7},
-                name="draw without progress (never doubles)",
-                hovertemplate="α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<extra>never doubles</extra>",
-            )
-        )
+        name, hover = "draw without progress (never doubles)", at.removesuffix("<br>") + "<extra>never doubles</extra>"
+        traces.append(points(a[g <= 0], b[g <= 0], GREY, name, hover, size=5, opacity=0.7))
     looks = (("circle-open", RED, 22), ("x", ORANGE, 12), ("diamond", GREEN, 14))
     for (name, (x, y, hover)), (symbol, colour, size) in zip(marks.items(), looks, strict=False):
         edge = {"color": colour, "width": 3} if symbol.endswith("open") else {"color": "white", "width": 1.5}
-        traces.append(
-            go.Scatter(
-                x=[x],
-                y=[y],
-                mode="markers",
-                marker={"symbol": symbol, "size": size, "color": colour, "line": edge},
-                name=name,
-                hovertemplate=f"α<sub>year</sub> {x:.4f}<br>β<sub>year</sub> {y:.4f}<br>{hover}<extra>{name}</extra>",
-            )
-        )
+        text = f"α<sub>year</sub> {x:.4f}<br>β<sub>year</sub> {y:.4f}<br>{hover}<extra>{name}</extra>"
+        traces.append(points([x], [y], colour, name, text, size=size, symbol=symbol, marker={"line": edge}))
     return figure(
         *traces,
         x={"title": "α<sub>year</sub>, yearly fall in the parameter term (per year)"},
@@ -254,8 +211,6 @@ def ridge(alpha_year, beta_year, rate, marks):
 
 def residuals(fit):
     """Plot standardised residuals of evaluations by date and benchmark: posterior means and 95% intervals."""
-    import plotly.graph_objects as go
-
     table, draws = fit.rows, fit.draws
     z = scipy.special.ndtri(np.clip(draws.cdf().transpose(..., "evaluation").values, 1e-300, 1 - 1e-16))
     low, high = np.quantile(z, [0.025, 0.975], axis=(0, 1))
@@ -265,18 +220,9 @@ def residuals(fit):
         rows = (table["benchmark"] == name).to_numpy()
         spread = {"type": "data", "array": (high - middle)[rows], "arrayminus": (middle - low)[rows], "width": 0,
                   "thickness": 1, "color": "#d1d5db"}  # fmt: skip
-        traces.append(
-            go.Scatter(
-                x=table["year"][rows],
-                y=middle[rows],
-                error_y=spread,
-                mode="markers",
-                marker={"color": colour, "size": 6},
-                name=f"{name} ({rows.sum()})",
-                text=table["system"][rows],
-                hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
-            )
-        )
+        label, hover = f"{name} ({rows.sum()})", "%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>"
+        options = {"error_y": spread, "text": table["system"][rows]}
+        traces.append(points(table["year"][rows], middle[rows], colour, label, hover, **options))
     caption = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
     titles = {"x": {"title": "Date"}, "y": {"title": "Standardised residual"}}
     drawn = figure(*traces, **titles, height=380, caption=caption)
@@ -294,14 +240,14 @@ def leave_future_out(future, whole):
         ``elpd`` (a row) and ``mse`` of leave-one-out over the whole table.
     """
     import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
 
-    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.12)
-    panels = (
+    caption = f"How well specification {MAIN} predicts the year after each cutoff, compared with leave-one-out (dashed)"
+    drawn = panels(1, 2, height=380, caption=caption, horizontal_spacing=0.12)
+    measures = (
         (future["elpd"] / future["predicted"], whole["elpd"], "elpd a predicted row (nats)"),
         (np.sqrt(future["mse"]), np.sqrt(whole["mse"]), "Root mean squared error (nats)"),
     )
-    for column, (values, level, title) in enumerate(panels, 1):
+    for column, (values, level, title) in enumerate(measures, 1):
         place = {"row": 1, "col": column}
         drawn.add_trace(
             go.Scatter(
@@ -323,10 +269,7 @@ def leave_future_out(future, whole):
             **place,
         )  # fmt: skip
         drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
-    caption = f"How well specification {MAIN} predicts the year after each cutoff, compared with leave-one-out (dashed)"
-    drawn.update_layout(figure(height=380, caption=caption).layout)
     drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
-    drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 

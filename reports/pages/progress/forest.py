@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...drawing.style import LEGEND, figure, line
+from ...drawing.intervals import rows_named
+from ...drawing.style import LEGEND, figure, line, points
 from .wording import months
 
 MONTHS = "Doubling time of effective compute (months)"
@@ -27,7 +28,7 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
     caption : str, optional
         What to see, if the title of the axis does not state it.
     """
-    place, places, labels = 0, [], []
+    place, places, labels = -1, [], []
     for row in rows:
         if not row.get("same_row"):
             place += 1
@@ -47,20 +48,11 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
         tickvals=[*ticks, edge],
         ticktext=[*map(str, ticks), "never"],
     )
-    drawn.update_yaxes(
-        tickvals=list(range(1, len(labels) + 1)),
-        ticktext=labels,
-        range=[len(labels) + 0.8, 0.2],
-        automargin=True,
-        showgrid=False,
-        ticks="",
-        showline=False,
-    )
+    rows_named(drawn, labels).update_yaxes(range=[len(labels) - 0.2, -0.8])
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
 def _intervals(placed, colour, group, longest):
-    import plotly.graph_objects as go
 
     edge = longest * NEVER / LONGEST
 
@@ -79,35 +71,18 @@ def _intervals(placed, colour, group, longest):
             traces.append(line(x, y, colour, group, **style))
     beyond = [(row, place) for row, place in placed if row.get("q97.5", 0) > longest]
     if beyond:
-        traces.append(
-            go.Scatter(
-                x=[edge] * len(beyond),
-                y=[place for _, place in beyond],
-                mode="markers",
-                marker={"symbol": "triangle-right", "size": 9, "color": colour},
-                hoverinfo="skip",
-                showlegend=False,
-                legendgroup=group,
-            )
-        )
-    traces.append(
-        go.Scatter(
-            x=[clipped(row["q50"]) for row, _ in placed],
-            y=[place for _, place in placed],
-            mode="markers",
-            marker={
-                "color": colour,
-                "size": 9,
-                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in placed],
-                "line": {"color": colour if group else "white", "width": 1},
-            },
-            name=group,
-            legendgroup=group,
-            text=[_hover(row) for row, _ in placed],
-            hovertemplate="%{text}<extra>" + group + "</extra>",
-        )
-    )
-    return traces
+        look = {"size": 9, "symbol": "triangle-right", "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
+        traces.append(points([edge] * len(beyond), [place for _, place in beyond], colour, None, **look))
+    middles, heights = [clipped(row["q50"]) for row, _ in placed], [place for _, place in placed]
+    options = {
+        "size": 9,
+        "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in placed],
+        "marker": {"line": {"color": colour if group else "white", "width": 1}},
+        "legendgroup": group,
+        "text": [_hover(row) for row, _ in placed],
+    }
+    hover = "%{text}<extra>" + group + "</extra>"
+    return [*traces, points(middles, heights, colour, group, hover, **options)]
 
 
 def _hover(row):

@@ -5,6 +5,7 @@ import numpy as np
 from ....inference.checks.chains import PARETO_K_LIMIT
 from ....inference.progress import contributions
 from ....models.draws import DRAWS
+from ...drawing.intervals import rows_named
 from ...drawing.style import (
     BLUE,
     GREEN,
@@ -21,6 +22,9 @@ from ...drawing.style import (
     faded,
     figure,
     line,
+    median_and_bands,
+    panels,
+    points,
 )
 from .wording import months
 
@@ -31,7 +35,7 @@ MOVES = {
     "data_efficiency": ("progress in data", "#e3a29e"),
 }
 WITHIN = 1000.0
-GRID = "#eef0f3"
+EDGE = {"line": {"color": "white", "width": 1}}
 
 
 def influence(table, *, shown=15):
@@ -39,7 +43,7 @@ def influence(table, *, shown=15):
     import plotly.graph_objects as go
 
     table = table.head(shown)
-    place = np.arange(1, len(table) + 1)
+    place = np.arange(len(table))
     finite = table["shift"].where(np.isfinite(table["shift"]))
     short = [f"{t[:46]}…" if len(t) > 47 else t for t in table["title"]]
     caption = "The papers that change the median doubling time most when they are left out"
@@ -69,8 +73,7 @@ def influence(table, *, shown=15):
         )
     drawn.add_vline(x=0, line={"color": GREY, "width": 1})
     drawn.update_xaxes(title={"text": "Change of the median doubling time without the paper (months)", "standoff": 8})
-    drawn.update_yaxes(tickvals=place, ticktext=short, autorange="reversed", automargin=True, ticks="", showgrid=False)
-    return drawn.update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
+    return rows_named(drawn, short).update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
 
 
 def shares(attribution, published):
@@ -127,15 +130,7 @@ def shares(attribution, published):
             )
         )
     drawn.update_xaxes(title={"text": "Share of the fall of loss (%); hatched: published", "standoff": 8})
-    drawn.update_yaxes(
-        tickvals=place,
-        ticktext=[_arrow(p) for p in pairs],
-        range=[len(pairs) - 0.4, -0.6],
-        automargin=True,
-        showgrid=False,
-        ticks="",
-    )
-    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+    return rows_named(drawn, [_arrow(p) for p in pairs]).update_layout(legend=LEGEND, margin={"t": 50})
 
 
 def _arrow(pair):
@@ -144,55 +139,29 @@ def _arrow(pair):
 
 def share_intervals(attribution, published):
     """Plot the median share and 95% interval of each move, with published shares: one panel for each move."""
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
     pairs, moves = list(attribution["pair"].values), list(attribution["move"].values)
     place = np.arange(len(pairs))
     low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
     titles = [MOVES[m][0] for m in moves]
-    drawn = make_subplots(rows=1, cols=len(moves), shared_yaxes=True, horizontal_spacing=0.025, subplot_titles=titles)
+    caption = "The shares with their 95% intervals, by cause, and the published shares (diamonds)"
+    options = {"shared_yaxes": True, "horizontal_spacing": 0.025, "subplot_titles": titles}
+    drawn = panels(1, len(moves), height=150 + 32 * len(pairs), caption=caption, **options)
     for j, move in enumerate(moves):
         where = {"row": 1, "col": j + 1}
-        drawn.add_trace(
-            go.Scatter(
-                x=middle[:, j],
-                y=place,
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": high[:, j] - middle[:, j],
-                    "arrayminus": middle[:, j] - low[:, j],
-                    "thickness": 1.5,
-                    "width": 3,
-                },
-                mode="markers",
-                marker={"color": BLUE, "size": 7},
-                name="posterior median and 95%",
-                legendgroup="ours",
-                showlegend=j == 0,
-                text=[f"[{a:.1f}, {b:.1f}]" for a, b in zip(low[:, j], high[:, j], strict=True)],
-                hovertemplate="%{x:.1f}% %{text}<extra>" + MOVES[move][0] + "</extra>",
-            ),
-            **where,
+        once, name = {"showlegend": j == 0}, MOVES[move][0]
+        bars = {"type": "data", "array": high[:, j] - middle[:, j], "arrayminus": middle[:, j] - low[:, j]}
+        text = [f"[{a:.1f}, {b:.1f}]" for a, b in zip(low[:, j], high[:, j], strict=True)]
+        options = {"error_x": bars | {"thickness": 1.5, "width": 3}, "legendgroup": "ours", "text": text}
+        hover, label = "%{x:.1f}% %{text}<extra>" + name + "</extra>", "posterior median and 95%"
+        drawn.add_trace(points(middle[:, j], place, BLUE, label, hover, size=7, **options, **once), **where)
+        theirs, hover = (
+            [published.get((p, move), np.nan) for p in pairs],
+            "%{x:.1f}%<extra>published, " + name + "</extra>",
         )
-        drawn.add_trace(
-            go.Scatter(
-                x=[published.get((p, move), np.nan) for p in pairs],
-                y=place + 0.28,
-                mode="markers",
-                marker={"color": ORANGE, "size": 8, "symbol": "diamond"},
-                name="published",
-                legendgroup="published",
-                showlegend=j == 0,
-                hovertemplate="%{x:.1f}%<extra>published, " + MOVES[move][0] + "</extra>",
-            ),
-            **where,
-        )
-    caption = "The shares with their 95% intervals, by cause, and the published shares (diamonds)"
-    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=caption).layout)
-    drawn.update_xaxes(title={"text": "share (%)", "standoff": 4}, showgrid=True, gridcolor=GRID)
-    drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], showgrid=True, gridcolor=GRID, ticks="")
+        options = {"size": 8, "symbol": "diamond", "legendgroup": "published"}
+        drawn.add_trace(points(theirs, place + 0.28, ORANGE, "published", hover, **options, **once), **where)
+    drawn.update_xaxes(title={"text": "share (%)", "standoff": 4})
+    drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], ticks="")
     drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
     drawn.update_annotations(font={"size": 13})
     return drawn.update_layout(legend=OVER_TITLES, margin={"t": 80})
@@ -208,8 +177,6 @@ def frontiers(fit, system, years):
         A row of the evaluations: system, perplexity, parameters, dataset_tokens, year.
     years : sequence of float
     """
-    import plotly.graph_objects as go
-
     n, d = (system[name] * np.array([1 / WITHIN, WITHIN]) for name in ("parameters", "dataset_tokens"))
     log_n = np.linspace(*np.log(n), 121)
     log_d = contributions.frontier(fit, loss=np.log(system["perplexity"]), years=years, log_parameters=log_n)
@@ -235,17 +202,9 @@ def frontiers(fit, system, years):
                 "<extra>median</extra>",
             )
         )
-    drawn.add_trace(
-        go.Scatter(
-            x=[system["parameters"]],
-            y=[system["dataset_tokens"]],
-            mode="markers",
-            marker={"symbol": "star", "size": 14, "color": RED, "line": {"color": "white", "width": 1}},
-            name=system["system"],
-            hovertemplate="N %{x:.3s}<br>D %{y:.3s}"
-            f"<br>dated {system['year']:.1f}<extra>{system['system']}</extra>",
-        )
-    )
+    hover = f"N %{{x:.3s}}<br>D %{{y:.3s}}<br>dated {system['year']:.1f}<extra>{system['system']}</extra>"
+    at = [system["parameters"]], [system["dataset_tokens"]]
+    drawn.add_trace(points(*at, RED, system["system"], hover, size=14, symbol="star", marker=EDGE))
     drawn.update_xaxes(**axis(PARAMETERS, type="log", range=np.log10(n)))
     drawn.update_yaxes(**axis(TOKENS, type="log", range=np.log10(d)))
     return drawn.update_layout(legend={"y": 0.85})
@@ -258,8 +217,6 @@ def _between(first, second, share):
 
 def build_up(fit, published, *, end=2023.0):
     """Plot the growth of effective compute since 2014: algorithms with bands, physical compute, and both."""
-    import plotly.graph_objects as go
-
     years = np.linspace(2014, end, 46)
     algorithms = contributions.effective_compute(fit, years).values.reshape(len(years), -1)
     algorithms = algorithms[:, np.isfinite(algorithms).all(0)]
@@ -286,16 +243,8 @@ def build_up(fit, published, *, end=2023.0):
              hovertemplate="%{x:.1f}<br>× %{y:.3s}<extra>physical compute</extra>")
     )  # fmt: skip
     if np.isfinite(published):
-        drawn.add_trace(
-            go.Scatter(
-                x=[end],
-                y=[published],
-                mode="markers",
-                marker={"symbol": "diamond", "size": 11, "color": ORANGE, "line": {"color": "white", "width": 1}},
-                name=f"published, algorithms: × {published:,.0f}",
-                hovertemplate="× %{y:,.0f}<extra>published, algorithms</extra>",
-            )
-        )
+        name, hover = f"published, algorithms: × {published:,.0f}", "× %{y:,.0f}<extra>published, algorithms</extra>"
+        drawn.add_trace(points([end], [published], ORANGE, name, hover, size=11, symbol="diamond", marker=EDGE))
     drawn.update_xaxes(title={"text": "Date (year)", "standoff": 8}, range=[2014, end + 0.15], dtick=1)
     drawn.update_yaxes(**axis("Growth of compute since 2014 (×)", type="log", dtick=2))
     return drawn.update_layout(legend=LEGEND, margin={"t": 70})
@@ -303,28 +252,22 @@ def build_up(fit, published, *, end=2023.0):
 
 def direct_rows(direct):
     """Plot the compute of the systems near each reference perplexity, relative to the reference, by date."""
-    import plotly.graph_objects as go
-
     caption = (
         "Compute of later systems of the same perplexity, over that of the reference; below the dashed line it is less"
     )
     drawn = figure(height=400, caption=caption)
     for (system, estimate), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
         rows = estimate.rows
-        drawn.add_trace(
-            go.Scatter(
-                x=rows["years_after"],
-                y=np.exp(rows["log_relative_compute"]),
-                mode="markers",
-                marker={"color": colour, "size": 8},
-                name=f"within {estimate.factor:g}× of {system}",
-                text=[
-                    f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
-                    for r in rows.itertuples()
-                ],
-                hovertemplate="%{text}<br>%{x:.1f} years after, × %{y:.3g}<extra></extra>",
-            )
+        text = [
+            f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
+            for r in rows.itertuples()
+        ]
+        name, hover = (
+            f"within {estimate.factor:g}× of {system}",
+            "%{text}<br>%{x:.1f} years after, × %{y:.3g}<extra></extra>",
         )
+        relative = np.exp(rows["log_relative_compute"])
+        drawn.add_trace(points(rows["years_after"], relative, colour, name, hover, size=8, text=text))
     drawn.add_hline(y=1, line={"color": GREY, "width": 1, "dash": "dash"})
     drawn.update_xaxes(title={"text": "Years after the reference", "standoff": 8})
     drawn.update_yaxes(**axis("Compute over the reference's (×)", type="log"))
@@ -341,28 +284,16 @@ def rule_gain(gains, published):
     published : dict of str to (float, float)
         By scale: compute and gain.
     """
-    import plotly.graph_objects as go
-
     compute = gains["compute"].values
     q = gains["gain"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     drawn = figure(
-        *band(compute, q[0], q[4], BLUE, "95%"),
-        *band(compute, q[1], q[3], BLUE, "50%", shade=INNER),
-        line(compute, q[2], BLUE, "median", customdata=np.stack([q[0], q[4]], axis=1),
-             hovertemplate="C %{x:.2e} FLOP<br>× %{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}]<extra></extra>"),
+        *median_and_bands(compute, q, BLUE, ("C %{x:.2e} FLOP", ".2f", "times")),
         x={"title": "Training compute C (FLOP)", "type": "log"},
         y={"title": "Compute saved by Chinchilla's rule (×)", "type": "log", "tickvals": [1, 1.5, 2, 3, 5, 10, 20]},
         caption="Compute that Chinchilla's rule saves over Kaplan's, by budget: median, 50% and 95%, and published",
     )  # fmt: skip
     for (name, (budget, gain)), symbol in zip(published.items(), ("diamond", "star"), strict=False):
-        drawn.add_trace(
-            go.Scatter(
-                x=[budget],
-                y=[gain],
-                mode="markers",
-                marker={"symbol": symbol, "size": 12, "color": ORANGE, "line": {"color": "white", "width": 1}},
-                name=f"published, {name}",
-                hovertemplate=f"× {gain:g} at {budget:.2g} FLOP<extra>published, {name}</extra>",
-            )
-        )
+        hover = f"× {gain:g} at {budget:.2g} FLOP<extra>published, {name}</extra>"
+        look = {"size": 12, "symbol": symbol, "marker": EDGE}
+        drawn.add_trace(points([budget], [gain], ORANGE, f"published, {name}", hover, **look))
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})

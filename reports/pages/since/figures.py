@@ -4,7 +4,7 @@ import numpy as np
 
 from ....inference.words import month, months, plain, times, yearly
 from ...drawing.intervals import HIGH, LOW, MIDDLE, rows_named
-from ...drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line
+from ...drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line, points
 from .forms import DEFAULT, FAMILIES, form_name
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
@@ -121,13 +121,8 @@ def _factor(q):
 
 def _interval(q, place, colour, symbol, label, words):
     """Draw a median with its interval, if there is one, and a hover text."""
-    import plotly.graph_objects as go
-
     low, middle, high = q[LOW], q[MIDDLE], q[HIGH]
-    dots = go.Scatter(
-        x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
-        hovertemplate=f"{label}<br>{words}<extra></extra>",
-    )  # fmt: skip
+    dots = points([middle], [place], colour, None, f"{label}<br>{words}<extra></extra>", size=9, symbol=symbol)
     if low is None or high is None:
         return [dots]
     return [line([low, high], [place, place], colour, label, hoverinfo="skip", width=3), dots]
@@ -135,27 +130,17 @@ def _interval(q, place, colour, symbol, label, words):
 
 def joint(entry):
     """Plot draws of the yearly gain against what a decade of compute buys, with lines of one yearly factor."""
-    import plotly.graph_objects as go
-
     named, traces = labels(entry), []
     reach = REACH * max(max(pairs["slope"]) for pairs in entry["pairs"].values())
     top = 1.1 * max(max(pairs["gain"]) for pairs in entry["pairs"].values())
     for period, pairs in entry["pairs"].items():
-        traces.append(
-            go.Scatter(
-                x=pairs["slope"], y=pairs["gain"], mode="markers", name=named[period],
-                marker={"color": COLOURS[period], "size": 5, "opacity": 0.5},
-                hovertemplate="%{x:.2f} logits a decade, %{y:.2f} a year<extra>" + named[period] + "</extra>",
-            )
-        )  # fmt: skip
+        name, look = named[period], {"size": 5, "opacity": 0.5}
+        hover = "%{x:.2f} logits a decade, %{y:.2f} a year<extra>" + name + "</extra>"
+        traces.append(points(pairs["slope"], pairs["gain"], COLOURS[period], name, hover, **look))
     for name, estimate in _points(entry):
-        traces.append(
-            go.Scatter(
-                x=[estimate["slope"]], y=[estimate["gain"]], mode="markers", name=name,
-                marker={"color": PURPLE if name.startswith("two") else BLACK, "size": 12, "symbol": "x"},
-                hovertemplate=f"{name}: {times(estimate['factor'])} times a year<extra></extra>",
-            )
-        )  # fmt: skip
+        hover = f"{name}: {times(estimate['factor'])} times a year<extra></extra>"
+        colour, at = PURPLE if name.startswith("two") else BLACK, ([estimate["slope"]], [estimate["gain"]])
+        traces.append(points(*at, colour, name, hover, size=12, symbol="x"))
     drawn = figure(
         *traces,
         x={"title": "What a decade of compute buys (logits)", "range": [0, reach]},

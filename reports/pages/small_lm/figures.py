@@ -5,7 +5,20 @@ import numpy as np
 from ....inference.words import si
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....plots.density import density
-from ...drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line
+from ...drawing.style import (
+    BASIS_LABELS,
+    BLUE,
+    GREEN,
+    GREY,
+    LEGEND,
+    ORANGE,
+    OVER_TITLES,
+    RED,
+    figure,
+    line,
+    panels,
+    points,
+)
 from .analysis import fitted_floor
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
@@ -14,17 +27,10 @@ SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
 
 def curves(findings, schemes):
     """Plot loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
-    from plotly.subplots import make_subplots
-
-    drawn = make_subplots(
-        rows=2,
-        cols=2,
-        shared_xaxes=True,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        vertical_spacing=0.1,
-        subplot_titles=[f"{scheme.replace('-', ' ')}: {text}" for scheme, text in schemes.items()],
-    )
+    caption = "Loss curves of each size, by scheme, and the entropy of the language that no model can go below (dashed)"
+    titles = [f"{scheme.replace('-', ' ')}: {text}" for scheme, text in schemes.items()]
+    options = {"shared_xaxes": True, "shared_yaxes": True, "horizontal_spacing": 0.04, "vertical_spacing": 0.1}
+    drawn = panels(2, 2, height=640, caption=caption, subplot_titles=titles, **options)
     sizes = sorted(findings.runs["parameters"].unique())
     for i, scheme in enumerate(schemes):
         place = {"row": i // 2 + 1, "col": i % 2 + 1}
@@ -38,20 +44,9 @@ def curves(findings, schemes):
             trace = line(compute, means.to_numpy(), SHADES[j % len(SHADES)], name, hovertemplate=hover, **style)
             drawn.add_trace(trace.update(mode="lines+markers", marker={"size": 4}), **place)
         ends = [FLOP_PER_PARAMETER_TOKEN * (table["parameters"] * table["tokens"]).agg(f) for f in ("min", "max")]
-        floor = line(
-            ends,
-            [findings.truth["entropy"]] * 2,
-            RED,
-            "true entropy",
-            dash="dash",
-            showlegend=i == 0,
-            legendgroup="truth",
-        )
-        drawn.add_trace(floor, **place)
-    caption = "Loss curves of each size, by scheme, and the entropy of the language that no model can go below (dashed)"
-    drawn.update_layout(figure(height=640, caption=caption).layout)
-    drawn.update_xaxes(type="log", dtick=1, exponentformat="power", showgrid=True, gridcolor="#eef0f3")
-    drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
+        look = {"dash": "dash", "showlegend": i == 0, "legendgroup": "truth"}
+        drawn.add_trace(line(ends, [findings.truth["entropy"]] * 2, RED, "true entropy", **look), **place)
+    drawn.update_xaxes(type="log", dtick=1, exponentformat="power")
     drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
     drawn.update_yaxes(title={"text": "Loss (nats/token)"}, col=1)
     return drawn.update_layout(legend=OVER_TITLES, margin={"t": 90})
@@ -59,10 +54,9 @@ def curves(findings, schemes):
 
 def exponents(findings, schemes, published):
     """Plot the exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
-    from plotly.subplots import make_subplots
-
-    titles = list(BASIS_LABELS.values())
-    drawn = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=titles)
+    caption = "Exponent of the optimal size by scheme: the fitted law, envelopes of the curves and published values"
+    options = {"shared_yaxes": True, "horizontal_spacing": 0.04, "subplot_titles": list(BASIS_LABELS.values())}
+    drawn = panels(1, 2, height=480, caption=caption, **options)
     names = list(schemes)
     for column, basis in enumerate(BASIS_LABELS, 1):
         place = {"row": 1, "col": column}
@@ -74,11 +68,7 @@ def exponents(findings, schemes, published):
         traces += _estimates(findings, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)
-    caption = "Exponent of the optimal size by scheme: the fitted law, envelopes of the curves and published values"
-    drawn.update_layout(figure(height=480, caption=caption).layout)
-    drawn.update_xaxes(
-        title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
-    )
+    drawn.update_xaxes(title={"text": "Exponent of the optimal size in compute"}, zeroline=False)
     drawn.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=[f"{s.replace('-', ' ')}<br>{schemes[s]}" for s in names],
@@ -97,7 +87,7 @@ def _intervals(samples, offset, colour, label, once):
     y = [end for place in places for end in (place, place, None)]
     return [
         line(x, y, colour, label, hoverinfo="skip", legendgroup=label, showlegend=False, width=3),
-        _marks(list(middle), places, {"color": colour, "size": 9}, f"{label}: median, 95%", label, once),
+        points(middle, places, colour, f"{label}: median, 95%", _hover(label), size=9, legendgroup=label, **once),
     ]
 
 
@@ -111,25 +101,15 @@ def _estimates(findings, names, basis, published, once):
         (means, "diamond", RED, "envelope of the mean"),
         (estimates, "x", GREEN, "Pearce and Song 2024, on another corpus and scale"),
     )
-    return [
-        _marks([x for x, _ in at], [y for _, y in at], {"symbol": symbol, "size": 9, "color": colour}, name, name, once)
-        for at, symbol, colour, name in kinds
-    ]
+    traces = []
+    for at, symbol, colour, name in kinds:
+        x, y = np.array(at, float).reshape(-1, 2).T
+        traces.append(points(x, y, colour, name, _hover(name), size=9, symbol=symbol, legendgroup=name, **once))
+    return traces
 
 
-def _marks(x, y, marker, name, group, once):
-    import plotly.graph_objects as go
-
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker=marker,
-        name=name,
-        legendgroup=group,
-        hovertemplate="%{x:.3f}<extra>" + group + "</extra>",
-        **once,
-    )
+def _hover(name):
+    return "%{x:.3f}<extra>" + name + "</extra>"
 
 
 def floor(findings, schemes):
