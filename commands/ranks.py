@@ -21,4 +21,4 @@ def ranks(
     table = ranks(fit)
     rows = above(fit).to_pandas().iterrows() if json else ()
     pairs = {name: {other: finite(p) for other, p in row.items()} for name, row in rows}
-    tables.print_result(table, table.document() | {"p_above": pairs}, json)
+    tables.print_parts({str(file): {"models": table}}, {str(file): fit}, json, p_above=pairs)

@@ -61,7 +61,7 @@ def test_ranks_are_those_of_the_draws_counted_one_by_one(fit, path):
         np.testing.assert_array_equal(better.sel(model=model).dropna("other"), chances)
         assert ranks.loc[model, "similar"] == sum(0.05 < p < 0.95 for p in chances)
     document = json.loads(run("ranks", path, "--json"))
-    assert document["rows"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
+    assert document["models"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
     assert document["p_above"][ranks.index[0]][ranks.index[1]] == ranks["p_above_next"].iloc[0]
     assert ranks.index[0] in run("ranks", path)
 
