@@ -228,12 +228,7 @@ def plot_ppc(
     fit : Fit
         Of a law of runs.
     ax, backend, level
-        As for `plot_fit`, which states what is returned.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law.
+        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

@@ -224,12 +224,7 @@ def plot_lengths(
     longest : float, optional
         Digits up to which curves are drawn; by default the longest tested.
     ax, backend, level
-        As for `plot_fit`, which states what is returned.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law.
+        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

@@ -62,12 +62,7 @@ def plot_trend(
     fit : Fit
         Of the law ``trend``.
     ax, backend, level
-        As for `plot_fit`, which states what is returned.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law.
+        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

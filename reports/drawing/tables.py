@@ -36,21 +36,19 @@ class Table:
     recommended: int | None = None
 
 
-def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None, fits=None, recommended=None):
-    """Return a data frame as a table to show.
+def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, recommended=None):
+    """Return rows as a table to show.
 
     Parameters
     ----------
-    frame : DataFrame
-        Its text is shown unchanged, whatever it holds.
+    rows : DataFrame or list of dict
+        The first column heads each row. Text is shown unchanged, whatever it holds.
     title, note : str, optional
         A note is HTML.
     decimals : dict of str to int, optional
         Decimals of numeric columns.
     integers : sequence of str
         Columns shown as whole numbers.
-    rowname : str, optional
-        The column that heads each row, the first by default.
     fits : str or sequence, optional
         Name of the fit of the whole table, or of each row, by default its first cell; a tuple if a row has several
         fits. A name that is no fit of the report gets no mark.
@@ -61,21 +59,16 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     -------
     Table
     """
-    first = frame.columns[0] if rowname is None else rowname
+    frame = pd.DataFrame(rows)
     digits = dict.fromkeys(integers, 0) | (decimals or {})
-    shown = {name: [_cell(x, digits.get(name)) for x in frame[name]] for name in _first(frame.columns, first)}
+    shown = {name: [_cell(x, digits.get(name)) for x in frame[name]] for name in frame}
     numeric = frozenset(
         i for i, cells in enumerate(shown.values()) if i and all(NUMERIC.match(cell) for cell in cells) and cells
     )
-    rows = tuple(zip(*shown.values(), strict=True))
     header = tuple(lowered(escape(str(name))) for name in shown)
     whole = fits if isinstance(fits, str) else None
-    of = () if whole else tuple(frame[first].astype(str) if fits is None else fits)
-    return Table(header, rows, numeric, title, note, of, whole, recommended)
-
-
-def _first(names, first):
-    return [first, *(name for name in names if name != first)]
+    of = () if whole else tuple(frame.iloc[:, 0].astype(str) if fits is None else fits)
+    return Table(header, tuple(zip(*shown.values(), strict=True)), numeric, title, note, of, whole, recommended)
 
 
 def _cell(x, digits):
@@ -113,7 +106,6 @@ def comparison(table, *, note=None, weights=False, title=None):
         frame.reset_index(names="fit"),
         decimals=decimals,
         integers=["bulk ESS"],
-        rowname="fit",
         note=" ".join([*sentences, note or ""]),
         title=title,
     )
@@ -121,15 +113,13 @@ def comparison(table, *, note=None, weights=False, title=None):
 
 def of_rows(header, rows, note=None, **more):
     """Return rows of text as a table, each headed by its first cell; `more` as for `html`."""
-    return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
+    return html(pd.DataFrame(rows, columns=header), note=note, **more)
 
 
 def of_answer(table, rowname):
     """Return an `IntervalTable` as a table: the cells that it prints, under its title and its note."""
     text = table.text()
-    return html(
-        text.table.rename_axis(rowname).reset_index(), rowname=rowname, note=f"{text.title}. {table.attrs['note']}"
-    )
+    return html(text.table.rename_axis(rowname).reset_index(), note=f"{text.title}. {table.attrs['note']}")
 
 
 def tests_of_law(entry, title=None, fits=None):
@@ -151,7 +141,7 @@ def tests_of_law(entry, title=None, fits=None):
         f"rejected. Size: the mean misfit over rows, as a share of {entry['verdict']['share_of']}. Worst: the same "
         "mean over the rows of the bin or group where it is largest."
     )
-    return html(pd.DataFrame(rows), rowname="test", note=note, title=title, fits=fits)
+    return html(rows, note=note, title=title, fits=fits)
 
 
 def _worst(result):
@@ -174,7 +164,7 @@ def allocated(entries, *, note, title=None, fits=None, unit="nats/token"):
         }
         for a in entries
     ]
-    return html(pd.DataFrame(rows), title=title, note=note, fits=fits)
+    return html(rows, title=title, note=note, fits=fits)
 
 
 def interval(q, form="{:.4g}"):

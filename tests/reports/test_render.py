@@ -29,8 +29,8 @@ def drawn():
 
 
 def table():
-    frame = pd.DataFrame({"n": [-1.5, None], "law": ["a <b>", "GPT-2"], "q": ["-0.2 [-1, 3]", "1e-05"]})
-    return tables.html(frame, rowname="law", decimals={"n": 1}, note="E<sub>1</sub>")
+    frame = pd.DataFrame({"law": ["a <b>", "GPT-2"], "n": [-1.5, None], "q": ["-0.2 [-1, 3]", "1e-05"]})
+    return tables.html(frame, decimals={"n": 1}, note="E<sub>1</sub>")
 
 
 def page(**front):
@@ -87,8 +87,8 @@ def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made
 
 def test_rows_of_fits_lead_to_their_diagnostics(well_made):
     frame = pd.DataFrame({"fit": ["one", "another"], "n": [1, 2]})
-    other = tables.html(frame, rowname="fit", fits=["one, <other>", "none of these"], recommended=1)
-    sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="fit"), other]}]
+    other = tables.html(frame, fits=["one, <other>", "none of these"], recommended=1)
+    sections = [{"title": "Fits", "blocks": [tables.html(frame), other]}]
     document = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
     dots = [e for e in document.of("a") if "dot" in e.get("class", "")]
     marks = [
@@ -104,7 +104,7 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
 
 def test_a_table_of_one_fit_has_its_marks_in_the_caption(well_made):
     frame = pd.DataFrame({"quantity": ["one", "two"], "n": [1, 2]})
-    sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="quantity", fits="one", title="Constants")]}]
+    sections = [{"title": "Fits", "blocks": [tables.html(frame, fits="one", title="Constants")]}]
     document = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
     marked = [e for e in document.of("a") if "dot" in e.get("class", "") and "figcaption" in e["inside"]]
     assert [e["class"] for e in marked] == ["dot fine", "dot bad"]

@@ -47,7 +47,7 @@ def _lengths_table(findings):
         "reached at any length. A few seeds barely inform how much seeds differ, so the interval of a new seed depends "
         "on its prior."
     )
-    return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
+    return tables.html(rows, note=note, fits="lengths")
 
 
 def _contrast_table(findings):
@@ -66,7 +66,7 @@ def _contrast_table(findings):
             }
         )
     return tables.html(
-        pd.DataFrame(rows),
+        rows,
         note="Contrasts of the median run of each condition. Accuracy: the mean over cells.",
         title="Conditions in pairs",
         fits="lengths",
@@ -96,7 +96,7 @@ def _region_table(findings, published):
         "McLeish et al. 2024: means of three runs with input injection and 16 layers of width 1,024, trained on up to "
         "20 digits and tested on up to 100 and 160. Their regions are not ours: compare only the order of embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
+    return tables.html(rows, note=note, fits="lengths")
 
 
 def _sorted(learned):
@@ -119,10 +119,7 @@ def _by_seed(arms):
             | {f"{n} digits": f"{row['correct'] / row['total']:.0%}" for n, row in shares.iterrows()}
         )
     return tables.html(
-        pd.DataFrame(rows),
-        rowname="embedding",
-        note="Share of sums right to the last token.",
-        title="Share of sums right by length, each seed",
+        rows, note="Share of sums right to the last token.", title="Share of sums right by length, each seed"
     )
 
 

@@ -1,7 +1,6 @@
 """The page on the Chinchilla law: the posterior, published estimates, checks and decisions."""
 
 import numpy as np
-import pandas as pd
 
 from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
@@ -60,9 +59,7 @@ def _parameter_table(document, table):
         "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
         "wider; it holds whatever the law and its noise."
     )
-    return tables.html(
-        pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published", fits=MAIN
-    )
+    return tables.html(rows, note=note, title="Constants, ours and published", fits=MAIN)
 
 
 def _short(x, sd):
@@ -89,8 +86,7 @@ def _point_table(findings, sets):
             | {"runs": "–", "converged": "–"}
         )
     return tables.html(
-        pd.DataFrame(rows),
-        rowname="estimator",
+        rows,
         note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss.",
         title="Huber estimates of the Chinchilla law",
     )
@@ -111,12 +107,12 @@ def _envelope_table(envelopes, document):
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
     rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "result": ""})
     fits = [*[""] * len(envelopes), MAIN]
-    return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law", fits=fits)
+    return tables.html(rows, title="Estimators that need no law", fits=fits)
 
 
 def _prior_table(chosen):
     rows = [{"quantity": n, "prior": p, "unit": u or "–", "why": why} for n, p, u, why in describe(chosen)]
-    return tables.html(pd.DataFrame(rows), rowname="quantity", title="Priors of what is sampled")
+    return tables.html(rows, title="Priors of what is sampled")
 
 
 def _calibration_table(document):
@@ -136,7 +132,7 @@ def _calibration_table(document):
         "and are counted with the rest. Error: mean of (median − truth)/sd ± one standard error. p: probability of "
         "ranks as far from uniform, if they were uniform."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+    return tables.html(rows, note=note)
 
 
 def sections(findings, published):

@@ -1,7 +1,5 @@
 """The page on corpora: whether the exponent of the optimal size depends on the text that models are trained on."""
 
-import pandas as pd
-
 from ...drawing import tables, verdicts
 from ...groups import CLOSE
 from ...html import prose
@@ -50,7 +48,7 @@ def _scores_table(entry):
         "corpora; higher is better. Three corpora are too few for a standard error of a difference. Check instead "
         "whether the difference has one sign on all three."
     )
-    return tables.html(pd.DataFrame(rows), rowname="law", note=note, fits=[f"corpora, {law}" for law in WORDS])
+    return tables.html(rows, note=note, fits=[f"corpora, {law}" for law in WORDS])
 
 
 def _quantities_table(entry):
@@ -67,7 +65,7 @@ def _quantities_table(entry):
         "Medians and 95% intervals, exponents pooled. Robust sd: by the infinitesimal jackknife over runs, which holds "
         "whatever the noise. Where it is larger than the sd, the interval is too narrow by about that ratio."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note, fits=f"corpora, {MAIN}")
+    return tables.html(rows, note=note, fits=f"corpora, {MAIN}")
 
 
 def _differences_table(entry):
@@ -80,13 +78,7 @@ def _differences_table(entry):
         f"Exponents that differ by {CLOSE:g} give optimal sizes {factor:.0%} apart at {10**DECADES} times the compute "
         "at which they agree."
     )
-    return tables.html(
-        pd.DataFrame(rows),
-        rowname="difference of exponents",
-        note=note,
-        title="Differences between corpora",
-        fits=f"corpora, {MAIN}",
-    )
+    return tables.html(rows, note=note, title="Differences between corpora", fits=f"corpora, {MAIN}")
 
 
 def sections(findings, published):

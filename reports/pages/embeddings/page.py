@@ -1,7 +1,5 @@
 """The page on embedding parameters: Kaplan and Chinchilla reconciled, and how much an embedding counts."""
 
-import pandas as pd
-
 from ....inference.estimands.study_exponents import BASES, KAPLAN_EXPONENT
 from ....inference.intervals import summary
 from ....inference.words import borne, equal_to, flop, probability
@@ -37,7 +35,7 @@ def _sizes_table(findings):
         "posterior, at the geometric-mean size. The paper combines its γ, estimated with δ = 0.34, with δ = 1/3."
     )
     fits = ["configurations" if row["estimator"] == "posterior" else "" for row in rows]
-    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ", fits=fits)
+    return tables.html(rows, note=note, title="Estimates of γ and δ", fits=fits)
 
 
 def _by_law_table(findings):
@@ -95,7 +93,7 @@ def _exponents_table(findings):
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
     fits = [MAIN if MAIN in row["from"] else "" for row in rows]
-    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form", fits=fits)
+    return tables.html(rows, note=note, title="Exponents under Chinchilla's form", fits=fits)
 
 
 def _by_study_table(findings):
@@ -108,9 +106,7 @@ def _by_study_table(findings):
         "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54). "
         f"All under the {MAIN} law."
     )
-    return tables.html(
-        pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied", fits=MAIN
-    )
+    return tables.html(rows, note=note, title="The exponent by what is studied", fits=MAIN)
 
 
 def _omega_table(findings):
@@ -129,8 +125,7 @@ def _omega_table(findings):
             row[f"N_T* at {flop(budget)}"] = tables.si_interval(summary(allocation["parameters"].isel(compute=i)))
         rows.append(row)
     return tables.html(
-        pd.DataFrame(rows),
-        rowname="counting",
+        rows,
         note="elpd in nats on log loss; ± one standard error of the difference.",
         title="What the counting of embeddings changes",
         fits=list(OMEGAS.values()),
@@ -175,7 +170,7 @@ def _planning_table(findings, vocabulary):
                 }
             )
     return tables.html(
-        pd.DataFrame(rows),
+        rows,
         title=f"Vocabulary {vocabulary:,}, width over depth 54",
         note="Median [95%]. An N<sub>x</sub>* of 1,000 or less is no usable model: the vocabulary takes the budget.",
     )

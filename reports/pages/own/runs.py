@@ -151,7 +151,7 @@ def _laws_rows(fits, document, comparison):
 def laws_table(fits, document, comparison):
     """Return a table of laws: elpd by leave-one-out, exponent and E where a law has them, and the check of the law."""
     frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
-    return tables.html(frame, rowname="law", note=INTERVALS)
+    return tables.html(frame, note=INTERVALS)
 
 
 def short_sections(template, fits, document, elpd, comparison, blocks, **named):
@@ -213,7 +213,7 @@ def _priors_table(fit):
         }
         for name, prior, unit, why in describe(fit.law)
     ]
-    return tables.html(pd.DataFrame(priors), rowname="quantity")
+    return tables.html(priors)
 
 
 def _ranked(main):

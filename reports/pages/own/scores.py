@@ -2,8 +2,6 @@
 
 import html
 
-import pandas as pd
-
 from ....datasets.wording import p_value, printable
 from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
@@ -86,7 +84,7 @@ def _models_table(entry):
         f"The {len(rows)} ablest of {len(ranked)}; medians and 95% intervals, in logits of the typical benchmark above "
         "the mean difficulty."
     )
-    return tables.html(pd.DataFrame(rows), rowname="model", note=note)
+    return tables.html(rows, note=note)
 
 
 def _benchmarks_table(entry):
@@ -104,4 +102,4 @@ def _benchmarks_table(entry):
         for name, scores in ranked
     ]
     note = "Hardest first; medians and 95% intervals. PIT values by leave-one-out, uniform where the law is true."
-    return tables.html(pd.DataFrame(rows), rowname="benchmark", note=note)
+    return tables.html(rows, note=note)

@@ -2,8 +2,6 @@
 
 import math
 
-import pandas as pd
-
 from ....inference.checks.check import NOT
 from ....inference.intervals import ends
 from ....inference.intervals import entries as entries_of
@@ -77,4 +75,4 @@ def _rates_table(laws):
                 row["days to double or halve"] = months(entry["days"][period])
             rows.append(row | {"P(growth)": probability(gain["p_growth"])})
     note = "Factors a year on a log scale, gains in the unit of the values on a linear one; medians and 95% intervals."
-    return tables.html(pd.DataFrame(rows), rowname="law", note=note)
+    return tables.html(rows, note=note)

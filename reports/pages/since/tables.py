@@ -61,7 +61,7 @@ def forms(entry):
         "refitted. Weight: stacking by models left out. The gains of the constant gain and of the break are those of "
         "the fits of this report."
     )
-    return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)
+    return tables.html(rows, note=note, title="Forms of the trend", fits=fits)
 
 
 def _gains_row(name, of):
@@ -96,7 +96,7 @@ def periods(entry):
         "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, intervals "
         "have the width of the infinitesimal jackknife over whole families, if that is wider than the posterior."
     )
-    return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period", fits=fits)
+    return tables.html(rows, note=note, title="By period", fits=fits)
 
 
 def earlier(entry):
@@ -116,7 +116,7 @@ def earlier(entry):
         "the sizes of the evaluations. Medians and 95% intervals. Those at fixed capability are in the table by period."
     )
     fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
-    return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
+    return tables.html(rows, note=note, title="At fixed loss", fits=fits)
 
 
 def left_out(entry):
@@ -133,7 +133,7 @@ def left_out(entry):
         for pace, score in entry["left_out"].items()
     ]
     note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
-    return tables.html(pd.DataFrame(rows), rowname="gain", note=note)
+    return tables.html(rows, note=note)
 
 
 def rests(entry):
@@ -155,7 +155,7 @@ def rests(entry):
         "above 0.7 in either fit. The two models that anchor an index change no row: gain and slope are in one unit, "
         "which cancels."
     )
-    return tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)
+    return tables.html(rows, note=note)
 
 
 def _difference(result, pace):
@@ -186,7 +186,7 @@ def frontier(entry):
         f"{of['models']['fitted']} models before that date, and the dates and known computes of the "
         f"{of['models']['later']} later ones. In each draw they predict the most capable of these so far."
     )
-    return tables.html(pd.DataFrame(rows), rowname="forecast", note=note)
+    return tables.html(rows, note=note)
 
 
 def later(entry):
@@ -211,7 +211,7 @@ def later(entry):
         "predicted minus observed score. Models of known compute are predicted by compute and date, the others by a "
         "trend in the date."
     )
-    return tables.html(pd.DataFrame(rows), rowname="predicted", note=note)
+    return tables.html(rows, note=note)
 
 
 def calibration(entry):
@@ -239,7 +239,7 @@ def calibration(entry):
         "the posterior medians. Each has new capabilities and benchmarks, and is fitted alone. ± one standard error. "
         f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws). {chains}."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+    return tables.html(rows, note=note)
 
 
 def widths(entry):
@@ -254,7 +254,7 @@ def widths(entry):
         "The sources do not add up, because they are dependent. Choices of analysis: the sd of the medians of the "
         "unchanged law and of the table “One thing changed at a time”."
     )
-    return tables.html(pd.DataFrame(rows), rowname="source", note=note)
+    return tables.html(rows, note=note)
 
 
 def speeds(entry):
@@ -264,4 +264,4 @@ def speeds(entry):
     evaluations, models = entry["earlier"]["counts"]["evaluations"], entry["rows"]["models"]
     lines = of_progress.rows(loss, evaluations, capability, models, entry["speeds"])
     frame = pd.DataFrame(lines, columns=["what", "months", "data", "published, months"])
-    return tables.html(frame, rowname="what", note="Medians and 95% intervals.")
+    return tables.html(frame, note="Medians and 95% intervals.")

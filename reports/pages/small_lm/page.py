@@ -1,7 +1,5 @@
 """The page on small language models trained for this package, whose true floor is known."""
 
-import pandas as pd
-
 from ....datasets.wording import p_value
 from ....inference.points.curves import COUNTED
 from ....inference.words import probability
@@ -86,7 +84,7 @@ def _exponent_table(findings, published):
         f"{SOURCE}: table 1, on BookCorpus with 50,257 tokens, models of 0.8 to 4.6 million parameters."
     )
     fits = [f"small models, {scheme}" for _ in COUNTED for scheme in SCHEMES]
-    return tables.html(pd.DataFrame(rows), note=note, fits=fits)
+    return tables.html(rows, note=note, fits=fits)
 
 
 def _law_tables(findings):
@@ -122,8 +120,8 @@ def _law_tables(findings):
     )
     fits = [f"small models, {scheme}" for scheme in findings.entry["schemes"]]
     return [
-        tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
-        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits, title="Diagnostics by scheme"),
+        tables.html(rows, fits=fits, title="The law fitted to each scheme"),
+        tables.html(diagnostics, note=note, fits=fits, title="Diagnostics by scheme"),
     ]
 
 
@@ -147,7 +145,7 @@ def _runs_table(findings):
         "Elpd gained: log score of whole runs left out with a random effect by run, minus that with readings as "
         "independent rows, ± one standard error over runs. Independent rows make intervals too narrow."
     )
-    return tables.html(pd.DataFrame(rows), rowname="scheme", note=note)
+    return tables.html(rows, note=note)
 
 
 def _calibration_table(findings):
@@ -169,7 +167,7 @@ def _calibration_table(findings):
         f"{calibration['simulations']} simulations of all runs of scheme 4 from the median of its fit, each fitted "
         f"separately; {calibration['not_converged']} of the fits had warnings. ± one standard error."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+    return tables.html(rows, note=note)
 
 
 def _holds_zero(q):
