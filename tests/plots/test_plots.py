@@ -480,7 +480,7 @@ def test_the_prior_is_drawn_where_the_posterior_is(fit_default):
 def test_a_quoted_loss_is_the_predicted_mean_where_nothing_is_added(fit_default, runs):
     some = runs.head(5)
     alone = quoted_loss(fit_default, some["parameters"], some["tokens"], beyond="none", robust=False)
-    predicted = fit_default.predict(some, noise=False, beyond="none")["loss"]
+    predicted = fit_default.predict(some, noise=False, beyond="none", robust=False)["loss"]
     np.testing.assert_allclose(alone.transpose(*DRAWS, "point"), predicted.transpose(*DRAWS, "run"), rtol=1e-10)
 
 
