@@ -682,6 +682,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["compare"], "FILE.nc"),
         (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),
         (["compare", "other.nc", "other.nc"], "twice"),
+        (["show", "other.nc", "other.nc"], "twice"),
         (["compare", "missing.nc", "other.nc"], "missing.nc: there is no such file"),
         (["compare", "random.nc", "other.nc"], "random.nc: not a netCDF file"),
         (["allocate", "other.nc", "--compute", "1e21"], "other.nc: a netCDF file, but no fit"),

@@ -458,7 +458,7 @@ def open_fit(path):
 
 def open_calibration(path):
     """Open a calibration and sum it up."""
-    calibration.sentence(calibration.open_calibration(path).table())
+    calibration.sentences(calibration.open_calibration(path).table())
 
 
 @pytest.fixture(scope="module")
