@@ -46,6 +46,7 @@ def plot(
     """Draw a figure of fits. Its finding and its caption are printed."""
     from ..datasets.files import check_writable
     from ..datasets.wording import check_choice
+    from ..inference.printed import Text
     from ..plots.with_matplotlib import FORMATS, check_format, write
 
     check_choice("figure", name, NAMES)
@@ -66,7 +67,7 @@ def plot(
         numbers = {column: [None if x != x else x for x in values] for column, values in columns.items()}
         tables.print_json({"title": figure.finding, "caption": figure.caption, "table": numbers})
         return
-    print(f"{figure.finding}.\n{figure.caption}")
+    print(Text(f"{figure.finding}.", None, (figure.caption,)))
     tables.print_written(out)
 
 

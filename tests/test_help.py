@@ -24,6 +24,7 @@ OF_GROUPS = ("--noise", "normal", "--option", "scatter=one")  # of groups of run
 # Sweeps, GPUs, pages and 20 specifications have tests of their own, as has the deletion of the cache.
 ONLY_PARSED = ("train", "arithmetic", "gpu-check", "report", "compare progress", "reconcile sweep", "cache --clear",
                "progress-since --out")  # fmt: skip
+QUICK = ("show", "allocate", "predict", "check", "doubling", "horizons", "trend", "ranks", "reconcile", "worth", "data")
 LONG = "compare fit.nc chinchilla.nc --weighting"
 
 
@@ -129,6 +130,12 @@ def marked(line):
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning", "ignore::bayescaling.errors.TableWarning")
 @pytest.mark.parametrize("line", [marked(x) for x in EXAMPLES if not x.startswith(("fit ", *ONLY_PARSED))])
-def test_examples_run(line, folder, monkeypatch):
+def test_examples_run_and_fit_their_terminal(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert run(line)
+    for width in (80, 120) if line.startswith(QUICK) else (80,):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = run(line)
+        assert out
+        if "--json" not in line and not line.startswith("data "):  # which prints a table for other programs
+            assert max(map(len, out.splitlines())) <= width
+            assert not re.search(r"e\+\d|…|for want of width", out)
