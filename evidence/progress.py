@@ -19,7 +19,7 @@ from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.analysis import MAIN, ten_best, with_weight
 from bayescaling.reports.pages.progress.entries import rate_quantiles
 from bayescaling.reports.pages.progress.wording import times
-from bayescaling.reports.results import comparison_entries, law_entry
+from bayescaling.reports.results import law_entry
 from study import Study
 
 TABLE = "lm_progress"
@@ -40,7 +40,7 @@ def future(parts, *, seed):
     table, rows = compare_futures(new_fitter(), laws, seed=seed)
     return {
         "leave_future_out": by_cutoff(rows[MAIN]).to_dict("records"),
-        "leave_future_out_by_specification": comparison_entries(table),
+        "leave_future_out_by_specification": intervals.entries(table),
     }
 
 
@@ -101,7 +101,7 @@ def variants(parts, *, seed, **brief):
     transformers = {k: fitted(f"{k}, transformer", specification=k, transformer="exp") for k in best}
     return {
         "variants": {name: _variant(fit) | _scored(scores, name) for name, fit in fits.items()},
-        "vocabulary": comparison_entries(against(score_progress(known_vocabulary, seed=seed), MAIN)),
+        "vocabulary": intervals.entries(against(score_progress(known_vocabulary, seed=seed), MAIN)),
         "transformer_by_form": {
             name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
         },

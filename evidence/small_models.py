@@ -16,7 +16,6 @@ from bayescaling.reports.pages.small_lm.analysis import (
     compared_floor,
     tables_of_schemes,
 )
-from bayescaling.reports.results import comparison_entries
 from study import Study
 
 LAW, WITH_RUNS = bs.laws.Chinchilla(), bs.laws.Chinchilla(run_effects=True)
@@ -79,7 +78,7 @@ def coverage(parts, *, seed, simulations, draws, tune, target_accept):
         out=parts.path("tables.nc"),
     ).table()
     counts = {name: table_of_coverage.attrs[name] for name in ("simulations", "not_converged")}
-    return counts | {"quantities": comparison_entries(table_of_coverage)}
+    return counts | {"quantities": intervals.entries(table_of_coverage)}
 
 
 def _changes():

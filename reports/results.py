@@ -83,23 +83,9 @@ def studies(names):
     return {name: {key: evidence(name)[key] for key in keys} for name in names}
 
 
-def comparison_entries(table):
-    """Return entries of results.json of a table from `compare`, one for each row."""
-    return entries(table)
-
-
-def doubling_entries(times):
-    """Return entries of results.json of a table from `gain_times` or `doubling_times`, one for each row."""
-    whole = {name for name, column in times.items() if column.dtype.kind == "i"}
-    entries = comparison_entries(times)
-    return {
-        label: {name: int(x) if name in whole else x for name, x in entry.items()} for label, entry in entries.items()
-    }
-
-
 def comparison_document(table, **more):
     """Return the entries of a table from `compare` or `progress.compare`, with which predicts best."""
-    return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
+    return more | {"sentence": table.attrs["sentence"], "models": entries(table)}
 
 
 def calibration_entry(calibration):
@@ -112,7 +98,7 @@ def calibration_entry(calibration):
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],
         "not_uniform": not_uniform(table) if "p_uniform" in table else None,
-        "quantities": comparison_entries(table),
+        "quantities": entries(table),
     }
 
 

@@ -6,9 +6,11 @@ from html import escape
 
 import pandas as pd
 
+from ...datasets.units import NATS, in_unit_of_loss, unit_of_loss
 from ...datasets.wording import p_value
 from ...inference.comparison.differences import MEANING
 from ...inference.words import flop, in_words, probability, sizes
+from ...models.loss.law import describe
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
@@ -148,6 +150,22 @@ def _worst(result):
     """Return the size of a misfit in its worst bin or group; fits checked by an earlier version have none."""
     size = result.get("worst_size")
     return "–" if size is None else f"{size:.2%} in {result['worst_where']}"
+
+
+def priors(fit, title=None):
+    """Return the priors of what a law of runs samples as a table."""
+    other = unit_of_loss(fit.rows) != NATS
+    rows = [
+        {
+            "quantity": name,
+            "prior": prior,
+            "unit": in_unit_of_loss(unit, fit.rows) or MISSING,
+            # Reasons in nats are of cross entropies.
+            "why": why.partition(":")[0] + "." if other and "nats" in why else why,
+        }
+        for name, prior, unit, why in describe(fit.law)
+    ]
+    return html(rows, title=title)
 
 
 def allocated(entries, *, note, title=None, fits=None, unit="nats/token"):

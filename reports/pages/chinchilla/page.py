@@ -4,7 +4,6 @@ import numpy as np
 
 from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
-from ....models.loss.law import describe
 from ....plots import plot_fit, plot_isoflop
 from ....plots.published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from ...drawing import allocation, checks, law, optimum, tables, verdicts
@@ -110,11 +109,6 @@ def _envelope_table(envelopes, document):
     return tables.html(rows, title="Estimators that need no law", fits=fits)
 
 
-def _prior_table(chosen):
-    rows = [{"quantity": n, "prior": p, "unit": u or "–", "why": why} for n, p, u, why in describe(chosen)]
-    return tables.html(rows, title="Priors of what is sampled")
-
-
 def _calibration_table(document):
     calibration = document["calibration"]["chinchilla"]
     rows = [
@@ -174,7 +168,7 @@ def sections(findings, published):
         "calibration": _calibration_table(document),
         "comparison": tables.comparison(findings.comparison, note=LOO_NOTE, weights=True),
         "pareto_k": checks.pareto_k(findings.elpd),
-        "priors": _prior_table(main.law),
+        "priors": tables.priors(main, "Priors of what is sampled"),
         "ranks": checks.ranks(main, CONSTANTS),
     }
     return prose.sections(

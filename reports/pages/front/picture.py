@@ -40,10 +40,6 @@ def _text(x, y, text, *, anchor="start", fill=INK, size=13):
     )
 
 
-def _under(x, y, text):
-    return _text(x, y, text, anchor="middle", fill=FAINT, size=12)
-
-
 def _line(x0, y0, x1, y1, colour, *, width=1.0, dash="none"):
     return Markup(
         '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'

@@ -2,6 +2,7 @@
 
 import html
 
+from ....inference.intervals import entries as entries_of
 from ....inference.intervals import finite
 from ....inference.progress.rate_at_optimum import doubling_times
 from ....inference.progress.rate_at_rows import gain_times
@@ -12,7 +13,6 @@ from ...drawing.pictures import pictured
 from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose
-from ...results import comparison_entries
 from ..front.answers import answer, progress_parts
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, words
@@ -31,7 +31,7 @@ def entries(fits):
     """
     return {
         "laws": {
-            name: fit_entry(fit) | {"doubling": _doubling(fit), "optimum": comparison_entries(doubling_times(fit))}
+            name: fit_entry(fit) | {"doubling": _doubling(fit), "optimum": entries_of(doubling_times(fit))}
             for name, fit in fits.items()
         }
     }

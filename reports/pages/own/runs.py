@@ -5,11 +5,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ....datasets.units import NATS, in_unit_of_loss, unit_of_loss
+from ....datasets.units import in_unit_of_loss, unit_of_loss
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
 from ....models.draws import DRAWS
-from ....models.loss.law import describe
 from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
 from ...groups import group_entries
@@ -112,7 +111,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         "data": law.data(runs) if sized else None,
         "parameters": _parameters_table(entry),
         "estimators": _estimators_table(document["point_estimates"]),
-        "priors": _priors_table(main),
+        "priors": tables.priors(main),
         "ranks": checks.ranks(main, _ranked(main)),
     }
     return prose.sections(
@@ -199,21 +198,6 @@ def _estimators_table(estimates):
         for name, estimate in estimates.items()
     ]
     return tables.of_rows(["estimator", "exponent of N* in C", "remark"], rows)
-
-
-def _priors_table(fit):
-    other = unit_of_loss(fit.rows) != NATS
-    priors = [
-        {
-            "quantity": name,
-            "prior": prior,
-            "unit": in_unit_of_loss(unit, fit.rows) or "–",
-            # Reasons in nats are of cross entropies.
-            "why": why.partition(":")[0] + "." if other and "nats" in why else why,
-        }
-        for name, prior, unit, why in describe(fit.law)
-    ]
-    return tables.html(priors)
 
 
 def _ranked(main):

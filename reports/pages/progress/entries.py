@@ -46,7 +46,7 @@ def document(findings, main, by_noise):
             "papers_resampled": _resampled(findings.resampled),
             "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled_gains.items()},
         },
-        "noises": results.comparison_entries(findings.mixed),
+        "noises": intervals.entries(findings.mixed),
         "paper_effects": {str(k): _with_effects(findings, k) for k in findings.effects},
         "pace": findings.study("progress_pace"),
         **_of_variants(findings.study("progress_variants")),
