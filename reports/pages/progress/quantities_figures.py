@@ -154,12 +154,10 @@ def share_intervals(attribution, published):
         options = {"error_x": bars | {"thickness": 1.5, "width": 3}, "legendgroup": "ours", "text": text}
         hover, label = "%{x:.1f}% %{text}<extra>" + name + "</extra>", "posterior median and 95%"
         drawn.add_trace(points(middle[:, j], place, BLUE, label, hover, size=7, **options, **once), **where)
-        theirs, hover = (
-            [published.get((p, move), np.nan) for p in pairs],
-            "%{x:.1f}%<extra>published, " + name + "</extra>",
-        )
+        estimates = [published.get((p, move), np.nan) for p in pairs]
+        hover = "%{x:.1f}%<extra>published, " + name + "</extra>"
         options = {"size": 8, "symbol": "diamond", "legendgroup": "published"}
-        drawn.add_trace(points(theirs, place + 0.28, ORANGE, "published", hover, **options, **once), **where)
+        drawn.add_trace(points(estimates, place + 0.28, ORANGE, "published", hover, **options, **once), **where)
     drawn.update_xaxes(title={"text": "share (%)", "standoff": 4})
     drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], ticks="")
     drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
