@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...datasets.wording import quoted
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.weights import sum_error
@@ -232,7 +233,8 @@ def _none_better(others):
     """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
     within = [entry for entry in others if _is_better(entry["elpd_diff"], entry["dse"])]
     if not within:
-        return f"none of {', '.join(entry['law'] for entry in others)} predicts the rows better"
+        named = " and ".join(quoted(entry["law"]) for entry in others)
+        return f"{named} predict{'s' * (len(others) == 1)} the rows no better"
     first = within[0]
     return (
         f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "
