@@ -88,7 +88,8 @@ def test_sizes_decide_where_they_and_rows_disagree(fit_shared):
     assert suggestion(fit_shared, [entry("coupled", (56.0, 10.0))]).startswith(
         "try coupled: it predicts the rows better by 56.0 ± 10.0 nats"
     )
-    assert suggestion(fit_shared, [entry("coupled", (1.0, 1.0), (3.0, 1.0))]).startswith('"coupled" predicts the rows no better')
+    text = suggestion(fit_shared, [entry("coupled", (1.0, 1.0), (3.0, 1.0))])
+    assert text == '"coupled" predicts the rows no better'
 
 
 def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, reference):
