@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from ..inference import intervals
+from ..inference.checks.sandwich import quotable, quotable_places
 from ..inference.estimands.predict_group import predict_group
 from ..models.loss.grouping import GROUP, labelled
 from ..models.loss.populations import population
@@ -21,9 +22,9 @@ def group_entries(fit, *, seed=1):
     -------
     dict
         ``by`` is the column and ``rows`` the number of rows of each group. ``quantities`` are summaries by name and
-        group, and ``spread`` those of pooled quantities, with their priors. If the law has one exponent of N* in each
-        group, ``exponent`` has it by group, and ``differences`` those between groups. If something is pooled,
-        ``exponent`` has the ``typical`` group and a ``new`` one too.
+        group, as they are quoted, and ``spread`` those of pooled quantities, with their priors. If the law has one
+        exponent of N* in each group, ``exponent`` has it by group, and ``differences`` those between groups. If
+        something is pooled, ``exponent`` has the ``typical`` group and a ``new`` one too.
     """
     law, posterior = fit.law, fit["posterior"]
     if law.grouping.by is None:
@@ -33,12 +34,11 @@ def group_entries(fit, *, seed=1):
     entry = {
         "by": law.grouping.by,
         "rows": {name: int((labels == name).sum()) for name in names},
-        "quantities": {name: by_group(x, names) for name, x in posterior.data_vars.items() if GROUP in x.dims},
+        "quantities": {name: by_group(fit, name) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},
     }
-    if EXPONENT not in posterior or GROUP not in posterior[EXPONENT].dims:
+    if EXPONENT not in entry["quantities"]:
         return entry
-    exponents = posterior[EXPONENT]
     unseen = {}
     if law.pooled:
         for name in (TYPICAL, NEW):
@@ -46,16 +46,19 @@ def group_entries(fit, *, seed=1):
             while label in names:
                 label += "_"
             added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
-            unseen[name] = intervals.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
+            unseen[name] = added["posterior"][EXPONENT].sel({GROUP: label}, drop=True)
+    unseen = {name: intervals.summary(x) for name, x in quotable(fit, unseen).items()}
     return entry | {
-        "exponent": {"by_group": by_group(exponents, names)} | unseen,
-        "differences": _differences(exponents, names),
+        "exponent": {"by_group": entry["quantities"][EXPONENT]} | unseen,
+        "differences": _differences(posterior[EXPONENT], names),
     }
 
 
-def by_group(draws, names):
-    """Return summaries by group; a quantity that all groups share has the same for each."""
-    return {name: intervals.summary(draws.sel({GROUP: name}) if GROUP in draws.dims else draws) for name in names}
+def by_group(fit, name):
+    """Return summaries of a quantity by group, as they are quoted; one that groups share has the same for each."""
+    draws = quotable_places(fit, {name: fit["posterior"][name]})[name]
+    names = [str(group) for group in fit["posterior"][GROUP].values]
+    return {group: intervals.summary(draws.sel({GROUP: group}) if GROUP in draws.dims else draws) for group in names}
 
 
 def _differences(exponents, names):

@@ -8,6 +8,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.comparison.differences import differences, is_apart
 from bayescaling.inference.fitted import results_of
 from bayescaling.inference.intervals import parameters
@@ -273,6 +274,7 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
     assert list(groups["spread"]) == ["alpha"] and "beta" not in groups["quantities"]
     for group in groups["rows"]:
         exponent = posterior["exponent_parameters"].sel(group=group, drop=True)
+        exponent = quotable(fit, {group: exponent})[group]
         alpha = groups["exponent"]["by_group"][group]
         assert alpha["q50"] == pytest.approx(float(np.quantile(exponent, 0.5)))
         assert f"{alpha['q50']:.3f} [{alpha['q2.5']:.3f}, {alpha['q97.5']:.3f}]" in (out / "index.html").read_text(
@@ -287,6 +289,7 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
         at = fit.allocate(allocations[1]["compute"], group=group)
         assert allocations[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
     typical = posterior["beta"] / (posterior["typical_alpha"] + posterior["beta"])
+    typical = quotable(fit, {"typical": typical})["typical"]
     assert groups["exponent"]["typical"]["q50"] == pytest.approx(float(np.quantile(typical, 0.5)))
     width = {unseen: groups["exponent"][unseen]["sd"] for unseen in ("typical", "new")}
     assert width["new"] > width["typical"]

@@ -57,20 +57,17 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 def _entry(findings, seed):
     fits = findings.fits
     groups = group_entries(fits[MAIN], seed=seed)
-    names = list(groups["rows"])
     return {
         "rows": groups["rows"],
         "exponent": {
-            "by_corpus": {law: by_group(fits[law]["posterior"][EXPONENT], names) for law in (MAIN, APART, PLAIN)},
+            "by_corpus": {law: by_group(fits[law], EXPONENT) for law in (MAIN, APART, PLAIN)},
             "shared": {law: intervals.summary(fits[law]["posterior"][EXPONENT]) for law in (ALIKE, ONE)},
             TYPICAL: groups["exponent"][TYPICAL],
             NEW: groups["exponent"][NEW],
         },
         "differences": groups["differences"],
         "spread": groups["spread"],
-        "quantities": {
-            law: {name: by_group(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
-        },
+        "quantities": {law: {name: by_group(fits[law], name) for name in SHOWN} for law in (MAIN, APART)},
         "robust": intervals.robust_entries(fits[MAIN]),
         "left_out": findings.study("corpora_left_out"),
         "laws": {

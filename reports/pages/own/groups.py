@@ -50,8 +50,9 @@ def _quantities_table(entry, groups):
     for name, by_group in groups["quantities"].items():
         for group, q in by_group.items():
             robust = entry["robust"].get(f"{name}[{group}]")
-            sds = [NUMBER.format(q["sd"]) if q["sd"] is not None else "–"]
-            rows.append([name, group, tables.interval(q), *sds, f"{robust['robust_sd']:.3g}" if robust else "–"])
+            sd = robust["posterior_sd"] if robust else q["sd"]
+            sds = ["–" if x is None else NUMBER.format(x) for x in (sd, robust and robust["robust_sd"])]
+            rows.append([name, group, tables.interval(q), *sds])
     note = "Robust sd is the sandwich standard error, by row, by run or by model size."
     return tables.of_rows(["quantity", "group", "median [95%]", "sd", "robust sd"], rows, note=note)
 

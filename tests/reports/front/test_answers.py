@@ -134,7 +134,9 @@ def document():
                 f"scheme-{i}": {"fitted": q(0.9, x, 1.1), "known": 1.0, "holds": x == 1.0, "coupled": {"holds": True}}
                 for i, x in ((1, 0.95), (2, 1.0))
             },
-            "schemes": {f"scheme-{i}": {"p_E_above_entropy": p, "law": law(9.0, 0.5)} for i, p in ((1, 0.02), (2, 0.97))},
+            "schemes": {
+                f"scheme-{i}": {"p_E_above_entropy": p, "law": law(9.0, 0.5)} for i, p in ((1, 0.02), (2, 0.97))
+            },
             "why_missed": "Scheme 1 trains every size at one rate.",
         },
         "equal_cost": {
