@@ -725,9 +725,7 @@ def test_the_installed_command_refuses_in_one_line(arguments, folder):
 
 def test_faults_that_are_known_at_once_are_in_one_line(folder):
     line = refused("fit", "chinchila", "--data", "missing.csv", "--out", "file/f.nc", folder=folder)
-    assert all(
-        part in line for part in ('law "chinchila" is', "; missing.csv: there is no such file", "; file/f.nc")
-    )
+    assert all(part in line for part in ('law "chinchila" is', "; missing.csv: there is no such file", "; file/f.nc"))
     line = refused("allocate", "missing.nc", "--plan", "fit=1", "--gpu-hour", "-2", folder=folder)
     faults = ("gpu_hour must be", "; --plan 'fit': not what", "; give --compute", "; missing.nc: there is no such file")
     assert all(part in line for part in faults)
