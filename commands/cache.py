@@ -10,6 +10,7 @@ from . import options, tables
 def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False, json: options.Json = False):
     """Show or delete the cached results of reports and fits. An interrupted report resumes from them."""
     from ..datasets.wording import plural
+    from ..inference.printed import Text
     from ..reports.cache import store
 
     results = store.clear() if clear else store.listed()
@@ -18,4 +19,5 @@ def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False
         tables.print_json({"folder": str(store.folder()), "results": len(results), "bytes": size, "cleared": clear})
         return
     deleted = "deleted: " if clear else ""
-    print(f"{deleted}{plural(len(results), 'result')} of reports and fits, {size / 1e6:.1f} MB, in {store.folder()}")
+    count = plural(len(results), "result")
+    print(Text(f"{deleted}{count} of reports and fits, {size / 1e6:.1f} MB, in {store.folder()}"))

@@ -66,7 +66,7 @@ def tabulated(table, width):
     Examples
     --------
     >>> tabulated(pd.DataFrame({"a": ["1"], "b": ["22"]}, index=["x"]), 5)
-    ['   x', 'a  1', 'b 22']
+    ['    x', 'a   1', 'b  22']
     """
     lines = _lines(table)
     if _fits(lines, width):

@@ -179,7 +179,9 @@ def budgets(q):
 
 
 def probability(p):
-    """Write a probability that may be near 0 or 1."""
+    """Write a probability that may be near 0 or 1, as a dash where it is no number."""
+    if math.isnan(p):
+        return "–"
     return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 

@@ -1,8 +1,9 @@
 import pytest
 import torch
+from bayescaling.datasets.wording import check_choice
 from bayescaling.errors import InputError
 from bayescaling.training import Optimisation
-from bayescaling.training.engine.fields import Count, Whole, check_choice, check_value
+from bayescaling.training.engine.fields import Count, Whole, check_value
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
 from bayescaling.training.engine.schedules import factor
 
