@@ -39,7 +39,7 @@ COMMANDS = {"fit": _command(fit.fit), "report": _command(report.report)}
 class Sweep:
     """Options of every command that trains a sweep."""
 
-    out: options.Out
+    out: Annotated[Path | None, Option("--out", help="Folder to write to; a sweep in it is continued.")] = None
     dry_run: Annotated[bool, Option("--dry-run", help="Only print what it takes: FLOP, memory, hours.")] = False
     scheduler: options.Scheduler = None
     device: Annotated[str | None, Option(help="cpu, cuda or cuda:1; with --dry-run any GPU, such as H100.")] = None
@@ -163,6 +163,8 @@ def _run(training, file, preset, options, *, accuracies=None):
         outline = training.outline(sweep, device=options.device)
         (tables.print_json if options.json else _print_outline)(outline)
         return
+    if options.out is None:
+        raise InputError("give --out, the folder to write to, or --dry-run")
     following = [] if file is None else _following(file, options.out)
     runs = _trained(training, sweep, options)
     path = options.out / "runs.csv"

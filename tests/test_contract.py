@@ -25,6 +25,7 @@ from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.moment_matching import moment_match
 from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat, in_use
+from bayescaling.inference.printed import as_sentence
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry
@@ -291,8 +292,9 @@ def test_a_summary_says_what_can_be_quoted(studied, request):
     assert summary.ok == fit.diagnostics["ok"] and bool(summary.quote) <= summary.ok
     assert set(summary.table.index) == set(flatten(fit["posterior"].to_dataset()))
     assert (summary.table["q2.5"] <= summary.table["q97.5"]).all()
-    text = str(summary)
-    assert text.startswith(f"{fitter.law.label} on {len(fitter.rows):,} rows of ") and summary.verdict in text
+    text = " ".join(str(summary).split())
+    assert text.startswith(f"{fitter.law.label} on {len(fitter.rows):,} rows of ")
+    assert as_sentence(summary.verdict) in text
     assert len(summary.text().table) <= len(summary.table)
 
 

@@ -79,7 +79,7 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
         np.testing.assert_allclose(predictions["crps"], crps(predicted, predictions["observed"].values), rtol=1e-8)
         density = stats.norm.pdf(
             np.log(ahead["loss"].to_numpy()),
-            np.log(fit.predict(ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),
+            np.log(fit.predict(ahead, noise=False, beyond="none", robust=False)["loss"].values.reshape(-1, len(ahead))),
             fit["posterior"]["sigma"].values.reshape(-1, 1),
         )
         np.testing.assert_allclose(predictions["log_score"], np.log(density.mean(0)), rtol=1e-8)
