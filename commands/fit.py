@@ -48,7 +48,7 @@ def fit(
         return
     print(text)
     tables.print_written(out)
-    print_next(fitted.law.kind, out, rejected=entry["verdict"]["rejected_by"])
+    print_next(fitted, out, rejected=entry["verdict"]["rejected_by"])
 
 
 def _fitted(law, table, showing, settings):

@@ -8,7 +8,7 @@ from typer import Argument, Option
 from . import options, tables
 
 NEXT = {
-    "runs": ("allocate {file} --compute 1e24", "plot fit {file} --out fit.svg"),
+    "runs": ("allocate {file} --compute {budget}", "plot fit {file} --out fit.svg"),
     "evaluations": ("doubling {file}", "plot doubling {file} --out doubling.svg"),
     "counts": ("plot lengths {file} --out lengths.svg",),
     "scores": ("ranks {file}", "plot capability {file} --out capability.svg"),
@@ -36,18 +36,21 @@ def show(
     for i, (path, fit) in enumerate(zip(files, fits.values(), strict=True)):
         print("\n" * bool(i) + str(fit.summary() if constants else fit))
         if not constants:
-            print_next(fit.law.kind, path, rejected=(known_check(fit) or {}).get("rejected_by"))
+            print_next(fit, path, rejected=(known_check(fit) or {}).get("rejected_by"))
 
 
-def print_next(kind, path, *, rejected):
+def print_next(fit, path, *, rejected):
     """Print commands that may follow where a fit is in a file."""
     if path is None:
         return
     from ..datasets.wording import printable
+    from ..models.loss.budget import training_flop
 
+    compute = training_flop(fit.rows) if fit.law.kind == "runs" else None
+    budget = "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")
     print("Next:")
-    for command in (*(OFF if rejected else ()), *NEXT[kind], CONSTANTS):
-        print(f"    bayescaling {command.format(file=printable(path))}")
+    for command in (*(OFF if rejected else ()), *NEXT[fit.law.kind], CONSTANTS):
+        print(f"    bayescaling {command.format(file=printable(path), budget=budget)}")
 
 
 def check(
