@@ -7,7 +7,7 @@ from .intervals import ends
 from .intervals import entries as rows_as_json
 from .printed import PrintedTable, Text
 from .standing import lines, standing
-from .words import HIGH, LOW, MIDDLE, dates, durations, months, plain, probability, yearly
+from .words import HIGH, LOW, MIDDLE, dates, digits, durations, months, plain, probability, yearly
 
 MOST = 20  # labels that are printed
 FORMS = {
@@ -16,10 +16,12 @@ FORMS = {
     "months": months,
     "date": dates,
     "rank": lambda q: plain(q, "{:.0f}"),
+    "digits": lambda q: digits({name: x or None for name, x in q.items()}),
     "gain a year": lambda q: plain(q, "{:.3g}"),
     "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
 }
+OF_SHARES = {"human time": "of runs", "digits": "right"}
 BESIDES = {  # other columns that are printed
     "count": ("rows", "{:.0f}".format),
     "solved": ("any success", "{:.0%}".format),
@@ -44,7 +46,7 @@ class IntervalTable(PrintedTable):
         shown = self.index.unique(0)[:MOST]
         for label, row in self[self.index.get_level_values(0).isin(shown)].iterrows():
             name, share = label if isinstance(label, tuple) else (label, None)
-            heading = self.attrs["heading"] if share is None else f"{share:.0%} of runs"
+            heading = self.attrs["heading"] if share is None else f"{share:.0%} {OF_SHARES[self.attrs['heading']]}"
             rows.setdefault(name, {})[heading] = form(ends(row))
             besides[name] = {
                 text: "" if np.isnan(row[column]) else written(row[column])

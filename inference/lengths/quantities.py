@@ -20,6 +20,7 @@ from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
+from ..interval_table import IntervalTable, printed
 from ..intervals import named
 from ..needs import of_kind
 from ..settings import seed_of
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 
     from ..fitted import Fit
 
-SEEDS = ("typical", "new", "runs")
+IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
+SEEDS = tuple(IN_WORDS)
 SHARES = (0.5, 0.95)
-PROBABILITIES = (0.025, 0.5, 0.975)
 CELLS_AT_ONCE = 20_000_000
 LEARNED = 0.95  # our choice: share right within the training lengths from which a condition has learned its task
 
@@ -144,7 +145,7 @@ def length_at_accuracy(
     return curves.array(lengths, "share", {"share": shares})
 
 
-def quantiles(draws, probabilities=PROBABILITIES):
+def quantiles(draws, probabilities=(0.025, 0.5, 0.975)):
     """Return quantiles of lengths or ratios of any shape, none taken as 0: draws, none made up between two."""
     return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
 
@@ -156,12 +157,12 @@ def summary(
     seeds: str = "typical",
     conditions: pd.DataFrame | None = None,
     seed: int | None = None,
-) -> pd.DataFrame:
+) -> IntervalTable:
     """Compute quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
     Returns
     -------
-    DataFrame
+    IntervalTable
         A row for each condition (or run) and share: ``q2.5``, ``q50``, ``q97.5`` in digits (0 for none), ``p_none``.
 
     Examples
@@ -177,9 +178,11 @@ def summary(
     for label in lengths[dimension].values:
         for share in lengths["share"].values:
             draws = lengths.sel({dimension: label, "share": share}).values
-            none = float((draws == 0).mean())
-            rows.append({dimension: label, "share": share} | named(quantiles(draws)) | {"p_none": none})
-    return pd.DataFrame(rows).set_index([dimension, "share"])
+            row = named(quantiles(draws)) | {"p_none": float((draws == 0).mean())}
+            rows.append({dimension: label, "share": share} | row)
+    title = f"Digits at which a share of problems is right, {IN_WORDS[seeds]}"
+    table = pd.DataFrame(rows).set_index([dimension, "share"])
+    return printed(table, "digits", title, "Medians and 95% intervals.", fit)
 
 
 def _logs(length_a, length_b):

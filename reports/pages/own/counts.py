@@ -1,6 +1,7 @@
 """The page of laws of lengths fitted to a custom table of counts."""
 
 from ....datasets.wording import printable
+from ....inference.lengths.quantities import IN_WORDS
 from ....inference.words import MIDDLE, digits
 from ....plots import plot_lengths
 from ...drawing import tables
@@ -14,7 +15,6 @@ QUESTION = "How far do these models get?"
 STEPS = ()
 LENGTHS = ("which", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
 CONTRASTS = ("median runs", "of", "2.5%", "50%", "97.5%", "P(first above)")
-KINDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 
 
 def entries(fits):
@@ -43,7 +43,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     entry = document["laws"][main_of(fits, comparison)]
     blocks = {
         "lengths": [
-            tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in KINDS.items()
+            tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in IN_WORDS.items()
         ],
         "contrasts": tables.of_rows(CONTRASTS, contrast_rows(entry)) if entry["contrasts"] else None,
     }
