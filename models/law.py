@@ -4,22 +4,17 @@ Techniques (fitting, leave-one-out, calibration, storage, reports) use this inte
 """
 
 import json
-import re
-import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..datasets import KINDS
-from ..datasets.wording import check_choice, check_switch, shortened
 from ..errors import InputError
 from . import pymc_model
+from .naming import Named
 from .parts import Grouping, Planner, Tests
-
-EQUATION = re.compile(r"``([^`]+ = [^`]+)``")
-WIDTH = 80  # of what a law prints
+from .priors import WithPriors
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class Effort:
     quick: bool = False
 
 
-class Law:
+class Law(Named, WithPriors):
     """A law as something to fit.
 
     Attributes
@@ -86,12 +81,6 @@ class Law:
     planner = Planner()
     scale: str
     noise: str
-    priors: Mapping
-
-    def __init_subclass__(cls, **options):
-        """Give the class the `__repr__` that it inherits, which a dataclass would replace."""
-        super().__init_subclass__(**options)
-        cls.__repr__ = cls.__repr__
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -177,93 +166,3 @@ class Law:
         missing = [name for name in self.prior_of if name not in values]
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
-
-    # Options and priors ----------------------------------------------------------------------------------------------
-
-    def _check_options(self, *switches, **choices):
-        """Refuse a value of an option that is none of its choices, or a switch that is not on or off."""
-        for option, values in choices.items():
-            check_choice(option, getattr(self, option), values)
-        for option in switches:
-            check_switch(option, getattr(self, option))
-
-    @property
-    def _free_parameters(self):
-        """Return everything that has a prior, as `FreeParameter` objects."""
-        raise NotImplementedError
-
-    @property
-    def prior_of(self):
-        """Return a dict from the name of each free parameter to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self._free_parameters}
-
-    def described_priors(self):
-        """Return the prior of each sampled quantity as text, by name."""
-        return {name: str(prior) for name, prior in self.prior_of.items()}
-
-    def _checked_priors(self, derived=()):
-        """Return the priors that replace the default ones as text.
-
-        Parameters
-        ----------
-        derived : sequence of str
-            Names of results, which have no priors.
-
-        Raises
-        ------
-        InputError
-            If a prior is of no free parameter, or leaves its support.
-        """
-        sampled = {q.name: q for q in self._free_parameters}
-        for name in self.priors:
-            if name not in sampled:
-                why = "is derived, not sampled" if name in derived else "is not known to this law"
-                raise InputError(f"prior on {name!r}: it {why}; priors can be set on {', '.join(sampled)}")
-        return {name: str(sampled[name].checked(text)) for name, text in self.priors.items()}
-
-    # What it is called -----------------------------------------------------------------------------------------------
-
-    @property
-    def options(self):
-        """Return the options that rebuild this law: ``models.law(name, **options)``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
-
-    @classmethod
-    def _from_options(cls, options, make):
-        """Make a law from its `options`; `make` makes another from a name and options, where it has one within."""
-        return cls(**options)
-
-    @property
-    def label(self):
-        """Name of the law in a sentence: options other than the defaults and priors that were replaced go with it.
-
-        On one line, such as ``progress-7, cutoff=2018, prior share (0, 1)``.
-        """
-        usual = {f.name: f.default for f in fields(self)}
-        listed = [self._option_text(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
-        priors = [f"prior {name} {_prior(prior)}" for name, prior in self.options["priors"].items()]
-        return ", ".join([self.name, *filter(None, listed), *priors])
-
-    @property
-    def _equation(self):
-        """Return the equation of the law: the first in the docstring of its class."""
-        equation = EQUATION.search(type(self).__doc__ or "")
-        return " ".join(equation[1].replace("**", "^").split()) if equation else ""
-
-    def __repr__(self):
-        """Return the equation of the law, and its options other than the defaults, in at most two lines."""
-        label = self.label
-        if isinstance(type(self).name, str):
-            label = label.removeprefix(self.name).removeprefix(", ")
-        text = f"{type(self).__name__}: {'; '.join(filter(None, (self._equation, label)))}"
-        return textwrap.fill(text, WIDTH, max_lines=2, subsequent_indent="    ", placeholder=" ...")
-
-    def _option_text(self, name, value):
-        """Return the text of an option in the label; nothing where the law's name states it."""
-        if value is True:
-            return name
-        return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"
-
-
-def _prior(prior):
-    return prior if isinstance(prior, str) else "({:g}, {:g})".format(*prior)

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -261,3 +262,48 @@ class FreeParameter:
                 f"({self.support[0]:g}, {self.support[1]:g}); use a distribution on that range, such as {self.prior}"
             )
         return prior
+
+
+class WithPriors:
+    """What has free parameters, whose default priors ``priors`` replaces by name.
+
+    Attributes
+    ----------
+    priors : dict of str
+    """
+
+    priors: Mapping
+
+    @property
+    def _free_parameters(self):
+        """Return everything that has a prior, as `FreeParameter` objects."""
+        raise NotImplementedError
+
+    @property
+    def prior_of(self):
+        """Return a dict from the name of each free parameter to its `Prior`."""
+        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self._free_parameters}
+
+    def described_priors(self):
+        """Return the prior of each sampled quantity as text, by name."""
+        return {name: str(prior) for name, prior in self.prior_of.items()}
+
+    def _checked_priors(self, derived=()):
+        """Return the priors that replace the default ones as text.
+
+        Parameters
+        ----------
+        derived : sequence of str
+            Names of results, which have no priors.
+
+        Raises
+        ------
+        InputError
+            If a prior is of no free parameter, or leaves its support.
+        """
+        sampled = {q.name: q for q in self._free_parameters}
+        for name in self.priors:
+            if name not in sampled:
+                why = "is derived, not sampled" if name in derived else "is not known to this law"
+                raise InputError(f"prior on {name!r}: it {why}; priors can be set on {', '.join(sampled)}")
+        return {name: str(sampled[name].checked(text)) for name, text in self.priors.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from ...datasets.deferred import xr
 from ...datasets.units import NATS, unit_of_loss
 from ..arrays import exp, log
-from ..law import EQUATION
+from ..naming import EQUATION
 from ..parts import Planner
 from ..priors import FreeParameter
 from .budget import VARIABLES
