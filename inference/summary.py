@@ -27,7 +27,7 @@ from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
 from .progress.trends import changes, doubling_days, rival_forms, yearly_gain
 from .scores.compute import summary as progress_summary
-from .standing import lines, standing
+from .standing import WIDENED, known_check, lines, standing
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, ratios, sizes, yearly
 
 if TYPE_CHECKING:
@@ -184,9 +184,11 @@ def quotes(fit):
 def brief(fit):
     """Return the `Text` that a fit prints: its answers, whether its chains converged, and whether its law fits.
 
-    The law is checked where that takes about a second; otherwise the text names the method that checks it.
+    The law is checked where that takes about a second. Otherwise the text names the method that checks it, and has no
+    answers whose width depends on the check.
     """
-    answered = answers(fit)
+    checked = known_check(fit) is not None or fit.law.kind not in WIDENED
+    answered = answers(fit) if checked else []
     rows = {one.label: one.form(one.value) for one in answered}
     held = held_by(fit, answered)
     fits = [held["check"]] if held["verdict"] == "fits" else []

@@ -112,6 +112,7 @@ def test_a_fit_prints_what_its_methods_return(fresh):
 
 def test_a_fit_whose_check_takes_long_says_how_to_ask_for_it(fresh, monkeypatch):
     monkeypatch.setattr(standing, "QUICK_ROWS", 10)
+    assert "call fit.check()" in said(fresh) and "exponent" not in said(fresh)
     assert standing.known_check(fresh) is None
     assert any("call fit.check()" in line for line in standing.lines(standing.standing(fresh)))
     fresh.check()
