@@ -14,7 +14,8 @@ SEVERAL = 2  # thresholds of a task, from which minutes are settled better than 
 SLOPE, MODEL_SD, TASK_SD, PRECISION = 0.74, 3.0, 1.5, 7.4  # of estimates: medians of the priors, and logits
 SWEEPS, RELATIVE = 30, (0.2, 5.0)  # of estimates, and of the slope of a task over that of the typical one
 STEEP = 0.25  # of the information about a log slope: rows that a task separates allow any steeper slope
-WHERE, SIDES, SIZES = ("first", "next"), ("right", "wrong"), ("few", "many")
+SIDES, SIZES = ("right", "wrong"), ("few", "many")
+OF_THRESHOLDS = "task", "log_minutes", "gap", "nested"
 
 
 def nested(table):
@@ -85,9 +86,8 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, ``family_tasks`` and
         ``anchor_log_ratio`` where there are any.
-        ``first_...`` and ``next_...`` are rows without and with a lower threshold. ``...rightfew_row`` and the like
-        are the places of their counts from 1 to `FEW`, ``...rightmany_row`` of those above. ``total_...`` goes by the
-        number of runs at risk.
+        ``threshold_...`` is by threshold of a task. ``few_...`` and ``many_...`` are rows with at most `FEW` runs at
+        risk and with more. ``total_...`` goes by the number of runs at risk.
     """
     data = {"model_year": np.array(reference.get("years", np.zeros(len(reference["models"]))), float)}
     if law.trend == "break":
@@ -103,14 +103,11 @@ def arrays(law, rows, reference):
         data["task_share_estimated"] = np.mean(reference["estimated"]) * data["task_one"]
         data["anchor_log_ratio"] = np.array(reference["anchors"], float)
     of_rows = rowwise(rows, reference)
-    total, later = of_rows["right"] + of_rows["wrong"], of_rows["nested"] > 0
-    for where, chosen in zip(WHERE, (~later, later), strict=True):
-        data |= {f"{where}_{name}": of_rows[name][chosen] for name in ("model", "task", "log_minutes", "gap")}
-        for side in SIDES:
-            counts = of_rows[side][chosen]
-            for size, there in zip(SIZES, ((counts > 0) & (counts <= FEW), counts > FEW), strict=True):
-                data[f"{where}{side}{size}_row"] = np.flatnonzero(there)
-                data[f"{where}{side}{size}_count"] = counts[there]
+    total, (of_thresholds, threshold) = of_rows["right"] + of_rows["wrong"], thresholds(of_rows)
+    data |= {f"threshold_{name}": x for name, x in of_thresholds.items()}
+    columns = {"threshold": threshold} | {name: of_rows[name] for name in ("model", *SIDES)}
+    for size, chosen in zip(SIZES, (total <= FEW, total > FEW), strict=True):
+        data |= {f"{size}_{name}": x[chosen] for name, x in columns.items()}
     data["total_count"], code, cells = np.unique(total, return_inverse=True, return_counts=True)
     return data | {"total_cells": cells.astype(float), "total_choose": np.bincount(code, of_rows["log_choose"])}
 
@@ -131,6 +128,13 @@ def rowwise(rows, reference):
         "wrong": wrong,
         "log_choose": log_choose(right, wrong),
     }
+
+
+def thresholds(of_rows):
+    """Return what is known of each threshold of a task, and the place of each row's among them, from `rowwise`."""
+    columns = {name: of_rows[name] for name in OF_THRESHOLDS}
+    _, first, codes = np.unique(np.stack([*columns.values()]), axis=1, return_index=True, return_inverse=True)
+    return {name: x[first] for name, x in columns.items()}, codes.ravel()
 
 
 def estimates(rows, reference):

@@ -6,12 +6,14 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from ..lengths.counts import between, cumulative, draw_counts, spread
+from ..lengths.curve import log_rising
 from ..member_draws import MemberDraws
 from ..trends import WithTrend
 from . import design
-from .outcomes import log_density
+from .outcomes import FEW, log_density
 
 NODES, WIDTH = 25, 5.0  # of a model's horizon, where it is integrated over, in sds of its draws on either side
+AT_ONCE = 2**16  # log densities that are evaluated together, which the processor's cache holds
 
 
 class HorizonsDraws(WithTrend, MemberDraws):
@@ -85,10 +87,11 @@ class HorizonsDraws(WithTrend, MemberDraws):
 
     # Successes -------------------------------------------------------------------------------------------------------
 
-    def _shares(self, of_rows, nested=None):
-        """Return logs of the probabilities that a run at risk reaches each row's threshold, and that it does not."""
-        nested = of_rows["nested"] if nested is None else nested
-        return self.law.shares(self.horizon, self.tasks, of_rows, nested)
+    def _shares(self, of_rows):
+        """Return the probabilities that a run at risk reaches each row's threshold, and that it does not."""
+        of_thresholds, threshold = design.thresholds(of_rows)
+        places = self.law.places(*self.tasks, of_thresholds)
+        return self.law.shares(self.horizon[..., of_rows["model"]], *(x[..., threshold] for x in places))
 
     def _rows(self, rows):
         rows = self.rows if rows is None else rows
@@ -100,14 +103,27 @@ class HorizonsDraws(WithTrend, MemberDraws):
     def mean(self, rows=None):
         """Return the mean number of runs that reach each row's threshold: dims (chain, draw, row)."""
         rows, of_rows = self._rows(rows)
-        reach, _ = self._shares(of_rows, nested=0.0)
-        return self._array(np.exp(reach) * rows["runs"].to_numpy(float), "row")
+        reach, _ = self._shares(of_rows | {"nested": 0.0 * of_rows["nested"]})
+        return self._array(reach * rows["runs"].to_numpy(float), "row")
 
     def rowwise(self):
         """Return the log probability of each row given the runs at risk, an ndarray (chain, draw, row)."""
         _, of_rows = self._rows(None)
-        counts = (of_rows[name] for name in ("right", "wrong", "log_choose"))
-        return log_density(*self._shares(of_rows), self._precision(), *counts)
+        counts = np.stack([of_rows[name] for name in design.SIDES])
+        pairs, code = np.unique(counts, axis=1, return_inverse=True)
+        densities = np.empty((*self.z.shape[:2], counts.shape[1]))
+        for number, pair in enumerate(pairs.T):
+            places = np.flatnonzero(code.ravel() == number)
+            for rows in np.array_split(places, -(-places.size * self.z[..., 0].size // AT_ONCE)):
+                chances = self._shares({name: x[rows] for name, x in of_rows.items()})
+                densities[..., rows] = self._of_counts(chances, pair) + of_rows["log_choose"][rows]
+        return densities
+
+    def _of_counts(self, chances, pair):
+        """Return log densities of a count of runs that reach a threshold and one of those that do not, in any order."""
+        precision = self.law.precision(self.values)
+        density = log_density(chances, precision, pair, few=sum(pair) <= FEW)
+        return density if precision is None else density - log_rising(precision, sum(pair))
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it, given the runs at risk.
@@ -115,7 +131,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
         Of no run at risk it is uniform.
         """
         _, of_rows = self._rows(rows)
-        right, wrong = (np.exp(x) for x in self._shares(of_rows))
+        right, wrong = self._shares(of_rows)
         counts = of_rows["right"], of_rows["right"] + of_rows["wrong"]
         below, at = cumulative(right, wrong, self._precision(), *counts)
         return self._array(between(below, at), "row")
@@ -123,13 +139,13 @@ class HorizonsDraws(WithTrend, MemberDraws):
     def relative_scatter(self, rows=None):
         """Give the sd of the share of runs at risk that reach each row's threshold, an ndarray (chain, draw, row)."""
         _, of_rows = self._rows(rows)
-        right, wrong = (np.exp(x) for x in self._shares(of_rows))
+        right, wrong = self._shares(of_rows)
         return spread(right, wrong, self._precision(), np.maximum(of_rows["right"] + of_rows["wrong"], 1.0))
 
     def replicate(self, rng, rows=None):
         """Draw successes of new runs of the same models on the same tasks: dims (chain, draw, row)."""
         rows, of_rows = self._rows(rows)
-        right, wrong = (np.exp(x) for x in self._shares(of_rows))
+        right, wrong = self._shares(of_rows)
         counts = np.zeros(right.shape)
         runs, previous = rows["runs"].to_numpy(int), _previous(rows)
         for row in np.argsort(rows["minutes"].to_numpy(float), kind="stable"):
@@ -166,20 +182,17 @@ class HorizonsDraws(WithTrend, MemberDraws):
         """Return the log density of each model's rows under draws, its horizon integrated out, by name."""
         (nodes, log_step), law = self.nodes, self.law
         mean, sd = law.expected(draws.values, draws.design), draws.values["horizon_sd"][..., None]
-        densities = {}
-        for name, group in draws.rows.groupby("model", sort=False).groups.items():
-            model, rows = draws.reference["models"].index(name), draws.rows.loc[group]
-            of_rows = design.rowwise(rows, draws.reference)
-            at = nodes[self.reference["models"].index(name)]
+        of_rows, densities = design.rowwise(draws.rows, draws.reference), {}
+        of_thresholds, threshold = design.thresholds(of_rows)
+        places = law.places(*draws.tasks, of_thresholds)
+        for name, group in draws.rows.groupby("model", sort=False).indices.items():
+            model, here = draws.reference["models"].index(name), self.reference["models"].index(name)
+            at = nodes[here][:, None, None, None]
             density = -0.5 * (np.log(2 * np.pi) + ((at - mean[..., [model]]) / sd) ** 2) - np.log(sd)
-            for row in range(len(rows)):
-                one = {key: x[[row]] for key, x in of_rows.items()} | {"model": np.arange(NODES)}
-                tasks = [x[..., one["task"]] for x in draws.tasks]
-                one["task"] = np.zeros(NODES, int)
-                shares = law.shares(at, tasks, one, one["nested"])
-                density = density + log_density(*shares, draws._precision(), one["right"], one["wrong"], 0.0)
-                density = density + one["log_choose"]
-            densities[name] = special.logsumexp(density, axis=-1) + log_step[self.reference["models"].index(name)]
+            for row in group:
+                chances = law.shares(at, *(x[..., [threshold[row]]] for x in places))
+                density += draws._of_counts(chances, [of_rows[side][row] for side in design.SIDES])
+            densities[name] = special.logsumexp(density, axis=(0, -1)) + log_step[here] + of_rows["log_choose"][group].sum()
         return densities
 
 

@@ -16,7 +16,7 @@ from ..lengths.curve import log_rising
 from ..trends import level
 from . import design
 from .draws import HorizonsDraws
-from .outcomes import log_shares, rising, rising_of_few
+from .outcomes import log_density, shares
 from .parts import HorizonsGrouping, HorizonsTests
 from .priors import OF_TRENDS, free_parameters
 
@@ -219,14 +219,11 @@ class Horizons(Law):
         densities["total"] = data["total_choose"]
         if precision is not None:
             densities["total"] = data["total_choose"] - data["total_cells"] * log_rising(precision, data["total_count"])
-        for where in design.WHERE:
-            of_rows = {name: data[f"{where}_{name}"] for name in ("model", "task", "log_minutes", "gap")}
-            shares = self.shares(horizon, (effect, slope), of_rows, nested=float(where == "next"))
-            for side, share in zip(design.SIDES, shares, strict=True):
-                for size, of_beta in zip(design.SIZES, (rising_of_few, rising), strict=True):
-                    name = f"{where}{side}{size}"
-                    count, at = data[f"{name}_count"], pick(share, data[f"{name}_row"])
-                    densities[name] = count * at if precision is None else of_beta(at, precision, count)
+        places = self.places(effect, slope, {name: data[f"threshold_{name}"] for name in design.OF_THRESHOLDS})
+        for size in design.SIZES:
+            model, threshold, *counts = (data[f"{size}_{name}"] for name in ("model", "threshold", *design.SIDES))
+            chances = self.shares(pick(horizon, model), *(pick(x, threshold) for x in places))
+            densities[size] = log_density(chances, precision, counts, few=size == "few")
         return densities
 
     def _shared_by_families(self, values, away, variance, data):
@@ -307,23 +304,22 @@ class Horizons(Law):
             mean = mean - values["estimate_bias"][..., None] * data["task_estimated"]
         return mean, variance
 
-    def shares(self, horizon, tasks, of_rows, nested):
-        """Return logs of the probabilities that a run at risk reaches the threshold of a row, and that it does not.
+    def places(self, effect, slope, of_thresholds):
+        """Return slopes of thresholds, the log minutes of a typical task as hard, and what `outcomes.shares` takes.
 
         Parameters
         ----------
-        horizon : array_like, shape (..., model)
-            Log minutes.
-        tasks : pair of array_like, shape (..., task)
-            Effects in log minutes, and slopes.
-        of_rows : mapping of str to array_like
-            ``model``, ``task``, ``log_minutes`` and ``gap`` by row.
-        nested : array_like
-            See `outcomes.log_shares`.
+        effect, slope : array_like, shape (..., task)
+        of_thresholds : mapping of str to array_like
+            From `design.thresholds`.
         """
-        effect, slope = (pick(x, of_rows["task"]) for x in tasks)
-        eta = slope * (pick(horizon, of_rows["model"]) - of_rows["log_minutes"] - effect)
-        return log_shares(eta, slope, of_rows["gap"], nested)
+        slope = pick(slope, of_thresholds["task"])
+        place = of_thresholds["log_minutes"] + pick(effect, of_thresholds["task"])
+        return slope, place, of_thresholds["nested"] * exp(-slope * of_thresholds["gap"])
+
+    def shares(self, horizon, slope, place, passed):
+        """Return the probabilities that a run at risk reaches a threshold, and that it does not."""
+        return shares(slope * (horizon - place), passed)
 
     # Draws -----------------------------------------------------------------------------------------------------------
 

@@ -5,74 +5,72 @@ A run that reaches a threshold has reached all lower ones. Of the runs that reac
 any library of `arrays`.
 """
 
+import numpy as np
+
 from ...datasets.deferred import special
-from ..arrays import exp, log, log1p, logaddexp, maximum, where
+from ..arrays import clip, exp, log, where
 from ..lengths.curve import log_rising
 
-LEAST = 1e-280
-FEW = 8  # runs of a cell up to which a product is used
+LARGEST_LOGIT = 300.0  # Beyond it a share is 0 or 1 for any count.
+FEW = 12  # runs at risk up to which a product is used
 
 
-def log_shares(eta, slope, gap, nested):
-    """Return logs of the probabilities that a run at risk reaches a threshold, and that it does not.
+def shares(eta, passed):
+    """Return the probabilities that a run at risk reaches a threshold, and that it does not.
 
     Parameters
     ----------
     eta : array_like
         Logit of reaching the threshold.
-    slope : array_like
-        Logits that an e-fold of human time costs.
-    gap : array_like
-        Log minutes of this threshold less those of the one before, positive; any number where there is none.
-    nested : array_like
-        1 where there is a threshold before, 0 elsewhere.
+    passed : array_like
+        Odds against the threshold before over those against this one; 0 where there is none.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> reach, fail = log_shares(np.array([0.0]), 1.0, 1.0, 1.0)
-    >>> bool(np.isclose(np.exp(reach) + np.exp(fail), 1.0)[0])
-    True
+    >>> reach, fail = shares(np.array([0.0]), 0.5)
+    >>> float(reach[0]), float(fail[0])
+    (0.75, 0.25)
     """
-    step = slope * gap
-    reach = nested * logaddexp(0.0, -eta - step) - logaddexp(0.0, -eta)
-    return reach, log1p(-nested * exp(-step)) - logaddexp(0.0, eta)
+    against = exp(-clip(eta, -LARGEST_LOGIT, LARGEST_LOGIT))
+    right = 1.0 / (1.0 + against)
+    return right + passed * against * right, (1.0 - passed) * against * right
 
 
-def log_density(reach, fail, precision, right, wrong, log_choose):
-    """Return the log probability of counts of runs that reach a threshold and that do not.
+def log_density(chances, precision, counts, few):
+    """Return the log density of the order of runs that reach a threshold and that do not.
+
+    Of a beta-binomial it lacks what the number of runs at risk divides by.
 
     Parameters
     ----------
-    reach, fail : array_like
-        From `log_shares`.
+    chances : pair of array_like
+        From `shares`.
     precision : array_like, or None
         Sum of the parameters of the beta-binomial; None for a binomial.
-    right, wrong, log_choose : array_like
-        The counts, and the log of the number of their orders.
+    counts : pair of array_like
+        Runs that reach it and that do not.
+    few : bool
+        Whether no more than `FEW` are at risk: the log of a product then takes a fraction of the time.
     """
     if precision is None:
-        return log_choose + right * reach + wrong * fail
-    sides = rising(reach, precision, right) + rising(fail, precision, wrong)
-    return log_choose + sides - log_rising(precision, right + wrong)
+        return sum(count * log(chance) for chance, count in zip(chances, counts, strict=True))
+    pairs = [(precision * chance, count) for chance, count in zip(chances, counts, strict=True)]
+    if not few:
+        return sum(log_rising(*pair) for pair in pairs)
+    first, second = (_rising_of_few(*pair) for pair in pairs)
+    return log(first * second)
 
 
-def rising(log_share, precision, count):
-    """Return the term of a beta-binomial of a count whose share has this logarithm."""
-    return log_rising(_shape(log_share, precision), count)
-
-
-def rising_of_few(log_share, precision, count):
-    """Return the same of counts from 1 to `FEW`, as the log of a product, which takes a fraction of the time."""
-    shape = _shape(log_share, precision)
-    product = shape
-    for more in range(1, FEW):
-        product = product * where(count > more, shape + more, 1.0)
-    return log(product)
-
-
-def _shape(log_share, precision):
-    return maximum(precision * exp(log_share), LEAST)
+def _rising_of_few(x, count):
+    """Return ``x (x + 1) ... (x + count - 1)`` of counts up to `FEW`, one or an array."""
+    product = 1.0 + 0.0 * x
+    if np.ndim(count) == 0:
+        for more in range(int(count)):
+            product = product * (x + more)
+        return product
+    for more in range(FEW):
+        product = product * where(count > more, x + more, 1.0)
+    return product
 
 
 def log_choose(right, wrong):

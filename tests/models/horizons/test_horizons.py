@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference.engine import compile_density, flat
 from bayescaling.models.draws import DRAWS
-from bayescaling.models.horizons.outcomes import FEW, log_choose, log_density, log_shares, rising, rising_of_few
+from bayescaling.models.horizons.outcomes import FEW, log_choose, log_density, shares
 from bayescaling.models.trends import level, yearly_gain
 from scipy import special, stats
 
@@ -56,30 +56,37 @@ def simulated(law, truth=TRUTH, seed=0, **sizes):
 def test_thresholds_of_a_run_are_one_multinomial_outcome():
     minutes, slope, horizon = np.log([10.0, 40.0, 200.0]), 0.8, np.log(50.0)
     eta = slope * (horizon - minutes)
-    gaps, nested = np.diff(minutes, prepend=minutes[0] - 1), np.array([0.0, 1.0, 1.0])
-    reach, fail = log_shares(eta, slope, gaps, nested)
+    passed = np.array([0.0, 1.0, 1.0]) * np.exp(-slope * np.diff(minutes, prepend=minutes[0] - 1))
     at_risk, right = np.array([7.0, 5.0, 3.0]), np.array([5.0, 3.0, 0.0])
     wrong = at_risk - right
-    density = log_density(reach, fail, None, right, wrong, log_choose(right, wrong)).sum()
+    density = log_density(shares(eta, passed), None, (right, wrong), few=True) + log_choose(right, wrong)
     above = np.array([1.0, *special.expit(eta), 0.0])
-    assert density == pytest.approx(stats.multinomial.logpmf([2, 2, 3, 0], 7, above[:-1] - above[1:]))
+    assert density.sum() == pytest.approx(stats.multinomial.logpmf([2, 2, 3, 0], 7, above[:-1] - above[1:]))
 
 
 def test_a_beta_binomial_of_every_count_adds_up_to_1_and_becomes_the_binomial():
     right = np.arange(6.0)
-    wrong, orders = 5 - right, log_choose(right, 5 - right)
-    reach, fail = log_shares(np.array([0.4]), 1.0, 1.0, 0.0)
-    some = log_density(reach, fail, np.array([3.0]), right, wrong, orders)
+    counts, chances = (right, 5 - right), shares(np.array([0.4]), 0.0)
+
+    def probability(precision, few):
+        whole = log_density((1.0, 1.0), precision, (5.0, 0.0), few=few)
+        return log_choose(*counts) + log_density(chances, precision, counts, few=few) - whole
+
     expected = stats.betabinom(5, 3 * special.expit(0.4), 3 * special.expit(-0.4)).logpmf(right)
-    np.testing.assert_allclose(some, expected)
-    sure = log_density(reach, fail, np.array([1e9]), right, wrong, orders)
-    np.testing.assert_allclose(sure, stats.binom(5, special.expit(0.4)).logpmf(right), atol=1e-5)
+    for few in (False, True):
+        np.testing.assert_allclose(probability(np.array([3.0]), few), expected)
+        binomial = stats.binom(5, special.expit(0.4)).logpmf(right)
+        np.testing.assert_allclose(probability(np.array([1e9]), few), binomial, atol=1e-5)
 
 
 def test_a_product_gives_the_term_of_few_runs():
-    count, log_share = np.arange(1.0, FEW + 1), np.linspace(-8, -0.01, FEW)
-    few = [rising_of_few(log_share, np.array([x]), count) for x in (1e-3, 4.0, 1e5)]
-    np.testing.assert_allclose(few, [rising(log_share, np.array([x]), count) for x in (1e-3, 4.0, 1e5)], atol=1e-8)
+    right, chances = np.arange(FEW + 1.0), shares(np.linspace(-8, 8, FEW + 1), 0.3)
+    pairs = [(log_density(chances, x, (right, FEW - right), few=True), x) for x in (1e-3, 4.0, 1e5)]
+    for product, precision in pairs:
+        gammas = log_density(chances, precision, (right, FEW - right), few=False)
+        np.testing.assert_allclose(product, gammas, atol=1e-8)
+        one_by_one = [log_density([x[k] for x in chances], precision, (k, FEW - k), few=True) for k in range(FEW + 1)]
+        np.testing.assert_allclose(product, one_by_one, rtol=1e-12)
 
 
 @pytest.mark.parametrize("trend", ["linear", "break", "acceleration", "logistic"])
