@@ -40,7 +40,7 @@ class Sweep:
     """Options of every command that trains a sweep."""
 
     out: Annotated[Path | None, Option("--out", help="Folder to write to; a sweep in it is continued.")] = None
-    dry_run: Annotated[bool, Option("--dry-run", help="Only print what it takes: FLOP, memory, hours.")] = False
+    dry_run: Annotated[bool, Option("--dry-run", help="Only print what it takes: FLOP, memory, time.")] = False
     scheduler: options.Scheduler = None
     device: Annotated[str | None, Option(help="cpu, cuda or cuda:1; with --dry-run any GPU, such as H100.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds after which to save and stop.")] = None
@@ -161,7 +161,11 @@ def _run(training, file, preset, options, *, accuracies=None):
     sweep = file if preset is None else training.make_sweep({"preset": preset})
     if options.dry_run:
         outline = training.outline(sweep, device=options.device)
-        (tables.print_json if options.json else _print_outline)(outline)
+        if options.json:
+            tables.print_json(outline)
+        else:
+            command = "train" if accuracies is None else "arithmetic"
+            _print_outline(outline, f"{command} {file or f'--preset {preset}'} --dry-run")
         return
     if options.out is None:
         raise InputError("give --out, the folder to write to, or --dry-run")
@@ -239,9 +243,11 @@ def _trained(training, sweep, options):
         raise
 
 
-def _print_outline(outline):
-    """Print what a sweep will take: runs, parameters, FLOP, memory and hours, by arm or stage."""
-    rounds = outline["rounds"]
+def _print_outline(outline, again):
+    """Print what a sweep will take: runs, parameters, FLOP, memory and time, by arm or stage."""
+    from ..inference.progress_messages import lasting
+
+    rounds, measured = outline["rounds"], outline["measured"]
     rows = [
         (
             entry["name"],
@@ -249,24 +255,21 @@ def _print_outline(outline):
             " to ".join(f"{count:,}" for count in sorted(set(entry["parameters"]))),
             f"{entry['flop']:.3g}",
             f"{entry['bytes'] / 2**30:.3g}",
-            f"{entry['hours']:.3g}",
+            lasting(entry["seconds"]) if measured else "not measured",
         )
         for entry in rounds
     ]
-    runs, flop, hours = (sum(entry[name] for entry in rounds) for name in ("runs", "flop", "hours"))
-    rows.append(("together", runs, "", f"{flop:.3g}", "", f"{hours:.3g}"))
-    tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
-    print(
-        f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "
-        f"({outline['peak_source']}){_limits(outline)}"
-    )
-
-
-def _limits(outline):
-    """Describe the memory that is free, and what limits a GPU besides."""
-    free = "" if outline["free"] is None else f"; {outline['free'] / 2**30:.3g} GiB are free there"
-    gpu = outline["device"] != "CPU"
-    return free + "; more where memory traffic or launches of kernels take longer, none of it measured" * gpu
+    runs, flop = (sum(entry[name] for entry in rounds) for name in ("runs", "flop"))
+    whole = lasting(sum(entry["seconds"] for entry in rounds)) if measured else ""
+    rows.append(("together", runs, "", f"{flop:.3g}", "", whole))
+    tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "time"), rows)
+    if measured:
+        updates = " and ".join(f"{entry['seconds']:.2g} s of {entry['parameters']:,} parameters" for entry in measured)
+        print(f"about {whole} on this {outline['device']}: an update, timed now, takes {updates}")
+    else:
+        print(f"The time is not measured: {outline['unmeasured']}. Run bayescaling {again} on the machine that trains.")
+    if outline["free"] is not None:
+        print(f"{outline['free'] / 2**30:.3g} GiB are free there")
 
 
 def _print_accuracies(entries):

@@ -11,7 +11,6 @@ from ..engine.fields import Count, check_fields
 from ..engine.hardware import PRECISIONS
 from ..engine.loop import FINISHED
 from ..sweeps import base
-from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .cell_counts import together
 from .cells import Grid
 from .learning import compiled_model, grid_counts, task
@@ -22,7 +21,8 @@ from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 
 # Problems that go through the model together on a GPU, at least, where they can: the microbatch of most presets.
-AT_ONCE, GPU = 512, torch.device("cuda")
+AT_ONCE = 512
+FEW = 20  # updates of a run with a smaller batch, which is timed
 UNITS = {
     "loss_train": "nats per token",
     "loss_eval": "nats per token",
@@ -148,23 +148,23 @@ class Run(base.Run):
         held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)
         return training_bytes(self.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
 
-    def work(self, precision):
-        """Estimate the `Work` of the whole run and of its grid."""
-        width, model, blocks = 2 if precision == "bfloat16" else 4, self.model, self._blocks
-        state = (9 * model.d_model + 2 * model.feed_forward) * width * STATE_PASSES / 3
-        tokens = sum(problems * length for problems, length in self.shapes)
-        launches = len(self.shapes) * float((blocks * model.layers + 3).sum()) * LAUNCHES / 3
-        groups = sum(len(self.plan.groups(step, self.joined(GPU))) for step in range(self.plan.updates))
-        launches *= groups / self.plan.starts[-1]
-        launches += self.plan.updates * LAUNCHES
-        lengths = [self.task.length(*cell) for cell in self.grid.cells]
-        sizes = [self.task.cell_size(*cell, self.grid.count) for cell in self.grid.cells]
-        test = sum(
-            size * length * (model.block_flop(length) * model.recurrences + model.head_flop)
-            for size, length in zip(sizes, lengths, strict=True)
+    @property
+    def test_flop(self):
+        """FLOP of matrix products of its evaluations and of the test of its grid, which have no gradients."""
+        model, task, grid = self.model, self.task, self.grid
+        tested = [(cell, task.cell_size(*cell, grid.count) * len(grid.offsets)) for cell in grid.cells]
+        tested.append(((task.largest, task.largest), self.evaluation_problems * len(self.evaluate_at)))
+        return sum(
+            count * length * (model.block_flop(length) * model.recurrences + model.head_flop)
+            for length, count in ((task.length(*cell), count) for cell, count in tested)
         )
-        traffic = tokens * state * model.layers * float(blocks.sum())
-        return Work(self.matmul_flop, traffic, launches, test * len(self.grid.offsets))
+
+    def with_batch(self, share):
+        """Return the run with a share of the problems of an update, and few updates."""
+        microbatch = min(self.plan.microbatch, max(1, round(share * self.plan.batch)))
+        batch = max(1, round(share * self.plan.batch / microbatch)) * microbatch
+        plan = replace(self.plan, samples=FEW * batch, batch=batch, microbatch=microbatch, ramp=0.0)
+        return replace(self, optimisation=replace(self.optimisation, plan=plan, updates=plan.updates))
 
     @property
     def largest(self):

@@ -19,7 +19,7 @@ def train(sweep, out, **options):
 
 
 def outline(sweep, *, device=None):
-    """Compute what a sweep will take: runs, parameters, FLOP, memory and hours, as `training.outline` does.
+    """Compute what a sweep will take: runs, parameters, FLOP, memory and seconds, as `training.outline` does.
 
     Examples
     --------

@@ -1,16 +1,14 @@
 """How fast a device is at what training does, compared with the most that it can do."""
 
 import statistics
-import time
 
 from ..arithmetic.evaluation import greedy, right
 from ..arithmetic.problems import TASKS
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
-from ..engine.hardware import ceiling, measured_ceiling, synchronise, timed, where_trained
-from ..engine.optimisers import make_optimiser
-from ..engine.steps import Stepper
+from ..engine.hardware import ceiling, measured_ceiling, timed, where_trained
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.execution import Execution
+from ..sweeps.times import update
 
 # Whether layers are compiled.
 WAYS = {"eager": False, "compiled": True}
@@ -49,7 +47,7 @@ def of_updates(device, tables):
             runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (stage[0], stage[-1])}
         for label, run in runs.items():
             updates[f"{name} {label}"] = {
-                word: _update(run, Execution(compile=compiled), device, where.precision)
+                word: _update(run, Execution(compile=compiled), device)
                 for word, compiled in WAYS.items()
                 if word in tables["ways"]
             }
@@ -71,16 +69,12 @@ def of_judging(device, tables):
 SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "judging": of_judging}
 
 
-def _update(run, execution, device, precision):
-    """Time a run's last update, whose problems are there after the first time: `of_problems` times those."""
-    model, task = run.prepared(execution, device, precision)
-    stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, precision)
-    # The last update has a whole batch, whatever the ramp.
-    start, updates = time.perf_counter(), run.optimisation.updates
-    stepper(1e-4, *task.batch(updates - 1))
-    synchronise(device)
-    first = time.perf_counter() - start
-    seconds = statistics.median(timed(lambda _: stepper(1e-4, *task.batch(updates - 1)), device))
-    flop = run.matmul_flop - run.flop_done(updates - 1)
-    peak = ceiling(device, precision).flop_per_second
-    return {"first": first, "seconds": seconds, "share_of_peak": flop / seconds / peak}
+def _update(run, execution, device):
+    """Time the last updates of a run, and compute their share of the peak."""
+    timed_update = update(run, execution, device)
+    peak = ceiling(device, run.precision).flop_per_second
+    return {
+        "first": timed_update.first,
+        "seconds": timed_update.seconds,
+        "share_of_peak": timed_update.flop / timed_update.seconds / peak,
+    }

@@ -1,7 +1,7 @@
 """One run of a language model: what is trained, on what, and how; what its record holds and the memory it needs."""
 
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from ...errors import InputError
@@ -10,15 +10,12 @@ from ..engine.fields import Count, Positive, check_fields
 from ..engine.hardware import MARGIN, PRECISIONS, free_memory
 from ..engine.loop import Optimisation
 from ..sweeps import base
-from ..sweeps.work import LAUNCHES, STATE_PASSES, Work
 from .corpora.corpus import Corpus
 from .external_trainer import ExternalTrainer
 from .loss import CHUNK, chosen_route
 from .next_token import task
 from .transformer import Configuration, Decoder
 
-# Times that logits are read or written in an update: made, summed, read again for gradients, and multiplied twice.
-LOGIT_PASSES = 8
 MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")
 UNITS = {
     **dict.fromkeys(MEASURED[:-1], "nats per token"),
@@ -130,12 +127,15 @@ class Run(base.Run):
         tokens = -(-self.sequences // execution.parts) * self.model.context
         return training_bytes(self.model, tokens, route, precision, on_gpu=device.type == "cuda")
 
-    def work(self, precision):
-        """Estimate the `Work` of the whole run; logits and their gradients are read and written eight times."""
-        width, model, updates = 2 if precision == "bfloat16" else 4, self.model, self.optimisation.updates
-        passed = model.vocabulary * LOGIT_PASSES + model.layers * 18 * model.d_model * STATE_PASSES
-        launches = updates * (model.layers * LAUNCHES + LAUNCHES)
-        return Work(self.matmul_flop, self.tokens_done(updates) * passed * width, launches)
+    @property
+    def test_flop(self):
+        """FLOP of matrix products of its evaluations, which have no gradients."""
+        return len(self.evaluate_at) * self.evaluation_tokens * self.model.matmul_flop_per_token / 3
+
+    def with_batch(self, share):
+        """Return the run with a share of the tokens of an update."""
+        context = self.model.context
+        return replace(self, batch_tokens=max(1, round(share * self.sequences)) * context)
 
     @property
     def largest(self):
@@ -157,6 +157,8 @@ class Run(base.Run):
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
+        if isinstance(self.corpus, ExternalTrainer):
+            raise InputError("another program trains the runs")
         route = self.route(execution, device, precision)
         return Decoder(self.model, self.seed).to(device), task(self, execution, device, route)
 

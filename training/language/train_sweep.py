@@ -102,23 +102,26 @@ def train(
 
 
 def outline(sweep, *, device=None):
-    """Compute what a sweep, a path or a `Sweep`, will take: runs, parameters, FLOP, memory and hours.
+    """Compute what a sweep, a path or a `Sweep`, will take: runs, parameters, FLOP, memory and seconds.
 
-    The device is one of `train`, or a GPU that need not be here, whose datasheet is known, such as ``"H100"``.
-    `InputError` is raised if the sweep or the device cannot be used.
+    The device is one of `train`, or a GPU that need not be here, such as ``"H100"``. `InputError` is raised if the
+    sweep or the device cannot be used.
 
-    The dict has ``device``, its ``peak`` (FLOP/s) and ``peak_source``, its ``free`` memory (bytes, None if unknown),
-    the assumed ``share`` of the peak, and ``rounds``. For each arm or stage, ``rounds`` has its name, ``runs``,
-    smallest and largest ``parameters``, and ``flop`` of matrix products. It also has the ``bytes`` of memory of the
-    largest run, and the ``hours``. On a GPU they are the most of three: arithmetic at the share of the peak, memory
-    traffic, and launches of kernels. The tests of arithmetic models are added.
+    The dict has ``device``, its ``free`` memory (bytes, None if unknown), ``measured``, ``unmeasured`` and ``rounds``.
+    Updates of the smallest and the largest model are measured on the device, for about a second each. ``measured``
+    has their parameters, FLOP and seconds; ``unmeasured`` is None or the reason why there are none. For each arm or
+    stage, ``rounds`` has its name, ``runs``, smallest and largest ``parameters``, and ``flop`` of matrix products. It
+    also has the ``bytes`` of memory of the largest run, and ``seconds`` of all runs with their tests. They are
+    interpolated by FLOP between the measured updates, and None where none was measured.
 
     Examples
     --------
     >>> from bayescaling.training import make_sweep, outline
-    >>> result = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    >>> result = outline(make_sweep({"preset": "schemes"}), device="H100")
     >>> [entry["runs"] for entry in result["rounds"]], result["rounds"][0]["parameters"]
     ([5, 15, 5, 25], [807440, 4636240])
+    >>> result["unmeasured"], result["rounds"][0]["seconds"]
+    ('H100 is not here', None)
     """
     return outlines.outline(_read, sweep, device)
 

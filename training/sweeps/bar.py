@@ -1,9 +1,11 @@
 """The progress of a sweep, on standard error: a bar in a terminal, and a line a minute elsewhere."""
 
+import contextlib
 import sys
 import time
 
-from ..engine.hardware import ceiling, chosen_precision
+from ...errors import InputError
+from .times import Times
 
 # Seconds between two lines.
 EVERY = 60.0
@@ -25,10 +27,13 @@ class Silence:
     def __exit__(self, *error):
         pass
 
+    def measure(self, sweep, device):
+        """Measure how long runs of a sweep take on a device, once."""
+
     def stage(self, name, runs, done):
         """Begin a round of runs, of which those in `done` are finished."""
 
-    def reporter(self, run, device):
+    def reporter(self, run):
         """Make the report that the training loop calls, or None."""
 
     def finished(self, run):
@@ -36,42 +41,53 @@ class Silence:
 
 
 class Follower(Silence):
-    """Follows a round by its FLOP. A subclass shows that it has `begun`, and how far it has `moved`."""
+    """Follows a round by the time that its runs take, or by their FLOP where that cannot be measured.
+
+    A subclass shows that it has `begun`, and how far it has `moved`.
+    """
+
+    times = None
+
+    def measure(self, sweep, device):
+        """Measure how long runs of a sweep take on a device, once."""
+        if self.times is None:
+            with contextlib.suppress(InputError):
+                self.times = Times(sweep, device)
+
+    def _work(self, run):
+        return run.matmul_flop if self.times is None else self.times.of(run)
 
     def stage(self, name, runs, done):
         """Begin a round."""
         self.name, self.count, self.index = name, len(runs), len(done)
-        self.done = float(sum(run.matmul_flop for run in done))
-        self.total = float(sum(run.matmul_flop for run in runs))
+        self.done, self.total = (float(sum(map(self._work, part))) for part in (done, runs))
         self.begun()
 
-    def reporter(self, run, device):
+    def reporter(self, run):
         """Make a report that shows how far a run is that is trained here."""
-        peak = ceiling(device, chosen_precision(run.precision, device)).flop_per_second
-        last, speed = [time.perf_counter(), None], ""
+        last, speed, work = [time.perf_counter(), None], "", self._work(run) / run.matmul_flop
 
         def report(step, loss):
             nonlocal speed
             now = time.perf_counter()
             if last[1] is not None and step > last[1]:
                 tokens = (run.tokens_done(step) - run.tokens_done(last[1])) / (now - last[0])
-                flop = (run.flop_done(step) - run.flop_done(last[1])) / (now - last[0])
-                speed = f"{tokens:,.0f} tokens/s, {flop / peak:.1%} of peak"
+                speed = f"{tokens:,.0f} tokens/s"
             last[:] = now, step
             text = f"{self.name} {min(self.index + 1, self.count)}/{self.count}, loss {loss:.3f}"
-            self.moved(text, self.done + run.flop_done(step), speed)
+            self.moved(text, self.done + work * run.flop_done(step), speed)
 
         return report
 
     def finished(self, run):
         """Count a run as done."""
         self.index += 1
-        self.done += run.matmul_flop
+        self.done += self._work(run)
         self.moved(f"{self.name} {self.index}/{self.count}", self.done, "", last=self.index == self.count)
 
 
 class Bar(Follower):
-    """Shows a bar over the FLOP of a round, with tokens per second, the share of the hardware's peak and time left."""
+    """Shows a bar over the work of a round, with tokens per second and time left."""
 
     def __enter__(self):
         # Loaded only when a bar is shown.

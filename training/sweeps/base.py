@@ -24,9 +24,10 @@ class Run:
     by step that evaluations hold, named in `measured`, and others that `curves(steps)` computes. It has the coordinates
     `described`, and `units` by name. `deviations` are those from the study that it follows.
 
-    It has `flop_done(updates)`, FLOP of matrix products, and `tokens_done(updates)`. It has `work(precision)`, a
-    `work.Work`; `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to
-    give if it is too much. `prepared(execution, device, precision)` makes the model with its initial weights, and its
+    It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
+    `tokens_done(updates)`. `with_batch(share)` is the run with smaller updates. It has
+    `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to give if it is
+    too much. `prepared(execution, device, precision)` makes the model with its initial weights, and its
     `engine.loop.Task`.
     """
 

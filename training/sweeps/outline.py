@@ -1,4 +1,4 @@
-"""What a sweep will take, before it is trained: runs, parameters, arithmetic, memory and hours."""
+"""What a sweep will take, before it is trained: runs, parameters, arithmetic, memory and time."""
 
 import math
 import tempfile
@@ -6,18 +6,10 @@ from pathlib import Path
 
 import torch
 
-from ..engine.hardware import (
-    DATASHEETS,
-    Ceiling,
-    Where,
-    ceiling,
-    chosen_device,
-    device_name,
-    free_memory,
-    where_trained,
-)
-from .base import Sweep
-from .work import SHARE
+from ...errors import InputError
+from ..engine.hardware import DATASHEETS, Where, chosen_device, device_name, free_memory, where_trained
+from .base import Sweep, distinct
+from .times import Times
 
 
 def outline(read, sweep, device=None):
@@ -25,41 +17,47 @@ def outline(read, sweep, device=None):
 
     `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `Sweep`.
     """
-    machine, peak = device, None
-    if machine in DATASHEETS:
+    machine, absent = device, device in DATASHEETS
+    if absent and torch.cuda.is_available() and device in torch.cuda.get_device_name():
+        absent, device = False, "cuda"
+    if absent:
         where, device = Where("cuda", "bfloat16"), torch.device("cuda")
-        peak = Ceiling(*DATASHEETS[machine], "its datasheet")
     else:
-        where, device = where_trained(machine), chosen_device(machine)
+        where, device = where_trained(device), chosen_device(device)
         machine = device_name(device)
     with tempfile.TemporaryDirectory() as folder:
         sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, Path(folder))).settled(where)
-        rounds, seen = [], set()
+        rounds, seen = {}, set()
         for name, runs in sweep.groups().items():
-            new = {run.name: run for run in runs if run.name not in seen}
-            seen |= set(new)
-            rounds.append({"name": name} | _needed(new.values(), sweep.execution, device, peak))
-    peak = peak or ceiling(device, where.precision)
+            rounds[name] = distinct(run for run in runs if run.name not in seen)
+            seen |= {run.name for run in runs}
+        times, unmeasured = None, f"{machine} is not here" if absent else None
+        if not absent:
+            try:
+                times = Times(sweep, device)
+            except InputError as error:
+                unmeasured = str(error)
+    entries, models = [], set()
+    for name, runs in rounds.items():
+        new = {run.model for run in runs} - models
+        models |= new
+        seconds = None if times is None else sum(map(times.of, runs)) + times.first * len(new)
+        entries.append({"name": name} | _needed(runs, sweep.execution, device) | {"seconds": seconds})
     return {
         "device": machine,
-        "peak": peak.flop_per_second,
-        "peak_source": peak.source,
         "free": None if math.isinf(free := free_memory(device)) else free,
-        "share": SHARE,
-        "rounds": rounds,
+        "measured": [] if times is None else times.measured,
+        "unmeasured": unmeasured,
+        "rounds": entries,
     }
 
 
-def _needed(runs, execution, device, peak):
+def _needed(runs, execution, device):
     parameters = [run.model.parameters for run in runs]
     memory = [run.bytes_needed(execution, device, run.precision) for run in runs]
-    peaks = {run.precision: peak or ceiling(device, run.precision) for run in runs}
-    on_gpu = device.type == "cuda"
-    seconds = sum(run.work(run.precision).seconds(peaks[run.precision], on_gpu=on_gpu) for run in runs)
     return {
         "runs": len(runs),
         "parameters": [min(parameters, default=0), max(parameters, default=0)],
         "flop": float(sum(run.matmul_flop for run in runs)),
         "bytes": max(memory, default=0.0),
-        "hours": seconds / 3600,
     }

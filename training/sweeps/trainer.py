@@ -100,8 +100,10 @@ class _Trainer:
             done = [run for run in runs if self._finished(run)]
             if done:  # a run that ended as its process was killed may not be in the tables
                 self.gather()
-            self.shown.stage(name, runs, done)
             left = [run for run in runs if run.name not in self.results]
+            if left and self.executor is None:
+                self.shown.measure(self.sweep, chosen_device(self.device))
+            self.shown.stage(name, runs, done)
             (self._here if self.executor is None else self._elsewhere)(left)
             if not all(run.name in self.results for run in runs):
                 return PAUSED
@@ -127,7 +129,7 @@ class _Trainer:
         for run in runs:
             if self.guard.expired:
                 return
-            report = self.log.reporter(run, self.shown.reporter(run, chosen_device(self.device)))
+            report = self.log.reporter(run, self.shown.reporter(run))
             self._save(run, train_run(run, self._folder(run), report=report, **self.options))
 
     def _elsewhere(self, runs):

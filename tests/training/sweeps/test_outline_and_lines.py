@@ -6,9 +6,10 @@ import sys
 
 import pytest
 from bayescaling.training import arithmetic, make_sweep, outline
-from bayescaling.training.engine.hardware import Ceiling
+from bayescaling.training.engine.hardware import chosen_device, where_trained
 from bayescaling.training.sweeps import bar
-from bayescaling.training.sweeps.work import LAUNCH, SHARE, Work
+from bayescaling.training.sweeps.base import distinct
+from bayescaling.training.sweeps.times import Times, update
 
 COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
@@ -34,13 +35,12 @@ def test_an_outline_counts_what_a_sweep_then_does(kind, tiny, unbroken):
     if name_of(kind) == "arithmetic":
         assert sum(stage["flop"] for stage in plan["rounds"]) == pytest.approx(float(result["flop"].sum()))
     for stage in plan["rounds"]:
-        arithmetic = stage["flop"] / (plan["share"] * plan["peak"]) / 3600
-        assert stage["hours"] == pytest.approx(arithmetic, rel=0.5) and stage["hours"] >= arithmetic * (1 - 1e-9)
-        assert 0 < stage["bytes"] < plan["free"]
+        assert stage["seconds"] > 0 and 0 < stage["bytes"] < plan["free"]
 
 
 def test_an_outline_of_the_papers_sizes():
-    plan = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    plan = outline(make_sweep({"preset": "schemes"}), device="H100")
+    assert plan["device"] == "H100" and plan["free"] is None
     assert [stage["runs"] for stage in plan["rounds"]] == [5, 15, 5, 25]
     assert {tuple(stage["parameters"]) for stage in plan["rounds"]} == {(807_440, 4_636_240)}
     # Six FLOP for each of N_x + V d and token, and attention: scheme 1 has 28,000 updates of 65,536 tokens.
@@ -53,17 +53,36 @@ def test_an_outline_of_the_papers_sizes():
     assert flop == pytest.approx(expected)
 
 
-def test_a_gpus_hours_are_the_most_of_three_and_the_test():
-    ceiling = Ceiling(1e12, 1e9, "assumed")
-    assert Work(4e14, 0, 0).seconds(ceiling, on_gpu=True) == pytest.approx(4e14 / 1e12 / SHARE)
-    assert Work(0, 3e12, 0).seconds(ceiling, on_gpu=True) == pytest.approx(3000)
-    assert Work(0, 3e12, 1e9, 4e11).seconds(ceiling, on_gpu=True) == pytest.approx(1e9 * LAUNCH + 1)
-    assert Work(4e11, 3e12, 1e9, 4e11).seconds(ceiling, on_gpu=False) == pytest.approx(2)
-    plan = outline(make_sweep({"preset": "schemes"}), device="H100")
-    assert plan["device"] == "H100" and plan["free"] is None
-    # Logits rule: an update reads and writes 6.6 GB of them eight times.
-    hours = 280_000 * 8 * 65536 * 50257 * 2 / 3.35e12 / 3600
-    assert sum(stage["hours"] for stage in plan["rounds"]) == pytest.approx(hours, rel=0.15)
+def test_the_time_on_a_device_that_is_not_here_is_not_estimated(kind):
+    preset = next(iter(kind.package.PRESETS))
+    plan = kind.package.outline(kind.package.make_sweep({"preset": preset}), device="B200")
+    assert plan["unmeasured"] == "B200 is not here" and plan["measured"] == []
+    assert all(stage["seconds"] is None and stage["bytes"] > 0 for stage in plan["rounds"])
+    words = command_line(COMMAND[name_of(kind)], "--preset", preset, "--dry-run", "--device", "B200").stdout
+    assert f"bayescaling {COMMAND[name_of(kind)]} --preset {preset} --dry-run on the machine that trains" in words
+
+
+def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run(kind):
+    sweep = kind.package.make_sweep({"preset": "demo"}).settled(where_trained("cpu"))
+    times = Times(sweep, chosen_device("cpu"))
+    runs = sorted(distinct(run for runs in sweep.groups().values() for run in runs), key=lambda run: run.name)
+    of_update = {run: times.of(run) / (run.matmul_flop + run.test_flop) * run.matmul_flop / run.optimisation.updates
+                 for run in runs}  # fmt: skip
+    ends = sorted(entry["seconds"] for entry in times.measured)
+    assert all(ends[0] * 0.999 <= seconds <= ends[-1] * 1.001 for seconds in of_update.values())
+    tested = [run.test_flop / run.matmul_flop for run in runs]
+    assert min(tested) > 0 and max(tested) < 1
+
+
+def test_a_part_of_a_batch_is_timed_where_a_whole_one_takes_too_long(kind):
+    sweep = kind.package.make_sweep({"preset": "demo"}).settled(where_trained("cpu"))
+    run = next(iter(sweep.groups().values()))[0]
+    part = run.with_batch(0.25)
+    step, last = part.optimisation.updates - 1, run.optimisation.updates - 1
+    share = (part.matmul_flop - part.flop_done(step)) / (run.matmul_flop - run.flop_done(last))
+    assert share == pytest.approx(0.25, rel=0.05)
+    timed = update(part, sweep.execution, chosen_device("cpu"))
+    assert timed.seconds > 0 and timed.flop == pytest.approx(part.matmul_flop - part.flop_done(step))
 
 
 def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
@@ -72,9 +91,11 @@ def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
         command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu", "--json"
     )
     assert result.returncode == 0, result.stderr
-    assert {"device", "peak", "free", "rounds"} <= set(json.loads(result.stdout)) and not (tmp_path / "out").exists()
+    document = json.loads(result.stdout)
+    assert set(document) == {"device", "free", "measured", "unmeasured", "rounds"} and not (tmp_path / "out").exists()
+    assert document["unmeasured"] is None and [entry["seconds"] > 0 for entry in document["measured"]] == [True, True]
     words = command_line(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
-    assert "hours on CPU at 40% of its peak" in words.stdout and "together" in words.stdout
+    assert "on this CPU: an update, timed now, takes" in words.stdout and "together" in words.stdout
     for arguments, source in (
         (("--out", tmp_path), "neither"),
         (("a.toml", "--preset", "demo", "--out", tmp_path), "both"),

@@ -1,0 +1,75 @@
+"""The time that runs take on a device: measured in updates of the smallest and of the largest model of a sweep."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ..engine.hardware import ceiling, synchronise
+from ..engine.optimisers import make_optimiser
+from ..engine.steps import Stepper
+
+# Seconds at the peak of a device that a measured update takes at most, and seconds for the updates that follow.
+AT_PEAK, ENOUGH = 0.2, 1.0
+
+
+class Update(NamedTuple):
+    """Seconds of the first update of a model and of a later one, with the FLOP of the later one."""
+
+    first: float
+    seconds: float
+    flop: float
+
+
+def update(run, execution, device):
+    """Time updates of a run on a device, the last ones, whose batches are whole: at least one besides the first."""
+    model, task = run.prepared(execution, device, run.precision)
+    stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, run.precision)
+    last, steps, clock = run.optimisation.updates - 1, 0, [time.perf_counter()]
+    while steps < 2 or (clock[-1] - clock[1] < ENOUGH and steps <= last):
+        stepper(1e-4, *task.batch(max(0, last - steps)))
+        synchronise(device)
+        clock.append(time.perf_counter())
+        steps += 1
+    flop = run.matmul_flop - run.flop_done(last)
+    # Updates with fewer recurrences or problems count for less.
+    done = sum(run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(1, steps)))
+    return Update(clock[1] - clock[0], (clock[-1] - clock[1]) * flop / done, flop)
+
+
+class Times:
+    """Seconds that runs of a sweep take on a device, interpolated by FLOP between its smallest and largest updates.
+
+    A model too large for the device is timed in updates of fewer tokens. `InputError` is raised if that does not fit
+    either, or another program trains the runs.
+
+    Attributes
+    ----------
+    measured : list of dict
+        Of the smallest and of the largest model: parameters, FLOP and seconds of an update, and how many more seconds
+        the first one takes.
+    """
+
+    def __init__(self, sweep, device):
+        runs = sorted((run for runs in sweep.groups().values() for run in runs), key=_flop)
+        self.measured = [_measured(run, sweep.execution, device) for run in dict.fromkeys((runs[0], runs[-1]))]
+        self._flop, self._seconds = zip(*((entry["flop"], entry["seconds"]) for entry in self.measured), strict=True)
+        self.first = float(np.mean([entry["first"] for entry in self.measured]))
+
+    def of(self, run):
+        """Return the seconds of a whole run with its evaluations, which take as long as updates of as many FLOP."""
+        flop = _flop(run)
+        return float(np.interp(flop, self._flop, self._seconds)) * (run.matmul_flop + run.test_flop) / flop
+
+
+def _flop(run):
+    return run.matmul_flop / run.optimisation.updates
+
+
+def _measured(run, execution, device):
+    share = min(1.0, AT_PEAK * ceiling(device, run.precision).flop_per_second / _flop(run))
+    part = run if share == 1 else run.with_batch(share)
+    part.check_fits(execution, device, run.precision)
+    timed = update(part, execution, device)
+    seconds = {"seconds": timed.seconds * _flop(run) / timed.flop, "first": max(0.0, timed.first - timed.seconds)}
+    return {"parameters": run.model.parameters, "flop": _flop(run)} | seconds
