@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .files import written_whole
-from .seal import check_netcdf, seal
+from .seal import check_netcdf, remember, seal
 from .wording import printable, shortened
 
 CLUSTERS = "distributed"  # the module whose clients are connected to clusters
@@ -32,9 +32,10 @@ def write(tree, path, *, parents=False, encoding=None):
         If the file cannot be written.
     """
     with _local_locks():
-        content = bytes(tree.to_netcdf(engine="h5netcdf", encoding=encoding))
+        sealed = seal(tree.to_netcdf(engine="h5netcdf", encoding=encoding))
     with written_whole(path, parents=parents) as partial:
-        partial.write_bytes(seal(content))
+        partial.write_bytes(sealed)
+    remember(sealed)
 
 
 @contextlib.contextmanager

@@ -2,14 +2,17 @@
 
 netCDF-4 files are HDF5 files. HDF5 may loop forever or end the process on a file whose bytes have changed. Files
 therefore end with the SHA-256 of all bytes before it, which HDF5 ignores as padding, so that damage is detected at
-once. Another process first reads every file that this process did not seal, because the reader may hang. HDF5 also has
-features that netCDF lacks: links, which may form a circle, and values that are in other files of the machine.
+once. Another process first reads every file, because the reader may hang, except those that this user's processes wrote
+or read before: their SHA-256 is in the user's cache. HDF5 also has features that netCDF lacks: links, which may form a
+circle, and values that are in other files of the machine.
 """
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+from contextlib import suppress
 
 from ..errors import InputError
 from .wording import shortened
@@ -64,14 +67,36 @@ try:
 except Exception as error:
     sys.exit(" ".join(str(error).split()) or type(error).__name__)
 """
-_SEALED = set()  # SHA-256 of contents that this process sealed
+MOST_REMEMBERED = 1000
 
 
 def seal(content):
     """Return content with its seal, bytes."""
-    digest = hashlib.sha256(content).hexdigest()
-    _SEALED.add(digest)
-    return bytes(content) + MARK + digest.encode()
+    return bytes(content) + MARK + hashlib.sha256(content).hexdigest().encode()
+
+
+def remember(sealed):
+    """Note in the user's cache that HDF5 reads sealed content; nothing where the cache cannot be written."""
+    folder = _remembered()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(folder.iterdir(), key=os.path.getmtime)[:-MOST_REMEMBERED]:
+            path.unlink(missing_ok=True)
+        (folder / sealed[-64:].decode()).touch()
+
+
+def _remembered():
+    from platformdirs import user_cache_path
+
+    return user_cache_path("bayescaling") / "sealed"
+
+
+def _is_remembered(sealed):
+    """Return whether a process of this user noted a content; notes of others are ignored."""
+    with suppress(OSError):
+        owner = (_remembered() / sealed[-64:].decode()).stat().st_uid
+        return os.name != "posix" or owner == os.geteuid()
+    return False
 
 
 def check_seal(content, label):
@@ -80,7 +105,7 @@ def check_seal(content, label):
     Returns
     -------
     bool
-        Whether this process sealed it.
+        Whether it has a seal.
     """
     whole, end = content[:-LENGTH], content[-LENGTH:]
     if not end.startswith(MARK):
@@ -88,12 +113,13 @@ def check_seal(content, label):
     digest = hashlib.sha256(whole).hexdigest()
     if digest.encode() != end[len(MARK) :]:
         raise InputError(f"{label}: the file is damaged (its SHA-256 is another); make it again or take another copy")
-    return digest in _SEALED
+    return True
 
 
 def check_netcdf(content, label):
     """Refuse content that has changed since it was sealed, or that HDF5 cannot read completely in reasonable time."""
-    if check_seal(content, label):
+    sealed = check_seal(content, label)
+    if sealed and _is_remembered(content):
         return
     if len(content) < (length := _length(content)):
         raise InputError(f"{label}: the file is cut off ({len(content)} of {length} bytes); take another copy")
@@ -113,6 +139,8 @@ def check_netcdf(content, label):
         result, reason = None, f"HDF5 does not come to an end in {patience:.0f} s"
     if result is None or result.returncode:
         raise InputError(f"{label}: not a netCDF file that can be read ({shortened(reason)}); make it again")
+    if sealed:
+        remember(content)
 
 
 def _length(content):

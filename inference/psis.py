@@ -3,11 +3,16 @@
 References
 ----------
 .. [1] Vehtari, A., Simpson, D., Gelman, A., Yao, Y. and Gabry, J. (2024). Pareto smoothed importance sampling. JMLR 25.
+.. [2] Zhang, J. and Stephens, M. A. (2009). A new and efficient estimation method for the generalized Pareto
+   distribution. Technometrics 51.
 """
 
 import numpy as np
 
-from ..datasets.deferred import array_stats, special
+from ..datasets.deferred import special
+
+LEAST_TAIL = 5
+PRIOR_DRAWS, PRIOR_K = 10, 0.5  # the draws that a prior of k at 0.5 is worth
 
 
 def pareto_smoothed(log_ratios, efficiency=1.0):
@@ -27,14 +32,36 @@ def pareto_smoothed(log_ratios, efficiency=1.0):
         Infinite, and the weights unchanged, where no Pareto distribution can be fitted. This is so where the tail has
         fewer than five draws, where they are all the same, or where one ratio is so large that the others vanish.
     """
-    try:
-        # ArviZ takes the logarithm of what the weights divide by.
-        log_weights, k = array_stats.psislw(-log_ratios, r_eff=efficiency)
-    except ValueError:
-        log_weights, k = np.nan, np.inf
-    # With a ratio so far above the others ArviZ gives NaN, and a low k.
-    return (
-        (log_weights, float(k))
-        if np.isfinite(log_weights).all()
-        else (log_ratios - special.logsumexp(log_ratios), np.inf)
-    )
+    count = len(log_ratios)
+    size = int(3 * np.sqrt(count / efficiency) if count * efficiency > 225 else count / 5)
+    weights, k = log_ratios - log_ratios.max(), np.inf
+    if LEAST_TAIL <= size < count:
+        # Those of the tail in order, after the largest that is not in it.
+        ordered = np.argpartition(weights, count - size - 1)[-size - 1 :]
+        ordered = ordered[np.argsort(weights[ordered])]
+        ratios = np.exp(weights[ordered])
+        with np.errstate(all="ignore"):
+            k, scale = _pareto(ratios[1:] - ratios[0])
+            shares = np.arange(0.5, size) / size
+            quantiles = -np.log1p(-shares) if k == 0 else np.expm1(-k * np.log1p(-shares)) / k
+            smooth = np.log(ratios[0] + scale * quantiles)
+        if np.isfinite(smooth).all():
+            weights[ordered[1:]] = np.minimum(smooth, 0.0)
+        else:
+            k = np.inf
+    return weights - special.logsumexp(weights), float(k)
+
+
+def _pareto(excesses):
+    """Return k and the scale of a Pareto distribution of excesses in order [2]_; infinite where none fits."""
+    count, quartile = len(excesses), excesses[int(len(excesses) / 4 + 0.5) - 1]
+    if quartile <= excesses[0]:
+        return np.inf, np.nan
+    grid = 30 + int(np.sqrt(count))
+    rates = 1 / excesses[-1] + (1 - np.sqrt(grid / (np.arange(grid) + 0.5))) / (3 * quartile)
+    shapes = np.log1p(-rates[:, None] * excesses).mean(1)
+    log_profile = count * (np.log(-rates / shapes) - shapes - 1)
+    posterior = np.exp(log_profile - log_profile.max())
+    rate = (rates * posterior).sum() / posterior.sum()
+    shape = np.log1p(-rate * excesses).mean()
+    return (count * shape + PRIOR_DRAWS * PRIOR_K) / (count + PRIOR_DRAWS), -shape / rate

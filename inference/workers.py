@@ -11,6 +11,7 @@ import multiprocessing.connection
 import os
 import pickle
 import signal
+import sys
 import tempfile
 import threading
 import uuid
@@ -45,7 +46,8 @@ def one_thread() -> Iterator[None]:
     if _LIMITED.get():
         yield
         return
-    import scipy.linalg  # noqa: F401, its library of algebra is loaded before the threads are limited
+    if "scipy" in sys.modules:
+        import scipy.linalg  # noqa: F401, its library of algebra is loaded before the threads are limited
     from threadpoolctl import threadpool_limits
 
     token = _LIMITED.set(True)

@@ -5,11 +5,15 @@ library. Arrays broadcast as the library does it. Arrays of xarray broadcast by 
 array among them takes the last dimensions of the first.
 """
 
+import math
 import sys
 
 import numpy as np
 
 from ..datasets.deferred import special
+
+FEW = 10_000  # numbers
+LGAMMA = np.frompyfunc(math.lgamma, 1, 1)
 
 
 def _pytensor(arrays):
@@ -190,6 +194,9 @@ def _where_named(xr, arrays):
 def gammaln(x):
     """Return the logarithm of the gamma function."""
     xp = namespace(x)
+    if xp is np and np.size(x) <= FEW and np.all(x > 0):  # as the draws of one quantity, without an import of SciPy
+        values = LGAMMA(x)
+        return values.astype(float) if hasattr(values, "astype") else values
     if xp is np:
         return special.gammaln(x)
     return sys.modules["jax"].scipy.special.gammaln(x) if xp is _jax([x]) else xp.gammaln(x)

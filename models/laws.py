@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..datasets.wording import check_choice, quoted, unknown
 from ..errors import InputError
-from .horizons.law import Horizons
 from .law import Law
-from .lengths.law import Lengths
-from .loss.chinchilla import Chinchilla, Coupled
-from .loss.data_constrained import DataConstrained
-from .loss.embedding.configurations import Configurations
-from .loss.embedding.corrected import EmbeddingCorrected
-from .loss.embedding.weighted import EmbeddingWeighted
-from .loss.grouped import Grouped
-from .loss.kaplan import Kaplan
-from .loss.law import LossLaw, Sampled
-from .loss.offsets import Offsets
-from .loss.power import VARIABLES, PowerLaw
-from .loss.tuned import LearningRate, RateAndBatch
-from .progress.law import Progress
-from .progress.specifications import SPECIFICATIONS, Specification
-from .scores.law import Scores
-from .values.law import Trend
+from .loss.budget import VARIABLES
+
+if TYPE_CHECKING:
+    from .horizons.law import Horizons
+    from .lengths.law import Lengths
+    from .loss.chinchilla import Chinchilla, Coupled
+    from .loss.data_constrained import DataConstrained
+    from .loss.embedding.configurations import Configurations
+    from .loss.embedding.corrected import EmbeddingCorrected
+    from .loss.embedding.weighted import EmbeddingWeighted
+    from .loss.grouped import Grouped
+    from .loss.kaplan import Kaplan
+    from .loss.law import LossLaw, Sampled
+    from .loss.offsets import Offsets
+    from .loss.power import PowerLaw
+    from .loss.tuned import LearningRate, RateAndBatch
+    from .progress.law import Progress
+    from .progress.specifications import Specification
+    from .scores.law import Scores
+    from .values.law import Trend
 
 __all__ = [
     "Chinchilla",
@@ -48,36 +52,53 @@ __all__ = [
     "Scores",
     "Specification",
     "Trend",
+    "kind_of",
     "names",
     "register",
 ]
 
-LAWS: dict[str, type[Law]] = {
-    law.name: law
-    for law in (
-        Chinchilla,
-        Coupled,
-        Offsets,
-        DataConstrained,
-        LearningRate,
-        RateAndBatch,
-        Kaplan,
-        EmbeddingCorrected,
-        EmbeddingWeighted,
-        Configurations,
-        Grouped,
-        Lengths,
-        Scores,
-        Horizons,
-        Trend,
-    )
+# Classes of laws by name; of the package, as a text, they are imported when they are first asked for.
+LAWS: dict[str, type[Law] | str] = {
+    "chinchilla": "Chinchilla",
+    "coupled": "Coupled",
+    "offsets": "Offsets",
+    "data-constrained": "DataConstrained",
+    "learning-rate": "LearningRate",
+    "rate-and-batch": "RateAndBatch",
+    "kaplan": "Kaplan",
+    "embedding-corrected": "EmbeddingCorrected",
+    "embedding-weighted": "EmbeddingWeighted",
+    "configurations": "Configurations",
+    "grouped": "Grouped",
+    "lengths": "Lengths",
+    "scores": "Scores",
+    "horizons": "Horizons",
+    "trend": "Trend",
 }
 # Names that state an option of a law.
-WITH_OPTION: dict[str, tuple[type[Law], dict[str, Any]]] = {
-    f"power-{x}": (PowerLaw, {"variable": x}) for x in VARIABLES
-}
-WITH_OPTION |= {f"progress-{k}": (Progress, {"specification": k}) for k in SPECIFICATIONS}
+WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {f"power-{x}": ("PowerLaw", {"variable": x}) for x in VARIABLES}
+WITH_OPTION |= {f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)}
 AnyLaw = TypeVar("AnyLaw", bound=Law)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(sys.modules[__package__], name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def kind_of(name: str) -> type[Law]:
+    """Return the class of a law by name.
+
+    Examples
+    --------
+    >>> kind_of("power-tokens").__name__
+    'PowerLaw'
+    """
+    kind = WITH_OPTION[name][0] if name in WITH_OPTION else LAWS[name]
+    return __getattr__(kind) if isinstance(kind, str) else kind
 
 
 def names() -> tuple[str, ...]:
@@ -111,10 +132,10 @@ def register(kind: type[AnyLaw]) -> type[AnyLaw]:
 
     Examples
     --------
-    >>> register(Chinchilla).name
+    >>> register(kind_of("chinchilla")).name
     'chinchilla'
     """
-    if kind.name in WITH_OPTION or LAWS.get(kind.name, kind).__qualname__ != kind.__qualname__:
+    if kind.name in names() and kind_of(kind.name).__qualname__ != kind.__qualname__:
         raise InputError(f"there is a law called {quoted(kind.name)} already; give this one another name")
     LAWS[kind.name] = kind
     return kind
@@ -135,12 +156,12 @@ def law(name: str, **options: Any) -> Any:
     """
     kind: Any
     if name in WITH_OPTION:
-        kind, stated = WITH_OPTION[name]
-        options = stated | options
+        options = WITH_OPTION[name][1] | options
+        kind = kind_of(name)
     elif name == "progress" and "specification" in options:
-        kind = Progress
+        kind = __getattr__("Progress")
     elif name in LAWS:
-        kind = LAWS[name]
+        kind = kind_of(name)
     else:
         raise InputError(unknown("law", name, names()))
     names_of_options = [f.name for f in fields(kind)]

@@ -89,14 +89,14 @@ class MemberDraws(Draws):
     def log_prior(self):
         """Return the log prior density of the free parameters; members have the law's density, not a prior's."""
         priors = self.law.prior_of
-        return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
+        return xr.Dataset({name: self._array(priors[name].log_density(x)) for name, x in self.values.items()})
 
     def log_density(self):
         """Return the log joint density of the coordinates and the rows: dims (chain, draw)."""
         total = 0.0
         for i, prior in enumerate(self.law.prior_of.values()):
             x, log_slope = prior.from_unconstrained(self.z[..., i])
-            total = total + prior.frozen.logpdf(x) + log_slope
+            total = total + prior.log_density(x) + log_slope
         for term in self.terms().values():
             total = total + term.sum(-1)
         return self._array(total)

@@ -46,6 +46,59 @@ KERNELS = {
     "Uniform": lambda x, low, high, lower, upper: 0.0,
 }
 
+LOG_ROOT = 0.5 * np.log(2 * np.pi)
+
+
+def _of_gamma(alpha, beta):
+    return alpha * np.log(beta) - special.gammaln(alpha)
+
+
+def _mass(mu, sigma, lower, upper):
+    """Return the ends of a truncated normal in sds, mirrored if most of it lies above 0, and its log mass."""
+    low, high = (lower - mu) / sigma, (upper - mu) / sigma
+    mirrored = low + high > 0
+    low, high = (-high, -low) if mirrored else (low, high)
+    below, above = special.log_ndtr(low), special.log_ndtr(high)
+    return mirrored, below, above + np.log1p(-np.exp(below - above))
+
+
+def _truncated_quantile(p, mu, sigma, lower, upper):
+    mirrored, below, mass = _mass(mu, sigma, lower, upper)
+    share = np.log1p(-p) if mirrored else np.log(p)
+    return mu + sigma * (-1 if mirrored else 1) * special.ndtri_exp(np.logaddexp(below, share + mass))
+
+
+# What a log density is above its kernel, and the quantile of a probability: SciPy's, without the import of all of them.
+CONSTANTS = {
+    "Normal": lambda mu, sigma: -np.log(sigma) - LOG_ROOT,
+    "LogNormal": lambda mu, sigma: -np.log(sigma) - LOG_ROOT,
+    "HalfNormal": lambda sigma: np.log(2 / sigma) - LOG_ROOT,
+    "TruncatedNormal": lambda mu, sigma, **ends: -np.log(sigma) - LOG_ROOT - _mass(mu, sigma, **ends)[-1],
+    "StudentT": lambda nu, mu, sigma: (
+        special.gammaln((nu + 1) / 2) - special.gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+    ),
+    "Laplace": lambda mu, b: -np.log(2 * b),
+    "Gamma": _of_gamma,
+    "InverseGamma": _of_gamma,
+    "Exponential": lambda lam: np.log(lam),
+    "Beta": lambda alpha, beta: -special.betaln(alpha, beta),
+    "Uniform": lambda lower, upper: -np.log(upper - lower),
+}
+QUANTILES = {
+    "Normal": lambda p, mu, sigma: mu + sigma * special.ndtri(p),
+    "LogNormal": lambda p, mu, sigma: np.exp(mu + sigma * special.ndtri(p)),
+    "HalfNormal": lambda p, sigma: sigma * special.ndtri((1 + p) / 2),
+    "TruncatedNormal": _truncated_quantile,
+    "StudentT": lambda p, nu, mu, sigma: mu + sigma * special.stdtrit(nu, p),
+    "Laplace": lambda p, mu, b: mu - b * np.sign(p - 0.5) * np.log1p(-abs(2 * p - 1)),
+    "Gamma": lambda p, alpha, beta: special.gammaincinv(alpha, p) / beta,
+    "InverseGamma": lambda p, alpha, beta: beta / special.gammainccinv(alpha, p),
+    "Exponential": lambda p, lam: -np.log1p(-p) / lam,
+    "Beta": lambda p, alpha, beta: special.betaincinv(alpha, beta, p),
+    "Uniform": lambda p, lower, upper: lower + (upper - lower) * p,
+}
+POSITIVE_ARGUMENTS = {"sigma", "nu", "b", "alpha", "beta", "lam"}
+
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 CALL = re.compile(r"([A-Za-z]+)\s*\((.*)\)", re.DOTALL)
 SHOWN = 80  # characters of a text in a message
@@ -78,25 +131,54 @@ class Prior:
             If the text is not of that form, the distribution is unknown, or its parameters make no distribution. Also
             if double precision does not hold or separate its quantiles.
         """
-        return text if isinstance(text, cls) else _parsed(_written(text), shown(text))
+        if isinstance(text, cls):
+            return text
+        prior = _parsed(_written(text), shown(text))
+        _check_distribution(prior, shown(text))
+        return prior
 
     def __str__(self):
         return f"{self.distribution}({', '.join(repr(v).removesuffix('.0') for v in self.arguments.values())})"
 
     @functools.cached_property
     def frozen(self):
-        """Return the same distribution in SciPy."""
+        """Return the same distribution in SciPy, of which random numbers are drawn."""
         return DISTRIBUTIONS[self.distribution][1](**self.arguments)
 
     @functools.cached_property
     def support(self):
         """Return the lower and upper end of the support."""
-        return tuple(float(x) for x in self.frozen.support())
+        if "lower" in self.arguments:
+            return float(self.arguments["lower"]), float(self.arguments["upper"])
+        if self.distribution == "Beta":
+            return 0.0, 1.0
+        return (-np.inf if "mu" in self.arguments and self.distribution != "LogNormal" else 0.0), np.inf
+
+    def quantile(self, probabilities):
+        """Return quantiles, NaN where the parameters make no distribution."""
+        arguments = self.arguments
+        positive = all(x > 0 for name, x in arguments.items() if name in POSITIVE_ARGUMENTS)
+        if not positive or not self.support[0] < self.support[1]:
+            return np.full_like(probabilities, np.nan, dtype=float)
+        return QUANTILES[self.distribution](np.asarray(probabilities, float), **arguments)
+
+    @property
+    def median(self):
+        """Return the median."""
+        return float(self.quantile(0.5))
+
+    def log_density(self, x):
+        """Return the log density at numbers, minus infinity beyond the support."""
+        low, high = self.support
+        with np.errstate(all="ignore"):
+            logs = np.log(x - low), np.log(high - x)
+            value = KERNELS[self.distribution](x, *logs, **self.arguments) + self._constant
+        return np.where((x >= low) & (x <= high), value, np.where(np.isnan(x), np.nan, -np.inf))
 
     @functools.cached_property
     def start(self):
         """Return the median on the real line, where chains start."""
-        return self.to_unconstrained(self.frozen.median())
+        return self.to_unconstrained(self.median)
 
     def to_unconstrained(self, x):
         """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""
@@ -111,8 +193,8 @@ class Prior:
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
         low, high = self.support
         if np.isfinite(low) and np.isfinite(high):
-            log_slope = special.log_expit(z) + special.log_expit(-z) + np.log(high - low)
-            return low + (high - low) * special.expit(z), log_slope
+            above, below = -np.logaddexp(0.0, -z), -np.logaddexp(0.0, z)
+            return low + (high - low) * np.exp(above), above + below + np.log(high - low)
         if np.isfinite(low):
             return low + np.exp(z), z
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
@@ -136,11 +218,7 @@ class Prior:
     @functools.cached_property
     def _constant(self):
         """Return what the log density is above the kernel, the same everywhere."""
-        low, high = self.support
-        x = self.frozen.median()
-        with np.errstate(all="ignore"):
-            logs = np.log(x - low), np.log(high - x)
-        return float(self.frozen.logpdf(x) - KERNELS[self.distribution](x, *logs, **self.arguments))
+        return float(CONSTANTS[self.distribution](**self.arguments))
 
     def variable(self, name, dims=None):
         """Register the prior under `name` in the PyMC model of the context, once or along `dims`."""
@@ -210,9 +288,7 @@ def _parsed(text, written):
     arguments = dict(zip(names, values, strict=False)) | named
     if len(values) + len(named) != len(names) or set(arguments) != set(names):
         raise InputError(f"prior {written}: {name} takes {len(names)} parameters: {', '.join(names)}")
-    prior = Prior(name, {k: arguments[k] for k in names})
-    _check_distribution(prior, written)
-    return prior
+    return Prior(name, {k: arguments[k] for k in names})
 
 
 def _check_distribution(prior, written):
@@ -234,7 +310,7 @@ def _quantiles(prior):
     try:
         if not all(map(np.isfinite, prior.arguments.values())):
             raise ValueError
-        return prior.frozen.ppf(PROBABILITIES)
+        return prior.quantile(PROBABILITIES)
     except (ArithmeticError, ValueError):
         return np.full(len(PROBABILITIES), np.nan)
 
@@ -254,7 +330,7 @@ class FreeParameter:
 
     def checked(self, text):
         """Return the prior that `text` states, refusing one that leaves the support."""
-        prior = Prior.parse(text)
+        prior = _parsed(self.prior, self.prior) if text == self.prior else Prior.parse(text)
         low, high = prior.support
         if low < self.support[0] or high > self.support[1]:
             raise InputError(

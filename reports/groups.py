@@ -74,6 +74,6 @@ def _differences(exponents, names):
 def _spread(law, posterior, name):
     """Return the spread of a pooled quantity between groups, with its prior."""
     _, spread = population(name)
-    prior = law.prior_of[spread].frozen.ppf(list(intervals.QUANTILES.values()))
+    prior = law.prior_of[spread].quantile(list(intervals.QUANTILES.values()))
     quantiles = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
     return intervals.summary(posterior[spread]) | {"prior": quantiles}

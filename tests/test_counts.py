@@ -8,7 +8,7 @@ import bayescaling as bs
 import pytest
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.estimands.strength import Facts, grades
-from bayescaling.models.laws import LAWS, WITH_OPTION, LossLaw
+from bayescaling.models.laws import LossLaw, kind_of, names
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.front.answers import TEMPLATE
 from bayescaling.reports.pages.since.forms import probabilities
@@ -56,8 +56,7 @@ COUNTED = {
     "studies": PAGES[3:],
     "public tables": evidence("beyond")["result"]["tables"],
     "facts": grades(Facts(True, "fits", 1.0, None, 1.0, 1.0, 0.0, (1.0, 1.0), (1, 1, 1.0))),
-    "laws of the": [n for n, law in LAWS.items() if issubclass(law, LossLaw) and n != "configurations"]
-    + [n for n, (law, _) in WITH_OPTION.items() if issubclass(law, LossLaw)],
+    "laws of the": [n for n in names() if issubclass(kind_of(n), LossLaw) and n != "configurations"],
     "laws (?:used for|parameters and)": HEADLINE["laws"],
     "chains": range(HEADLINE["made"]["chains"]),
     "draws": range(HEADLINE["made"]["draws"]),

@@ -39,7 +39,7 @@ KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be 
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
 MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
 # Folders whose stubs name what they export.
-SPACES = ("inference", "plots", *(f"inference/{name}" for name in ("lengths", "points", "progress", "scores")))
+SPACES = ("inference", "models", "plots", *(f"inference/{name}" for name in ("lengths", "points", "progress", "scores")))
 PUBLIC = {name: getattr(bs, name) for name in bs.__all__}
 PUBLIC |= {
     f"{space}.{name}": getattr(module, name)

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 
-from ...datasets.deferred import array_stats
 from ...datasets.wording import plural
 from ...errors import DiagnosticWarning
+from ..effective_draws import bulk, r_hat, tail
 
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
@@ -23,14 +23,12 @@ def _extremes(dataset):
     flat = _flat(dataset)
     varying = (flat[1:] != flat[:-1]).any(0)  # NaN differs from everything
     chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
-    axes = {"chain_axis": 0, "draw_axis": 1}
     several = dataset.sizes["chain"] > 1
     with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
         figures = {
-            "r_hat_max": (np.nanmax, array_stats.rhat(chains, **axes)) if several else None,
-            "ess_bulk_min": (np.nanmin, array_stats.ess(chains, method="bulk", **axes)),
-            # The default tails are those of the user's settings of ArviZ.
-            "ess_tail_min": (np.nanmin, array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
+            "r_hat_max": (np.nanmax, r_hat(chains)) if several else None,
+            "ess_bulk_min": (np.nanmin, bulk(chains)),
+            "ess_tail_min": (np.nanmin, tail(chains, TAILS)),
         }
 
     def extreme(pair):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.columns import SIZES
-from ...datasets.deferred import stats as st
+from ...datasets.deferred import special
 from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -170,12 +170,12 @@ def _beside(observed, replicated):
     if len(values) < LEAST_REPLICATES:
         return None
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    sd = (high - low) / (2 * st.norm.ppf(0.75))
+    sd = (high - low) / (2 * special.ndtri(0.75))
     if not sd > ROUNDING * abs(middle):
         return None
     z = (observed - middle) / sd
     further = (np.abs(values - middle) >= abs(observed - middle)).sum()
-    p = max((1 + further) / (1 + len(values)), 2 * st.norm.sf(abs(z)))
+    p = max((1 + further) / (1 + len(values)), 2 * special.ndtr(-abs(z)))
     what = f"{observed:.3f} in the rows, {middle:.3f} (sd {sd:.3f}) in {len(values)} tables drawn from the law"
     numbers = {"statistic": float(z), "p": float(p), "size": None, "worst_size": None}
     return numbers | {"df": 1, "fits": bool(p >= MISFIT), "worst_where": None, "what": what}

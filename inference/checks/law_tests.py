@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import scipy.special
 
-from ...datasets.deferred import stats as st
+from ...datasets.deferred import special
 from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
 from ..comparison.importance import importance_sampling, left_out_cdf
@@ -99,7 +98,7 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
-        z = scipy.special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
+        z = special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
         sigma = part.relative_scatter()
         for test in (*tests.values(), *groups.values()):
             test.see(part, z, sigma)
@@ -174,7 +173,7 @@ class _Score(_Test):
     def entry(self):
         name, value = self.name, self.value
         what = f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less"
-        p = 2 * scipy.special.ndtr(-np.abs(self.statistic)).mean()
+        p = 2 * special.ndtr(-np.abs(self.statistic)).mean()
         entry = {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size}
         return entry | NOWHERE | {"what": what}
 
@@ -190,7 +189,7 @@ class _Directions(_Test):
 
     def entry(self):
         what = f"{self.contrast.what}, chi-square if the law is true"
-        p = st.chi2.sf(self.statistic, self.df).mean()
+        p = special.chdtrc(self.df, self.statistic).mean()
         return {
             "statistic": float(self.statistic.mean()),
             "df": self.df,

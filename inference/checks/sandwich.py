@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets.deferred import array_stats
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
+from ..effective_draws import effective_draws
 from ..fitted import once
 from .check import FITS
 
@@ -135,7 +135,7 @@ def _sds(fit, draws):
     flat = draws.reshape(len(draws), -1)
     by_unit, variances = _of_units(fit, flat, grouped)
     sd = flat.std(axis=1, ddof=1)
-    effective = array_stats.ess(draws, method="mean", chain_axis=1, draw_axis=2)
+    effective = effective_draws(np.moveaxis(draws, 0, -1))
     rows = {}
     for by, codes in _clusterings(fitted, grouped, by_unit.shape[1]).items():
         count = codes.max() + 1

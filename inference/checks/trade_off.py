@@ -1,6 +1,7 @@
 """Whether a table tells the floor of a law of one variable from its exponent."""
 
-from ...datasets.deferred import stats as st
+import pandas as pd
+
 from ...models.draws import DRAWS
 
 BARELY = 0.9  # rank correlation: of two such quantities, either alone has half the spread once the other is given
@@ -20,8 +21,9 @@ def trade_off(fit):
     law, posterior = fit.law, fit["posterior"]
     if law.kind != "runs" or len(law.columns) != 1 or len(law.exponents) != 1:
         return None
-    pair = [posterior[name] for name in ("E", *law.exponents) if name in posterior and posterior[name].dims == DRAWS]
-    return float(st.spearmanr(*(x.values.ravel() for x in pair)).statistic) if len(pair) == 2 else None
+    pair = [name for name in ("E", *law.exponents) if name in posterior and posterior[name].dims == DRAWS]
+    draws = pd.DataFrame({name: posterior[name].values.ravel() for name in pair})
+    return float(draws.rank().corr().loc[tuple(pair)]) if len(pair) == 2 else None
 
 
 def trade_off_sentence(fit):

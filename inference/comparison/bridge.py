@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 import xarray as xr
-from scipy.special import expit, logit, logsumexp
 
-from ...datasets.deferred import array_stats
+from ...datasets.deferred import special
+from ..effective_draws import effective_draws
 
 LEAST_OVERLAP = 0.1  # below it few draws of either posterior lie where the other does, and the standard error errs low
 
@@ -75,12 +75,12 @@ def bridge(having, lacking):
         if np.isnan(values).any() or np.isposinf(values).any():
             raise ValueError("log densities must be numbers below plus infinity")
     share = having.size / (having.size + lacking.size)
-    offset = float(logit(share))
+    offset = float(special.logit(share))
 
     # share exp(r - l) / (share exp(r - l) + 1 - share) over the draws without, minus its complement over those with.
     def gap(log_density):
-        without = expit(lacking - log_density + offset).mean() / share
-        return without - expit(log_density - having - offset).mean() / (1 - share)
+        without = special.expit(lacking - log_density + offset).mean() / share
+        return without - special.expit(log_density - having - offset).mean() / (1 - share)
 
     finite = np.concatenate([x[np.isfinite(x)] for x in (having.ravel(), lacking.ravel())])
     low, high = finite.min() - abs(offset) - 1, finite.max() + abs(offset) + 1
@@ -91,7 +91,7 @@ def bridge(having, lacking):
     from scipy.optimize import brentq
 
     log_density = float(brentq(gap, low, high, xtol=1e-10))
-    of_lacking, of_having = expit(lacking - log_density + offset), expit(log_density - having - offset)
+    of_lacking, of_having = special.expit(lacking - log_density + offset), special.expit(log_density - having - offset)
     variance = _relative_variance(of_lacking) + _relative_variance(of_having)
     return Bridge(log_density, float(np.sqrt(variance)), float(of_lacking.mean() / share))
 
@@ -189,7 +189,7 @@ def _labelled(z, like):
 
 def log_mean_exp(values):
     """Compute the logarithm of the mean of exponentials over chain and draw."""
-    return logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
+    return special.logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
 
 
 class LeftOut:
@@ -231,7 +231,7 @@ class LeftOut:
             density. The result is then the plain mean over the refit, with NaN for its overlap.
         """
         if not self.draws.law.grouping.one_prior:
-            by_chain = np.exp(logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
+            by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
             se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
         informed = () if left is None else self.draws.informed_by(left)
@@ -256,5 +256,5 @@ def _relative_variance(weights):
     spread = weights.var(ddof=1)
     if spread <= 1e-24 * weights.mean() ** 2:
         return 0.0
-    effective = array_stats.ess(weights, method="mean", chain_axis=0, draw_axis=1)
+    effective = effective_draws(weights)
     return float(spread / effective / weights.mean() ** 2)

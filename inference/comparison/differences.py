@@ -8,8 +8,8 @@ References
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
+from ...datasets.deferred import special
 from ..checks.chains import PARETO_K_LIMIT
 from .weights import sum_error
 
@@ -48,7 +48,7 @@ def p_worse(difference, error):
     """
     difference, error = np.asarray(difference, float), np.asarray(error, float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(difference == 0, np.nan, ndtr(-difference / error))
+        return np.where(difference == 0, np.nan, special.ndtr(-difference / error))
 
 
 def is_apart(difference, error):
@@ -132,9 +132,10 @@ def sentence(table, *, left_out, named=str, error="dse"):
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:
+        worse = float(special.ndtr(-difference / se)) if se else 0.0
         text = (
             f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
-            f"{se:.1f}); probability that it is worse {_probability(float(ndtr(-difference / se)) if se else 0.0)}"
+            f"{se:.1f}); probability that it is worse {_probability(worse)}"
         )
     if FEW in row["flags"]:
         text += f". With fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"

@@ -11,14 +11,14 @@ import warnings
 
 import numpy as np
 import xarray as xr
-from scipy.special import logsumexp
 
-from ...datasets.deferred import array_stats
+from ...datasets.deferred import special
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
+from ..effective_draws import effective_draws
 from ..fitted import LOG_WEIGHTS, WEIGHTED, once
 from ..progress_messages import counted
 from ..psis import pareto_smoothed
@@ -98,8 +98,8 @@ def _of_all_draws(fit, rows):
 def _scores(density, log_weights, k):
     unit = density.dims[-1]
     values = {
-        "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
-        "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
+        "elpd": special.logsumexp(log_weights.values + density.values, axis=(0, 1)),
+        "lppd": special.logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
         "pareto_k": k.values,
     }
     coords = {unit: density[unit]} if unit in density.coords else {}
@@ -218,14 +218,13 @@ def _smoothed(log_ratios, density, many):
     chains, draws, units = log_ratios.shape
     log_weights, k = log_ratios.reshape(-1, units).T.copy(), np.zeros(units)
     apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
-    log_weights[~apart] -= logsumexp(log_weights[~apart], axis=1, keepdims=True)
+    log_weights[~apart] -= special.logsumexp(log_weights[~apart], axis=1, keepdims=True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)
-        for i in np.flatnonzero(apart):
-            likelihood = np.exp(density[..., i] - density[..., i].max())
-            ess = array_stats.ess(likelihood, method="mean", chain_axis=0, draw_axis=1)
-            efficiency = float(ess) / (chains * draws)
-            log_weights[i], k[i] = pareto_smoothed(log_weights[i], efficiency if efficiency > 0 else 1.0)
+        likelihood = np.exp(density[..., apart] - density[..., apart].max((0, 1)))
+        efficiency = effective_draws(likelihood) / (chains * draws)
+        for i, share in zip(np.flatnonzero(apart), efficiency, strict=True):
+            log_weights[i], k[i] = pareto_smoothed(log_weights[i], share if share > 0 else 1.0)
     return log_weights, k
 
 

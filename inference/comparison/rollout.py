@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import logsumexp
 
 from ...datasets import fractional_years
+from ...datasets.deferred import special
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -318,7 +318,7 @@ def _scored(draws, rows, rng, drift):
     scores = scored(sample, observed)
     if law.grouping.unit_is_row:
         density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-        scores["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
+        scores["log_score"] = ("prediction", special.logsumexp(density, axis=0) - np.log(len(density)))
     return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)
 
 

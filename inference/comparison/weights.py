@@ -1,8 +1,8 @@
 """Standard errors and weights of models, from pointwise expected log predictive densities."""
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
+from ...datasets.deferred import special
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.draws import BLOCK
@@ -92,7 +92,7 @@ def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
     # Some at a time: all shares of a large table together would not fit in memory.
     parts = np.array_split(np.arange(bootstrap), -(-bootstrap * n // BLOCK))
     shared = np.concatenate([rng.dirichlet(np.ones(n), len(part)) @ elpd_i for part in parts])
-    return softmax(n * shared, axis=1).mean(axis=0)
+    return special.softmax(n * shared, axis=1).mean(axis=0)
 
 
 def equal(elpd_i):
@@ -112,7 +112,7 @@ def weigh(elpd_i, method):
 
 def log_score(elpd_i, weights):
     """Compute the leave-one-out log score of the mixture with `weights`."""
-    return float(logsumexp(_finite(elpd_i), axis=1, b=weights).sum())
+    return float(special.logsumexp(_finite(elpd_i), axis=1, b=weights).sum())
 
 
 def _finite(elpd_i):

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import special
 
+from ...datasets.deferred import special
 from ...models.draws import DRAWS
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled

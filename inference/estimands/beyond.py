@@ -12,8 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
+from ...datasets.deferred import special
 from ...datasets.files import evidence
 from ...datasets.wording import check_choice
 from ...models.loss.budget import SIZES, training_flop
@@ -109,7 +109,7 @@ class Drift(NamedTuple):
         tau = self.loss * np.exp(self.spread * rng.standard_normal((len(errors), 1)))
         scale = np.hypot(tau * decades, self.step)
         density = -0.5 * (errors / scale) ** 2 - np.log(scale) - 0.5 * np.log(2 * np.pi)
-        return logsumexp(density, axis=0) - np.log(len(errors))
+        return special.logsumexp(density, axis=0) - np.log(len(errors))
 
 
 @cache

@@ -163,7 +163,7 @@ class LengthsDraws(Draws):
     def log_prior(self):
         """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
         priors = self.law.prior_of
-        return xr.Dataset({n: xr.apply_ufunc(priors[n].frozen.logpdf, x) for n, x in self.sampled.data_vars.items()})
+        return xr.Dataset({n: xr.apply_ufunc(priors[n].log_density, x) for n, x in self.sampled.data_vars.items()})
 
     def log_density(self):
         """Return the log joint density of coordinates and counts, with binomial coefficients: dims (chain, draw)."""
@@ -219,7 +219,7 @@ class LengthsDraws(Draws):
         for name, x in self.sampled.data_vars.items():
             size = int(np.prod(x.shape[2:], dtype=int))
             _, log_slope = priors[name].from_unconstrained(real[..., at : at + size])
-            density = priors[name].frozen.logpdf(x.values).reshape(log_slope.shape)
+            density = priors[name].log_density(x.values).reshape(log_slope.shape)
             total, at = total + (density + log_slope).sum(-1), at + size
         return xr.DataArray(total, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS}), at
 

@@ -206,8 +206,8 @@ class Lengths(Law):
         design.check_runs(rows, reference, self.effects)
         data = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
         if self.seeds:
-            priors = [self.prior_of[part].frozen for part in self.parts]
-            wide = [(float(p.median()), 1.5 * float(np.diff(p.ppf([0.16, 0.84]))[0])) for p in priors]
+            priors = [self.prior_of[part] for part in self.parts]
+            wide = [(p.median, 1.5 * float(np.diff(p.quantile([0.16, 0.84]))[0])) for p in priors]
             data["centre"], data["information"] = modes.modes(data, data["log_train"], self.parts, wide, self.shape)
         return data
 

@@ -1,6 +1,7 @@
 """What sizes of rows tell apart, and which way a quantity moves with each: what a law needs, and what it refuses."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,15 +20,35 @@ PROPORTIONAL = 0.02  # relative scatter of tokens about a power of the size, bel
 FEWEST_ROWS = {"chinchilla": 6, "power": 4}  # that laws carry, with normal noise of one scatter
 
 
-def partial_rank_correlation(rows, column, others, observed):
-    """Compute the rank correlation of what is observed with a column at fixed others, and p of a rise and of a fall.
+@dataclass(frozen=True)
+class RankCorrelation:
+    """A rank correlation r; its probabilities are those of Student's t, and not below that of one order of the rows."""
 
-    Ranks of both are regressed on the ranks of the other columns; the residuals are correlated. The probabilities are
-    those of Student's t, and not below that of one order of so many rows.
+    r: float
+    free: int
+    rows: int
+
+    def p_rise(self):
+        """Return the probability of at least this r where there is no rise."""
+        return self._beyond(-self.r)
+
+    def p_fall(self):
+        """Return the probability of at most this r where there is no fall."""
+        return self._beyond(self.r)
+
+    def _beyond(self, r):
+        t = r * math.sqrt(self.free / max(1 - r * r, 1e-15))
+        return max(float(special.stdtr(self.free, t)), 1 / math.factorial(min(self.rows, 20)))
+
+
+def partial_rank_correlation(rows, column, others, observed):
+    """Compute the rank correlation of what is observed with a column at fixed others.
+
+    Ranks of both are regressed on the ranks of the other columns; the residuals are correlated.
 
     Returns
     -------
-    tuple of float, or None
+    RankCorrelation or None
         None where the others determine the column.
     """
     x, y = (rows[name].rank().to_numpy() for name in (column, observed))
@@ -38,10 +59,7 @@ def partial_rank_correlation(rows, column, others, observed):
     sizes = [np.linalg.norm(z) for z in residuals]
     if free < 1 or any(size**2 <= APART * len(rows) * z.var() for size, z in zip(sizes, (x, y), strict=True)):
         return None
-    r = float(np.clip(residuals[0] @ residuals[1] / np.prod(sizes), -1, 1))
-    t = r * math.sqrt(free / max(1 - r * r, 1e-15))
-    least = 1 / math.factorial(min(len(rows), 20))
-    return r, *(max(float(special.stdtr(free, x)), least) for x in (-t, t))
+    return RankCorrelation(float(np.clip(residuals[0] @ residuals[1] / np.prod(sizes), -1, 1)), free, len(rows))
 
 
 def directions(law, rows):
@@ -58,7 +76,7 @@ def directions(law, rows):
     if all(results.values()):
         return results
     alone = {column: result for column, result in correlations([]).items() if result is not None}
-    return alone if all(r > 0 for r, *_ in alone.values()) else {}
+    return alone if all(result.r > 0 for result in alone.values()) else {}
 
 
 def _proportional(law, rows):
@@ -99,21 +117,21 @@ def carried(law, rows, place):
 
 def check_falls(law, rows, place):
     """Refuse a quantity that rises with a size at equal others, with the laws that describe one."""
-    for column, (r, p, _) in law.tests.directions(rows).items():
-        if r > RISING and p < LIKELY:
+    for column, correlation in law.tests.directions(rows).items():
+        if correlation.r > RISING and (p := correlation.p_rise()) < LIKELY:
             raise InputError(
-                f"{place}: {_moves(law, column, 'rises')} (rank correlation {r:.2f}, {p_value(p)}), and the {law.name} "
-                f"law only falls; {_fix(law, rows, column, place)}"
+                f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
+                f"the {law.name} law only falls; {_fix(law, rows, column, place)}"
             )
 
 
 def flat(law, rows):
     """Return a sentence for each size with which what is observed does not fall in the rows, at equal others."""
     return [
-        f"{_moves(law, column, 'does not fall')} in these rows (rank correlation {r:.2f}, {p_value(p)}): they tell "
-        "little of its exponent, which the prior decides"
-        for column, (r, _, p) in law.tests.directions(rows).items()
-        if r > FLAT and p > UNLIKELY
+        f"{_moves(law, column, 'does not fall')} in these rows (rank correlation {of.r:.2f}, {p_value(of.p_fall())}): "
+        "they tell little of its exponent, which the prior decides"
+        for column, of in law.tests.directions(rows).items()
+        if of.r > FLAT and of.p_fall() > UNLIKELY
     ]
 
 

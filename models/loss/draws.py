@@ -209,7 +209,7 @@ class LossDraws(Draws):
     def log_prior(self):
         """Return the log prior density of each sampled quantity, on the quantity's scale."""
         priors = self.law.prior_of
-        return xr.Dataset({n: xr.apply_ufunc(prior.frozen.logpdf, self.sampled[n]) for n, prior in priors.items()})
+        return xr.Dataset({n: xr.apply_ufunc(prior.log_density, self.sampled[n]) for n, prior in priors.items()})
 
     def log_potential(self):
         """Return the log density of what informs the law besides the rows, else 0: the dims of the draws."""
@@ -227,7 +227,7 @@ class LossDraws(Draws):
             name, place = places[label]
             _, slope = priors[name].from_unconstrained(real.sel({COORDINATE: label}, drop=True))
             value = self.sampled[name].isel(place, drop=True)
-            total = total + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+            total = total + xr.apply_ufunc(priors[name].log_density, value) + slope
         return total
 
     def log_density(self):

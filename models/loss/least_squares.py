@@ -25,7 +25,7 @@ class Nearest:
         self.law, self.reference = law, reference
         self.rows = rows.iloc[:: -(-len(rows) // ENOUGH_ROWS)]
         self.priors = {q.name: law.prior_of[q.name] for q in law.mean_parameters}
-        start = [float(prior.to_unconstrained(prior.frozen.median())) for prior in self.priors.values()]
+        start = [float(prior.to_unconstrained(prior.median)) for prior in self.priors.values()]
         self.best = self._searched(start, 1e-6)
 
     def _searched(self, start, tolerance):

@@ -32,7 +32,7 @@ class LossTests(Tests):
     def check_priors(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite."""
         law = self.law
-        medians = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
+        medians = {name: prior.median for name, prior in law.prior_of.items()}
         with np.errstate(all="ignore"):
             loss = law.mean(law.constants(medians, reference), law.sizes(rows))
         if not (np.isfinite(loss) & (loss > 0)).all():

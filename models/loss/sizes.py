@@ -15,6 +15,8 @@ from ...datasets.wording import shown
 from ...errors import InputError
 from . import embeddings
 
+MOST_STEPS, ROUNDING = 100, 1e-12
+
 
 def least_squares(table, *, delta=None):
     """Fit ``log(N_x + gamma N_x**delta)`` to log N_T by least squares, as Pearce and Song (2024) do.
@@ -31,22 +33,20 @@ def least_squares(table, *, delta=None):
     tuple of float
         gamma and delta.
     """
-    from scipy.optimize import least_squares as solve
-
     total, nonembedding = (np.log(table[c].to_numpy(float)) for c in ("parameters", "parameters_nonembedding"))
-    centre = nonembedding.mean()
-
-    def unpacked(theta):
-        exponent = theta[1] if delta is None else delta
-        return np.exp(theta[0] - exponent * centre), exponent
-
-    def residual(theta):
-        return np.log(embeddings.total(np.exp(nonembedding), *unpacked(theta))) - total
-
-    start = [float(np.mean(np.log(np.expm1(total - nonembedding)) + nonembedding)), embeddings.PROPORTIONAL]
-    solution = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    gamma, exponent = unpacked(solution.x)
-    return float(gamma), float(exponent)
+    centred = nonembedding - nonembedding.mean()
+    start = float(np.mean(np.log(np.expm1(total - nonembedding)) + nonembedding))
+    theta = np.array([start, embeddings.PROPORTIONAL if delta is None else delta])
+    for _ in range(MOST_STEPS):  # of Gauss and Newton, on the logarithm of the embeddings in the middle and on delta
+        log_embedding = theta[0] + theta[1] * centred
+        share = 1 / (1 + np.exp(nonembedding - log_embedding))
+        residual = total - np.logaddexp(nonembedding, log_embedding)
+        slopes = np.column_stack([share, share * centred])[:, : 1 if delta is not None else 2]
+        step = np.linalg.lstsq(slopes, residual)[0]
+        theta[: len(step)] += step
+        if (abs(step) < ROUNDING).all():
+            break
+    return float(np.exp(theta[0] - theta[1] * nonembedding.mean())), float(theta[1])
 
 
 def regression(table):
@@ -106,4 +106,5 @@ def family_constant(vocabulary=None, aspect_ratio=None):
 def _chinchilla_shape():
     """Return the aspect ratio of Chinchilla's models."""
     models = _with_nonembedding(unchecked("chinchilla_models").astype(float))
-    return estimates(models, CHINCHILLA_VOCABULARY)["proportional"]["aspect_ratio"]
+    gamma, _ = least_squares(models, delta=embeddings.PROPORTIONAL)
+    return float(embeddings.aspect_ratio(gamma, CHINCHILLA_VOCABULARY))

@@ -331,7 +331,7 @@ class Scores(Law):
     def units(self, reference):
         """Return the blocks of coordinates after the first where chains start: all in the middle of their priors."""
         parts = parts_of(self.prior_of)
-        middle = [self.prior_of[f"{part}_centre"].frozen.median() if part == CEILING else 0.0 for part in parts]
+        middle = [self.prior_of[f"{part}_centre"].median if part == CEILING else 0.0 for part in parts]
         of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
         names = {"model": "models", "family": "families", "version": "versions"}
         counts = [len(reference[names[axis]]) for axis in self._axes()[1:]]

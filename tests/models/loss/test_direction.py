@@ -18,19 +18,21 @@ def grid(loss, sizes=4, counts=4):
 def test_the_correlation_is_that_of_ranks_at_fixed_others():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(40, 3)), columns=["parameters", "tokens", "loss"])
-    r, rises, falls = partial_rank_correlation(rows, "parameters", ["tokens"], "loss")
+    of = partial_rank_correlation(rows, "parameters", ["tokens"], "loss")
+    r, rises, falls = of.r, of.p_rise(), of.p_fall()
     correlations = rows.rank().corr().to_numpy()
     expected = -np.linalg.inv(correlations)
     expected = expected[0, 2] / np.sqrt(expected[0, 0] * expected[2, 2])
     assert r == pytest.approx(expected) and rises + falls == pytest.approx(1)
-    r, rises, _ = partial_rank_correlation(rows, "parameters", [], "loss")
+    of = partial_rank_correlation(rows, "parameters", [], "loss")
+    r, rises = of.r, of.p_rise()
     expected = stats.spearmanr(rows["parameters"], rows["loss"], alternative="greater")
     assert (r, rises) == pytest.approx((expected.statistic, expected.pvalue))
 
 
 def test_one_order_of_few_rows_is_not_less_likely_than_it_is():
     rows = pd.DataFrame({"parameters": [1.0, 2, 3, 4, 5], "loss": [1.0, 2, 3, 4, 5]})
-    assert partial_rank_correlation(rows, "parameters", [], "loss")[1] == pytest.approx(1 / 120)
+    assert partial_rank_correlation(rows, "parameters", [], "loss").p_rise() == pytest.approx(1 / 120)
     assert partial_rank_correlation(rows.assign(tokens=rows["parameters"]), "parameters", ["tokens"], "loss") is None
 
 
@@ -52,7 +54,7 @@ def test_losses_of_every_kind_of_design_are_not_refused():
         for shape in ((2, 3), (3, 3), (6, 6)):
             table = grid(lambda n, d: 1.7 + 406 / n**0.34 + 411 / d**0.28, *shape)
             table["loss"] *= np.exp(noise * rng.standard_normal(len(table)))
-            assert all(r < 0 for r, *_ in directions(law, table).values()), (noise, shape)
+            assert all(of.r < 0 for of in directions(law, table).values()), (noise, shape)
 
 
 def test_a_size_with_which_the_loss_does_not_fall_is_named():

@@ -1,0 +1,24 @@
+"""Where each law is; `__init__.py` imports it on first use."""
+
+from . import laws as laws
+from .horizons.law import Horizons as Horizons
+from .laws import law as law
+from .lengths.law import Lengths as Lengths
+from .loss.chinchilla import Chinchilla as Chinchilla, Coupled as Coupled
+from .loss.data_constrained import DataConstrained as DataConstrained
+from .loss.embedding.configurations import Configurations as Configurations
+from .loss.embedding.corrected import EmbeddingCorrected as EmbeddingCorrected
+from .loss.embedding.weighted import EmbeddingWeighted as EmbeddingWeighted
+from .loss.grouped import Grouped as Grouped
+from .loss.kaplan import Kaplan as Kaplan
+from .loss.law import LossLaw as LossLaw, Sampled as Sampled
+from .loss.offsets import Offsets as Offsets
+from .loss.power import PowerLaw as PowerLaw
+from .loss.tuned import LearningRate as LearningRate, RateAndBatch as RateAndBatch
+from .priors import Prior as Prior
+from .progress.law import Progress as Progress
+from .progress.specifications import SPECIFICATIONS as SPECIFICATIONS, Specification as Specification
+from .scores.law import Scores as Scores
+from .values.law import Trend as Trend
+
+__all__: list[str]
