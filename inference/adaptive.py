@@ -45,7 +45,7 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     diagnostics : dict
         From `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
     """
-    asked = settings_of({"target_accept": effort.target_accept} | settings)
+    asked = settings_of({"target_accept": effort.target_accept, "tune": effort.tune} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess
     careful = [] if "target_accept" in settings else list(effort.careful)
     thin, pieces, ran = 1, [], 0

@@ -72,8 +72,8 @@ def fit(
     progress : bool
         Show a progress bar on standard error.
     **settings
-        ``draws=1000``, ``tune=1000``, ``chains=4``, ``cores`` and ``target_accept``, by default what the law needs
-        (0.9 or 0.95, and more in further tries after a divergence).
+        ``draws=1000``, ``chains=4``, ``cores``, and ``tune`` and ``target_accept``, by default what the law needs (1000,
+        of horizons 400; 0.8 to 0.95, and more in further tries after a divergence).
 
     Returns
     -------

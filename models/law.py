@@ -25,6 +25,8 @@ class Effort:
     ----------
     target_accept : float
         Mean acceptance that the step size is adapted to, unless the user names another.
+    tune : int
+        Warm-up iterations of each chain, unless the user names another number.
     careful : tuple of float
         Targets of the tries that follow while draws diverge.
     least_ess : int
@@ -37,6 +39,7 @@ class Effort:
     """
 
     target_accept: float = 0.9
+    tune: int = 1000
     careful: tuple = ()
     least_ess: int = 0
     longest: int = 1

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)
 PROBABILITIES = (0.025, 0.5, 0.975)
-NODES = 21  # of the Gauss-Hermite quadrature over effects, and over log slopes, of tasks
-HALVINGS = 45
+NODES = 41  # of the Gauss-Hermite quadrature over effects, and over log slopes, of tasks
+MOST_STEPS, TOLERANCE = 50, 1e-9  # of Newton's method, in log minutes
 
 
 def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> xr.DataArray:
@@ -91,15 +91,19 @@ def margins(draws, shares, tasks):
 
 
 def _margin(share, effects, slopes, weights):
-    """Solve for the margin at which a random task is done with a probability, by halving, (draw,)."""
-    low = np.full(len(effects), -60.0)
-    high = -low
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        logits = slopes[:, None, :] * (middle[:, None] - effects)[:, :, None]
-        mean = np.einsum("dus,u,s->d", special.expit(logits), weights, weights)
-        low, high = np.where(mean < share, middle, low), np.where(mean < share, high, middle)
-    return (low + high) / 2
+    """Solve by Newton's method for the margin at which a random task is done with a probability, (draw,)."""
+    logit = special.logit(share)
+    margin = logit / (slopes @ weights)
+    for _ in range(MOST_STEPS):
+        logits = slopes[:, None, :] * (margin[:, None] - effects)[:, :, None]
+        done = special.expit(logits)
+        mean = done @ weights @ weights
+        rise = ((done - done**2) @ (slopes * weights)[:, :, None])[:, :, 0] @ weights
+        step = (special.logit(mean) - logit) * mean * (1 - mean) / rise
+        margin = margin - step
+        if np.abs(step).max() < TOLERANCE:
+            break
+    return margin
 
 
 def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical") -> IntervalTable:

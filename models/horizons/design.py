@@ -15,6 +15,8 @@ SLOPE, MODEL_SD, TASK_SD, PRECISION = 0.74, 3.0, 1.5, 7.4  # of estimates: media
 SWEEPS, RELATIVE = 30, (0.2, 5.0)  # of estimates, and of the slope of a task over that of the typical one
 STEEP = 0.25  # of the information about a log slope: rows that a task separates allow any steeper slope
 SIDES, SIZES = ("right", "wrong"), ("few", "many")
+# Of models, by their dates.
+OF_DATED = "year", "break_low", "break_high", "whole", "logit", "minutes", "information", "in_logits"
 OF_THRESHOLDS = "task", "log_minutes", "gap", "nested"
 
 
@@ -100,7 +102,6 @@ def arrays(law, rows, reference):
         data |= {"task_family": family, "family_tasks": np.bincount(family).astype(float)}
     if law.estimates:
         data["task_estimated"] = np.array(reference["estimated"], float)
-        data["task_share_estimated"] = np.mean(reference["estimated"]) * data["task_one"]
         data["anchor_log_ratio"] = np.array(reference["anchors"], float)
     of_rows = rowwise(rows, reference)
     total, (of_thresholds, threshold) = of_rows["right"] + of_rows["wrong"], thresholds(of_rows)
@@ -148,7 +149,8 @@ def estimates(rows, reference):
     -------
     dict of str to ndarray
         ``..._logit``, ``..._minutes`` and ``..._information`` by model and task: horizons and effects less the mean
-        effect are ``logit / slope + minutes``. ``task_log_slope`` is relative where coordinates are in logits.
+        effect are ``logit / slope + minutes``. Information is of logits, and ``task_log_slope`` relative, where
+        coordinates are in logits.
     """
     of_rows, middle = rowwise(rows, reference), reference["middle"] + np.mean(reference["task_longer"])
     model, task, right, later = (of_rows[name] for name in ("model", "task", "right", "nested"))
@@ -181,6 +183,7 @@ def estimates(rows, reference):
     constants = {
         "model_information": of_models,
         "task_information": of_tasks,
+        "model_in_logits": reference["in_logits"] + 0.0 * a,
         "task_in_logits": reference["in_logits"] + 0.0 * e,
         "task_slope_information": STEEP * steep,
     }
@@ -188,6 +191,7 @@ def estimates(rows, reference):
     if reference["in_logits"]:
         constants |= {"model_logit": a, "model_minutes": middle + 0.0 * a, "task_logit": e + slope * longer}
         return constants | {"task_minutes": -longer, "task_log_slope": np.log(relative)}
+    constants |= {f"{of}_information": slope**2 * constants[f"{of}_information"] for of in ("model", "task")}
     constants |= {"model_logit": 0.0 * a, "model_minutes": middle + a / slope, "task_logit": 0.0 * e}
     return constants | {"task_minutes": e / slope, "task_log_slope": np.log(relative * slope)}
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from ..lengths.counts import between, cumulative, draw_counts, spread
-from ..lengths.curve import log_rising
 from ..member_draws import MemberDraws
 from ..trends import WithTrend
 from . import design
@@ -121,9 +120,9 @@ class HorizonsDraws(WithTrend, MemberDraws):
 
     def _of_counts(self, chances, pair):
         """Return log densities of a count of runs that reach a threshold and one of those that do not, in any order."""
-        precision = self.law.precision(self.values)
-        density = log_density(chances, precision, pair, few=sum(pair) <= FEW)
-        return density if precision is None else density - log_rising(precision, sum(pair))
+        precision, few = self.law.precision(self.values), sum(pair) <= FEW
+        density = log_density(chances, precision, pair, few)
+        return density if precision is None else density - log_density((1.0, 1.0), precision, (sum(pair), 0.0), few)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it, given the runs at risk.
@@ -192,7 +191,9 @@ class HorizonsDraws(WithTrend, MemberDraws):
             for row in group:
                 chances = law.shares(at, *(x[..., [threshold[row]]] for x in places))
                 density += draws._of_counts(chances, [of_rows[side][row] for side in design.SIDES])
-            densities[name] = special.logsumexp(density, axis=(0, -1)) + log_step[here] + of_rows["log_choose"][group].sum()
+            densities[name] = (
+                special.logsumexp(density, axis=(0, -1)) + log_step[here] + of_rows["log_choose"][group].sum()
+            )
         return densities
 
 
