@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
-from ...datasets.catalogue import unchecked
 from ...datasets.wording import shown
 from ...errors import InputError
 from . import embeddings
@@ -105,6 +104,6 @@ def family_constant(vocabulary=None, aspect_ratio=None):
 @functools.lru_cache(maxsize=1)
 def _chinchilla_shape():
     """Return the aspect ratio of Chinchilla's models."""
-    models = _with_nonembedding(unchecked("chinchilla_models").astype(float))
+    models = _with_nonembedding(load("chinchilla_models"))
     gamma, _ = least_squares(models, delta=embeddings.PROPORTIONAL)
     return float(embeddings.aspect_ratio(gamma, CHINCHILLA_VOCABULARY))

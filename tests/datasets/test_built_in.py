@@ -1,0 +1,208 @@
+"""Schemas of the built-in tables, which ship as they are and are not checked when they are loaded."""
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+import pytest
+from bayescaling.datasets.columns import SIZES
+from bayescaling.datasets.schemas import BENCHMARKS, CONFIDENCES, SPLITS
+
+CORPORA = ("C4", "RedPajama", "RefinedWeb")
+PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")
+
+
+def schemas():
+    """Pandera's schemas by name."""
+    positive = pa.Check(lambda x: np.isfinite(x) & (x > 0), error="a positive finite number")
+    nonnegative = pa.Check(lambda x: np.isfinite(x) & (x >= 0), error="a finite number of at least 0")
+    above_one = pa.Check(lambda x: np.isfinite(x) & (x > 1), error="a finite number above 1, as a perplexity is")
+    finite = pa.Check(np.isfinite, error="a finite number")
+    flag = pa.Check.isin([0, 1], error="0 or 1")
+    share = pa.Check(lambda x: np.isfinite(x) & (x >= 0) & (x <= 1), error="a number from 0 to 1")
+
+    def number(check, *, nullable=False):
+        return pa.Column("float64", check, nullable=nullable)
+
+    def whole(check):
+        return pa.Column("int64", check)
+
+    def text(*allowed, nullable=False):
+        return pa.Column(str, [pa.Check.isin(allowed)] if allowed else None, nullable=nullable)
+
+    def date():
+        return pa.Column("datetime64[ns]")
+
+    of_a_model = {
+        "date": date(),
+        "year": number(positive),
+        "family": text(),
+        "training_compute_flop": number(positive, nullable=True),
+        "compute_confidence": text(*CONFIDENCES, nullable=True),
+    }
+    small_lm = {
+        **dict.fromkeys([*SIZES, "loss"], number(positive)),
+        **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
+        **dict.fromkeys(["loss_se", "loss_oracle"], number(positive)),
+        "excess": number(finite),
+        "excess_se": number(positive),
+        **dict.fromkeys(["layers", "context"], whole(positive)),
+        "schedule": text("constant", "cosine"),
+        **dict.fromkeys(["learning_rate_peak", "budget_fraction", "annealed"], number(positive)),
+        "seed": whole(nonnegative),
+        **dict.fromkeys(["scheme", "run"], text()),
+        **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
+    }
+    sums = {
+        **dict.fromkeys(["run", "embedding", "architecture"], text()),
+        **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
+        **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
+        **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
+    }
+    tables = {
+        "chinchilla_runs": {
+            **dict.fromkeys([*SIZES, "loss"], number(positive)),
+            "loss_halfwidth": number(nonnegative),
+            **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
+            "parameters_digitised": number(positive),
+        },
+        "chinchilla_models": dict.fromkeys(["parameters", "parameters_millions", "d_model"], number(positive)),
+        "small_lm_runs": small_lm,
+        "small_lm_rates": small_lm | {"batch_tokens": number(positive)},
+        "data_constrained_runs": {
+            **dict.fromkeys([*SIZES, "loss", "unique_tokens"], number(positive)),
+            "run": text(),
+            "kind": text("base", "seed", "dedup", "opt"),
+            "seed": number(positive, nullable=True),
+            "in_published_fit": whole(flag),
+            "scalebench_split": text("train", "test", nullable=True),
+        },
+        "overtraining_runs": {
+            **dict.fromkeys([*SIZES, "loss", "loss_lower95", "loss_upper95"], number(positive)),
+            "corpus": text(*CORPORA),
+            "run": text(),
+            "token_multiplier": whole(positive),
+            "parameters_nonembedding": number(positive),
+            **dict.fromkeys([f"loss_paloma_{part}" for part in PALOMA], number(positive)),
+            **dict.fromkeys(["error_17_tasks", "error_46_tasks"], number(share)),
+        },
+        "gemstones": {
+            **dict.fromkeys([*SIZES, "loss"], number(positive)),
+            "run": text(),
+            "series": text("hot", "cooldown", "half learning rate"),
+            "shape": text(),
+            **dict.fromkeys(["width", "depth"], whole(positive)),
+        },
+        "lm_progress": {
+            "system": text(),
+            "paper_id": whole(positive),
+            "paper": text(),
+            "publication_date": date(),
+            "year": number(positive),
+            "benchmark": text(*BENCHMARKS),
+            **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
+            **dict.fromkeys(["epochs", "vocabulary", "training_compute_flop"], number(positive, nullable=True)),
+            "transformer": whole(flag),
+            "perplexity": number(above_one),
+            "evidence": text("exact", "solved", "estimated"),
+        },
+        "attribution_systems": {
+            "system": text(),
+            "publication_date": date(),
+            **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
+            "transformer": whole(flag),
+        },
+        "arithmetic_runs": {
+            **dict.fromkeys(["run", "arm", "task", "embedding", "architecture"], text()),
+            **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
+            "train_digits": whole(positive),
+            "seed": whole(nonnegative),
+            **dict.fromkeys(["parameters", "samples", "flop"], number(positive)),
+            **dict.fromkeys(["length_a", "length_b"], whole(positive)),
+            "correct": whole(nonnegative),
+            "total": whole(positive),
+            "split": text(*SPLITS),
+        },
+        **dict.fromkeys(["arithmetic_offsets", "arithmetic_equals"], sums),
+        "eci_scores": {
+            **dict.fromkeys(["model", "benchmark", "version"], text()),
+            "score": number(share),
+            "score_source": text(nullable=True),
+            **of_a_model,
+            "organization": text(nullable=True),
+        },
+        "eci_models": {
+            "model": text(),
+            **of_a_model,
+            "organization": text(nullable=True),
+            "accessibility": text(),
+            "eci": number(finite),
+            **dict.fromkeys(["eci_low", "eci_high"], number(finite, nullable=True)),
+        },
+        "rosetta_scores": {
+            **dict.fromkeys(["model", "benchmark"], text()),
+            "score": number(share),
+            **dict.fromkeys(["optimized", "is_math", "is_coding"], whole(flag)),
+            **of_a_model,
+            "model_name": text(nullable=True),
+        },
+        "rosetta_models": {
+            "model": text(),
+            "model_name": text(nullable=True),
+            **of_a_model,
+            "compute_2025_flop": number(positive, nullable=True),
+            "compute_2025_confidence": text(nullable=True),
+            "distilled": whole(flag),
+            "distilled_confidence": text("high", "medium", "low", nullable=True),
+        },
+        "weirdml": {
+            **dict.fromkeys(["model", "task", "task_family", "time_source"], text()),
+            "date": date(),
+            "year": number(positive),
+            "threshold": whole(positive),
+            "minutes": number(positive),
+            "estimated_minutes": number(positive, nullable=True),
+            **dict.fromkeys(["successes", "runs"], number(nonnegative)),
+        },
+        "weirdml_models": {"model": text(), "date": date(), "year": number(positive)},
+        "weirdml_times": {
+            "task": text(),
+            "threshold": whole(positive),
+            "task_family": text(),
+            "minutes": number(positive),
+            "estimated_minutes": number(positive, nullable=True),
+            "time_source": text(),
+        },
+        "training_compute": {
+            "model": text(),
+            "date": date(),
+            "year": number(positive),
+            "value": number(positive),
+            "organization": text(),
+            "accessibility": text(nullable=True),
+            "compute_confidence": text(*CONFIDENCES),
+            "larger_before": whole(nonnegative),
+        },
+        "published": {
+            "quantity": text(),
+            "estimate": number(finite),
+            **dict.fromkeys(["low", "high"], number(finite, nullable=True)),
+            "unit": text(nullable=True),
+            "source": text(),
+            "note": text(nullable=True),
+        },
+    }
+    return {name: pa.DataFrameSchema(columns, strict=True) for name, columns in tables.items()}
+
+
+SCHEMAS = schemas()
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_built_in_table_meets_its_schema(name):
+    frame = bs.load(name)
+    pd.testing.assert_frame_equal(SCHEMAS[name].validate(frame, lazy=True), frame)
+
+
+def test_every_built_in_table_has_a_schema():
+    assert SCHEMAS.keys() == set(bs.catalogue()["name"])
