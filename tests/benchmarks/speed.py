@@ -1,293 +1,295 @@
-"""How long commands take, how many effective draws a CPU second gives, how a density grows with its table.
+"""CPU seconds of commands, of samplers and of large tables, in seconds and in units of an import: docs/speed.md.
 
-    python tests/benchmarks/speed.py [--only PART ...] [--skip PART ...] [--repeats 3] [--out docs/speed.md]
+    python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--write]
 
-Without ``--only`` and ``--skip`` all parts are measured; ``--skip report`` leaves out what takes longest.
+- ``commands``: what a user waits for, until the first line of the answer and in all;
+- ``samplers``: effective draws a CPU second of Chinchilla's law, against a program written in Stan, if pystan is there;
+- ``large``: `fit` of simulated tables of 245 to a million rows;
+- ``stages``: where a first `fit` and a first `report` spend their time, and docs/pictures/speed.svg.
 
-- ``commands``: help, a refusal, `fit` and `compare progress`, in the first process and in the second;
-- ``report``: with an empty cache, and again with nothing changed;
-- ``samplers``: effective draws a CPU second of Chinchilla's law on the built-in runs, as ratios to the default;
-- ``files``: a fit saved and opened;
-- ``large``: `fit` of a table of 100,000 simulated rows;
-- ``growth``: microseconds of a density with its gradient, against rows and benchmarks.
-
-Seconds of commands are medians over repeats, each in a separate process; the rest is measured once. With ``--out`` the
-sections of the parts that were measured are replaced in a file, and the others stay. Compare ratios of one run.
+The unit u is the CPU seconds of ``python -c "import pandas, xarray"`` with one thread, the least of three, measured
+before each row. With ``--write`` the sections that were measured are replaced in docs/speed.md, and so are the times
+that pages quote from it. CPU seconds of all processes of a command count, the least of the repeats.
 """
 
 import argparse
-import ctypes
 import datetime
+import importlib.util
 import json
-import math
 import os
 import platform
-import resource
-import statistics
+import re
 import subprocess
 import sys
 import tempfile
 import time
-import timeit
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bayescaling.clusters import cores
 from large_tables import simulated
+from stages import draw
 
-PARTS = ("commands", "report", "samplers", "files", "large", "growth")
-ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
-LARGE = 100_000
-BENCHMARKS = (3, 6, 25, 100)
-REPLICATES = 1000
-CORES = cores()
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parents[1] / "docs"
+PAGE, PICTURE = DOCS / "speed.md", DOCS / "pictures" / "speed.svg"
+QUOTED = re.compile(r"(<!-- speed: (.+?) -->)(.*?)(<!-- end -->)")
+ROWS = (245, 10_000, 100_000, 1_000_000)
 CLI = [sys.executable, "-m", "bayescaling.commands.cli"]
-SAMPLERS = {
-    "default (nutpie, low-rank metric)": "default",
-    "Stan's settings (diagonal metric, acceptance 0.8)": "stan",
-    "PyMC's own sampler": "pymc",
-    "NumPyro": "numpyro",
-    f"bootstrap of {REPLICATES:,} point fits (Huber, least absolute deviations)": "bootstrap",
-}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+TICK = os.sysconf("SC_CLK_TCK")
+SESSION = """
+import resource
+import bayescaling as bs
+def used():
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def measured(work):
+    before = used()
+    work()
+    print(used() - before)
+runs = bs.load("chinchilla_runs")
+fit = bs.fit(bs.laws.Chinchilla(), runs, seed=1)
+measured(lambda: bs.fit(bs.laws.Chinchilla(), runs, seed=2))
+measured(fit.check)
+measured(fit.wider_laws)
+"""
+IN_SESSION = ("`bs.fit` again in a session", "`check()` after it", "`wider_laws()` after it")
 INTRODUCTION = """# How fast is it?
 
-Each section is measured by `python tests/benchmarks/speed.py --only NAME` with nothing else running. Seconds differ
-between machines, and on one machine between days: compare ratios within a section. CPU seconds are those of all
-processes of a command together.
+Times are CPU seconds of all processes of a command, with one thread for matrices. Machines differ, so multiples of u
+stand next to them: the CPU seconds of `python -c "import pandas, xarray"` on the same machine at the same time.
+`python tests/benchmarks/speed.py --write` writes this page.
 """
 
 
-def clocked(command, cache, status=0):
-    """Return wall seconds, CPU seconds and peak resident bytes of a command with a separate cache."""
-    with tempfile.TemporaryFile("w+") as printed:
-        start, environment = time.perf_counter(), os.environ | {"XDG_CACHE_HOME": str(cache)}
-        process = subprocess.Popen(command, stdout=printed, stderr=printed, env=environment)
-        _, ended, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        if os.waitstatus_to_exitcode(ended) != status:
-            printed.seek(0)
-            raise SystemExit(f"{command[3:]} ended with status {ended}: {printed.read()[-500:]}")
+def clocked(command, cache, answer=None):
+    """Return CPU seconds of a command until its answer and in all, its peak memory in bytes, and what it printed.
+
+    `answer` takes the number of bytes that it has printed, and returns whether the answer is there.
+    """
+    environment = os.environ | ONE_THREAD | {"XDG_CACHE_HOME": str(cache), "PYTHONUNBUFFERED": "1"}
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile("w+") as errors:
+        process, first = subprocess.Popen(command, stdout=printed, stderr=errors, env=environment), None
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            if first is None and answer is not None and answer(os.fstat(printed.fileno()).st_size):
+                first = used_by(process.pid)
+            time.sleep(0.01)
+        if os.waitstatus_to_exitcode(ended[1]):
+            errors.seek(0)
+            raise SystemExit(f"{command[2:]} ended with status {ended[1]}: {errors.read()[-500:]}")
+        printed.seek(0)
+        text = printed.read().decode()
+    usage = ended[2]
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return seconds, usage.ru_utime + usage.ru_stime, peak
+    return first, usage.ru_utime + usage.ru_stime, peak, text
 
 
-def medians(command, repeats, *, cold=True, status=0):
-    """Medians of `clocked`, with an empty cache each time or one that an earlier run filled."""
-    measures = []
-    with tempfile.TemporaryDirectory() as shared:
-        if not cold:
-            clocked(command, shared, status)
-        for _ in range(repeats):
-            with tempfile.TemporaryDirectory() as fresh:
-                measures.append(clocked(command, fresh if cold else shared, status))
-    return [statistics.median(column) for column in zip(*measures, strict=True)]
+def used_by(process):
+    """Return the CPU seconds of a process and of its descendants until now; 0 where there is no /proc."""
+    try:
+        ticks = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:15]
+        children = "".join(
+            path.read_text(encoding="utf-8") for path in Path(f"/proc/{process}/task").glob("*/children")
+        )
+    except OSError:
+        return 0.0
+    return sum(map(int, ticks)) / TICK + sum(map(used_by, children.split()))
+
+
+def unit():
+    """Return u, the CPU seconds of an import of pandas and xarray."""
+    return min(clocked([sys.executable, "-c", "import pandas, xarray"], "/nonexistent")[1] for _ in range(3))
+
+
+def printed_something(size):
+    """Return whether a command has printed."""
+    return size > 0
+
+
+def in_units(u, *seconds):
+    """Return cells with seconds and their multiples of u, empty for None."""
+    return [cell for x in seconds for cell in (("", "") if x is None else (f"{x:.3g}", f"{x / u:.3g}"))]
 
 
 def commands(options):
-    """Measure commands: seconds and CPU seconds with an empty cache, and with that which a first process left."""
-    repeats, refusal = options.repeats, [*CLI, "fit", "chinchilla", "--data", "missing.csv"]
-    single = {
-        "`import bayescaling`": medians([sys.executable, "-c", "import bayescaling"], repeats),
-        "`bayescaling --help`": medians([*CLI, "--help"], repeats),
-        "a refusal (`fit` of a missing file)": medians(refusal, repeats, status=2),
-    }
-    rows = [(name, seconds, cpu, None, None) for name, (seconds, cpu, _) in single.items()]
-    for name, times in (("fit chinchilla", repeats), ("compare progress", 1)):
-        command = [*CLI, *name.split()]
-        cold, warm = (medians(command, times, cold=cold) for cold in (True, False))
-        rows.append((f"`{name}`", *cold[:2], *warm[:2]))
-    return table(["medians", "seconds, empty cache", "CPU seconds", "seconds, again", "CPU seconds"], rows)
+    """Measure what a user waits for."""
+    rows = []
 
+    def row(name, *seconds, u):
+        rows.append((name, *in_units(u, *seconds), f"{u:.3f}"))
+        print("\t".join(rows[-1]), flush=True)
 
-def reports(options):
-    """Measure reports, of as many processes as there are cores, with a cache that the one before left."""
-    timed, durations, answered = ("`report`, empty cache", "`report`, nothing changed"), [], []
-    for _ in range(options.repeats):
-        with (
-            tempfile.TemporaryDirectory() as cache,
-            tempfile.TemporaryDirectory() as out,
-            ThreadPoolExecutor(1) as pool,
-        ):
-            page = Path(options.keep or out) / "index.html"
-            page.unlink(missing_ok=True)
-            first = pool.submit(seconds_until, page)
-            command = [*CLI, "report", "--out", str(page.parent), "--processes", str(CORES)]
-            durations.append([clocked(command, cache)[:2] for _ in timed])
-            answered.append(first.result())
-    rows = [
-        (name, *(statistics.median(values) for values in zip(*measures, strict=True)))
-        for name, measures in zip(timed, zip(*durations, strict=True), strict=True)
-    ]
-    first = ("first answers on its page", statistics.median(answered), None)
-    return table(["medians, a process a core", "seconds", "CPU seconds"], [rows[0], first, rows[1]])
+    def measure(name, command, cache=None, answer=None, repeats=options.repeats):
+        u, measures = unit(), []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as fresh:
+                measures.append(clocked(command, cache or fresh, answer)[:2])
+        row(name, *(None if None in values else min(values) for values in zip(*measures, strict=True)), u=u)
 
-
-def seconds_until(path):
-    """Return the seconds until there is a file."""
-    start = time.perf_counter()
-    while not path.exists():
-        time.sleep(0.1)
-    return time.perf_counter() - start
-
-
-def used():
-    """Return CPU seconds that this process and those that it waited for have used."""
-    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    with tempfile.TemporaryDirectory() as folder:
+        cache, file = Path(folder) / "cache", Path(folder) / "fit.nc"
+        fit = [*CLI, "fit", "chinchilla", "--data", "chinchilla_runs"]
+        measure("`bayescaling --help`", [*CLI, "--help"])
+        measure("`fit chinchilla`, empty cache", fit, answer=printed_something)
+        clocked([*fit, "--out", str(file)], cache)
+        measure("`fit chinchilla` again", fit, cache, printed_something)
+        measure("`allocate` of a saved fit", [*CLI, "allocate", str(file), "--compute", "1e24"], cache)
+        u, session = unit(), clocked([sys.executable, "-W", "ignore", "-c", SESSION], cache)[3]
+        for name, seconds in zip(IN_SESSION, session.split(), strict=True):
+            row(name, None, float(seconds), u=u)
+        report = [*CLI, "report", "--out", folder, "--processes", str(cores())]
+        page = Path(folder) / "index.html"
+        measure("`report`, empty cache", report, cache / "new", lambda _: page.exists(), repeats=1)
+        measure("`report`, nothing changed", report, cache / "new")
+        horizons = [*CLI, "fit", "horizons", "--data", "weirdml"]
+        measure("`fit horizons`, the table weirdml", horizons, answer=printed_something, repeats=1)
+        demo = [*CLI, "train", "--preset", "demo", "--out", str(Path(folder) / "demo"), "--device", "cpu"]
+        measure("`train --preset demo`", demo, repeats=1)
+    header = ["command", "until the answer, CPU seconds", "u", "in all, CPU seconds", "u", "1 u, CPU seconds"]
+    return table(header, rows)
 
 
 def sample(which):
-    """Fit in this process, and print least bulk ESS, or replicates, and CPU seconds as JSON."""
-    import arviz_stats as azs
+    """Sample Chinchilla's law once in this process; print CPU seconds of it and in all, and the draws."""
     import bayescaling as bs
-    import nutpie
+    import numpy as np
 
-    runs, law = bs.load("chinchilla_runs"), bs.laws.Chinchilla()
-    if which == "bootstrap":
-        before, constants = used(), bs.points.fit_huber(runs)["constants"]
-        start = [[*(math.log(constants[name]) for name in "ABE"), constants["alpha"], constants["beta"]]]
-        for seed in range(REPLICATES):
-            bs.points.fit_huber(runs.sample(frac=1, replace=True, random_state=seed), starts=start)
-        print(json.dumps({"ess": REPLICATES, "cpu": used() - before}))
-        return
+    runs = bs.load("chinchilla_runs")
     if which == "stan":
-        ours = nutpie.sample
-        nutpie.sample = lambda *args, **options: ours(
-            *args, **options | {"low_rank_modified_mass_matrix": False, "target_accept": 0.8}
-        )
-    before = used()
-    fit = bs.fit(law, runs, seed=1, sampler=None if which in ("default", "stan") else which)
-    cpu = used() - before
-    names = [name for name in law.prior_of if name in fit["posterior"]]
-    ess = azs.ess(fit["posterior"].to_dataset()[names], method="bulk")
-    print(json.dumps({"ess": min(float(x) for x in ess.data_vars.values()), "cpu": cpu}))
+        import stan
+
+        logs = {f"log_{name}": np.log(runs[name].to_numpy(float)) for name in ("parameters", "tokens")}
+        data = {name: (log - log.mean()).tolist() for name, log in logs.items()}
+        data |= {"rows": len(runs), "log_loss": np.log(runs["loss"]).tolist()}
+        program = stan.build((HERE / "chinchilla.stan").read_text(encoding="utf-8"), data=data, random_seed=1)
+        before = used_by(os.getpid())
+        fit = program.sample(num_chains=4, num_samples=1000, num_warmup=1000)
+        after = used_by(os.getpid())
+        draws = {name: fit[name].reshape(1000, 4).T for name in fit.param_names}
+    else:
+        from bayescaling.inference.fitter import Fitter
+
+        fitter = Fitter(bs.laws.Chinchilla(), runs, sampler=None if which == "default" else which)
+        fitter.compiled()
+        before = used_by(os.getpid())
+        dataset = fitter.draws(seed=1)[0].named()
+        after = used_by(os.getpid())
+        draws = {name: dataset[name].values for name in fitter.law.prior_of}
+    print(
+        "\n"
+        + json.dumps({"seconds": [after - before, after], "draws": {name: x.tolist() for name, x in draws.items()}})
+    )
 
 
 def samplers(options):
-    """Measure samplers: least ESS, CPU seconds, and ESS a CPU second over that of the default."""
-    rows, first = [], None
-    for name, which in SAMPLERS.items():
-        command = [sys.executable, "-W", "ignore", __file__, "--sample", which]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            rows.append((name, "not installed", "", ""))
+    """Measure samplers: least ESS, CPU seconds, and ESS a CPU second of ours over theirs."""
+    import arviz_stats as azs
+    import numpy as np
+
+    rows, ours, u = [], None, unit()
+    names = {"default": "`bs.fit`", "stan": "Stan, by pystan", "numpyro": "NumPyro", "pymc": "PyMC's own sampler"}
+    for which, name in names.items():
+        if importlib.util.find_spec({"default": "nutpie"}.get(which, which)) is None:
+            rows.append((name, f"{which} is not installed", *[""] * 6))
             continue
-        run = json.loads(done.stdout.splitlines()[-1])
-        first = first or run["ess"] / run["cpu"]
-        rows.append((name, f"{run['ess']:.0f}", f"{run['cpu']:.1f}", f"{run['ess'] / run['cpu'] / first:.2g}"))
-    header = ["Chinchilla's law, 4 x (1000 + 1000)", "least bulk ESS", "CPU seconds", "ESS a CPU second, relative"]
-    return table(header, rows)
-
-
-def files(options):
-    """Measure a fit saved and opened: seconds of the first and the median of later ones, and megabytes."""
-    import bayescaling as bs
-
-    fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "fit.nc"
-        saved = [timeit.timeit(lambda: fit.save(path), number=1) for _ in range(8)]
-        opened = [timeit.timeit(lambda: bs.open(path), number=1) for _ in range(8)]
-        size = path.stat().st_size / 1e6
-    rows = [(name, x[0], statistics.median(x[1:])) for name, x in (("`fit.save`", saved), ("`bs.open`", opened))]
-    return table([f"a fit of 245 runs, 4,000 draws, {size:.2f} MB", "seconds, first time", "again, median"], rows)
+        with tempfile.TemporaryDirectory() as cache:
+            text = clocked([sys.executable, "-W", "ignore", __file__, "--sample", which], cache)[3]
+        run = json.loads(text.splitlines()[-1])
+        ess = min(float(azs.ess(np.array(x), method="bulk")) for x in run["draws"].values())
+        seconds = run["seconds"]
+        ours = ours or [ess / x for x in seconds]
+        times = (f"{rate * x / ess:.3g}" for rate, x in zip(ours, seconds, strict=True))
+        rows.append((name, f"{ess:.0f}", *in_units(u, *seconds), *times))
+        print("\t".join(rows[-1]), flush=True)
+    header = ["4 chains of 1,000 + 1,000", "least bulk ESS", "sampling, CPU seconds", "u", "with start and compilation"]
+    return table([*header, "u", "ESS a CPU second of ours over it", "with start and compilation"], rows)
 
 
 def large(options):
-    """Measure `fit` of a large table, with all that it prints, and of the built-in one."""
+    """Measure `fit` of large tables, with all that it prints."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         data, out = Path(folder) / "runs.csv", Path(folder) / "fit.nc"
-        for count in (245, LARGE):
+        for count in ROWS:
             simulated(count).to_csv(data, index=False)
+            u = unit()
             command = [*CLI, "fit", "chinchilla", "--data", str(data), "--out", str(out), "--seed", "1"]
-            seconds, cpu, peak = clocked(command, folder)
-            rows.append((f"{count:,}", f"{seconds:.0f}", f"{cpu:.0f}", f"{peak / 1e9:.2f}", out.stat().st_size / 1e6))
-    header = ["rows of simulated runs, `fit chinchilla`", "seconds", "CPU seconds", "peak memory, GB", "file, MB"]
+            *seconds, peak, _ = clocked(command, folder, printed_something)
+            sizes = f"{peak / 1e9:.2f}", f"{out.stat().st_size / 1e6:.1f}"
+            rows.append((f"{count:,}", *in_units(u, *seconds), *sizes))
+            print("\t".join(rows[-1]), flush=True)
+    header = ["rows", "until the answer, CPU seconds", "u", "in all, CPU seconds", "u", "peak memory, GB", "file, MB"]
     return table(header, rows)
 
 
-def density(law, table):
-    """Microseconds of a law's log density with its gradient."""
-    import numpy as np
-    from bayescaling.inference.engine import compile_density, flat
-
-    rows = law.rows(table)
-    density = law.density(rows, law.reference(rows))
-    traced = compile_density(density)
-    user, _held = traced.addresses(density)
-    z, value = flat(density.start), np.zeros(1)
-    gradient = np.zeros_like(z)
-    pointers = [x.ctypes.data for x in (z, gradient, value, user)]
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(traced.address)
-    clock = timeit.Timer(lambda: call(len(z), *pointers))
-    times, seconds = clock.autorange()
-    return min([seconds, *clock.repeat(4, times)]) / times * 1e6
-
-
-def growth(options):
-    """Measure growth: what of, how many, microseconds, microseconds for each."""
-    import bayescaling as bs
-    import pandas as pd
-
-    rows = []
-    for count in ROWS:
-        seconds = density(bs.laws.Chinchilla(), simulated(count))
-        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{seconds:.0f}", f"{seconds / count:.3f}"))
-    evaluations = bs.load("lm_progress")
-    for count in BENCHMARKS:
-        copies = [
-            evaluations.assign(benchmark=[f"{name}-{i}" if i else name for name in evaluations["benchmark"]])
-            for i in range(-(-count // evaluations["benchmark"].nunique()))
-        ]
-        whole = pd.concat(copies, ignore_index=True)
-        benchmarks = sorted(whole["benchmark"].unique())[:count]
-        whole = whole[whole["benchmark"].isin(benchmarks)].reset_index(drop=True)
-        seconds = density(bs.laws.Progress(7), whole)
-        rows.append(("specification 7, benchmarks", f"{count} ({len(whole):,} rows)", f"{seconds:.0f}",
-                     f"{seconds / len(whole):.3f} a row"))  # fmt: skip
-    return table(["density and gradient of", "how many", "microseconds", "for each"], rows)
+def stages(options):
+    """Measure where a first `fit` and a first `report` spend CPU seconds, and draw it."""
+    bars, u = {}, unit()
+    for name in (["fit", "chinchilla", "--data", "chinchilla_runs"], ["report"]):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "stages.json"
+            more = ["--out", folder, "--processes", "1"] if name == ["report"] else []
+            clocked([sys.executable, str(HERE / "stages.py"), str(out), *name, *more], folder)
+            bars[f"{name[0]}, empty cache"] = {
+                stage: x / u for stage, x in json.loads(out.read_text(encoding="utf-8")).items()
+            }
+    draw(bars, PICTURE)
+    names = list(dict.fromkeys(stage for bar in bars.values() for stage in bar))
+    rows = [(stage, *(f"{bar.get(stage, 0):.3g}" for bar in bars.values())) for stage in names]
+    rows.append(("together", *(f"{sum(bar.values()):.3g}" for bar in bars.values())))
+    picture = f"![CPU time of a first fit and a first report by stage](pictures/{PICTURE.name})"
+    return f"{table([f'u, 1 u = {u:.3f} CPU seconds', *bars], rows)}\n\n{picture}"
 
 
 def table(header, rows):
     """Write a table in Markdown."""
-    shown = [[f"{x:.2f}" if isinstance(x, float) else "" if x is None else x for x in row] for row in rows]
-    lines = [header, ["---"] * len(header), *shown]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (header, ["---"] * len(header), *rows))
 
 
-WRITERS = dict(zip(PARTS, (commands, reports, samplers, files, large, growth), strict=True))
+PARTS = {part.__name__: part for part in (commands, samplers, large, stages)}
 
 
-def sections(path):
-    """Return the sections of a file that this benchmark wrote, by the name of the part."""
-    text = Path(path).read_text(encoding="utf-8") if Path(path).is_file() else ""
+def sections(text):
+    """Return the sections of the page, by the name of the part."""
     parts = (part.partition("\n") for part in text.split("\n## ")[1:])
     return {name.lower(): body.strip() for name, _, body in parts if name.lower() in PARTS}
+
+
+def quoted(text, page):
+    """Return a text with the times that it quotes from the page, as "399 CPU seconds (1,120 u)"."""
+
+    def time_of(mark):
+        row = next(line for line in page.splitlines() if line.startswith(f"| {mark[2]} |"))
+        seconds, units = row.split(" | ")[3:5]
+        return f"{mark[1]}{seconds} CPU seconds ({units} u){mark[4]}"
+
+    return QUOTED.sub(time_of, text)
 
 
 def main():
     """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--skip", nargs="+", choices=PARTS, default=())
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", metavar="FILE.md")
-    parser.add_argument("--keep", metavar="FOLDER", help="where the last report stays")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--sample", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.sample:
         sample(options.sample)
         return
     now = datetime.date.today()
-    where = f"On {now.day} {now:%B %Y}, {CORES} cores ({platform.machine()}), Python {platform.python_version()}."
-    parts = sections(options.out) if options.out else {}
-    for part in PARTS:
-        if part in options.only and part not in options.skip:
-            parts[part] = f"{where}\n\n{WRITERS[part](options)}"
-            print(f"{part}\n\n{parts[part]}\n", flush=True)
-            if options.out:  # after each part, so that none is lost
-                written = [f"## {name.capitalize()}\n\n{parts[name]}\n" for name in PARTS if name in parts]
-                Path(options.out).write_text("\n".join([INTRODUCTION, *written]), encoding="utf-8")
+    where = f"On {now.day} {now:%B %Y}, {cores()} cores ({platform.machine()}), Python {platform.python_version()}."
+    for part in options.only:
+        section = f"{where}\n\n{PARTS[part](options)}"
+        print(f"{part}\n\n{section}\n", flush=True)
+        if options.write:  # after each part, so that none is lost
+            parts = sections(PAGE.read_text(encoding="utf-8")) | {part: section}
+            written = [f"## {name.capitalize()}\n\n{parts[name]}\n" for name in PARTS if name in parts]
+            PAGE.write_text("\n".join([INTRODUCTION, *written]), encoding="utf-8")
+    if options.write:
+        for path in (DOCS.parent / "README.md", *DOCS.rglob("*.md")):
+            before = path.read_text(encoding="utf-8")
+            if (after := quoted(before, PAGE.read_text(encoding="utf-8"))) != before:
+                path.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":
