@@ -47,7 +47,7 @@ LANGUAGE = tuple(
         ("one rate, not annealed", "the best rate, not annealed", "cosine", "cosine at six budgets"), 1
     )
 )
-HEADER = ("experiment", "`--preset`", "runs", "parameters", "compute", "GiB", "hours on an H100")
+HEADER = ("experiment", "`--preset`", "runs", "parameters", "compute", "GiB")
 
 
 def tables(table):
@@ -71,7 +71,7 @@ def _rows(experiments, taken, prefix, published):
     for what, preset, quantities in experiments:
         of, values = taken[preset], [published.get(f"{prefix}.{name}") for name in quantities]
         low, high = (f"{count / 1e6:.3g}M" for count in of["parameters"])
-        hours, memory = f"{of['hours']:.2g}", f"{of['bytes'] / 2**30:.2g}"
+        memory = f"{of['bytes'] / 2**30:.2g}"
         shown = ", ".join(f"{value:g}" for value in values if value is not None) or "-"
-        rows.append((what, f"`{preset}`", of["runs"], f"{low} to {high}", flop(of["flop"]), memory, hours, shown))
+        rows.append((what, f"`{preset}`", of["runs"], f"{low} to {high}", flop(of["flop"]), memory, shown))
     return rows

@@ -31,7 +31,7 @@ def _taken(kind, name):
     sweep = KINDS[kind].make_sweep({"preset": name})
     outline = KINDS[kind].outline(sweep, device=GPU)["rounds"]
     counts = [count for of in outline for count in of["parameters"]]
-    taken = {key: sum(of[key] for of in outline) for key in ("runs", "flop", "hours")}
+    taken = {key: sum(of[key] for of in outline) for key in ("runs", "flop")}
     taken |= {"parameters": [min(counts), max(counts)], "bytes": max(of["bytes"] for of in outline)}
     tiny = {run.name: run for runs in sweep.groups().values() for run in map(TINY[kind], runs)}
     return taken | {"tiny": len(tiny), "tiny_finished": sum(_finished(run) for run in tiny.values())}

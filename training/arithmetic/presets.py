@@ -1,4 +1,4 @@
-"""Named sweeps: the paper's experiments, smaller ones for a single GPU, and one that a CPU finishes in minutes.
+"""Named sweeps: the paper's experiments, smaller ones for a single GPU, and small ones for a CPU.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Its models,
 optimiser, batches and grids are used, and the microbatches of its public code.

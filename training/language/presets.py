@@ -1,4 +1,4 @@
-"""Named sweeps: the experiment of [PS24] section 3, a small one that a CPU finishes in minutes, one for an hour.
+"""Named sweeps: the experiment of [PS24] section 3, and small ones for a CPU.
 
 [PS24] is Pearce and Song 2024, "Reconciling Kaplan and Chinchilla scaling laws", arXiv:2406.12907. Its sizes,
 vocabulary, context, tokens in an update, updates, learning rates and schemes are used. Widths and depths are those that
@@ -36,7 +36,7 @@ DEMO = {
         "seeds": [0],
     },
 }
-# The sweep that made the table small_lm_runs, in an hour on one core.
+# The sweep that made the table small_lm_runs, on one core.
 SMALL = {
     "corpus": {"kind": "synthetic", "vocabulary": 1024, "exponent": 1.4},
     "model": DEMO["model"] | {"sizes": [[4, 1], [8, 1], [16, 1], [16, 2], [32, 2]]},
