@@ -34,7 +34,7 @@ def of_problems(device, tables):
 
 
 def of_updates(device, tables):
-    """Time an update of each sweep's first run, plain and compiled, and its share of the peak."""
+    """Time an update of each sweep's first run, plain and compiled."""
     where, updates = where_trained(str(device)), {}
     sweeps = {"arithmetic": arithmetic_sweep(tables["reduced"]), "language": language_sweep(tables["schemes"])}
     for name, sweep in sweeps.items():
@@ -47,7 +47,7 @@ def of_updates(device, tables):
             runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (stage[0], stage[-1])}
         for label, run in runs.items():
             updates[f"{name} {label}"] = {
-                word: _update(run, Execution(compile=compiled), device)
+                word: update(run, Execution(compile=compiled), device)
                 for word, compiled in WAYS.items()
                 if word in tables["ways"]
             }
@@ -67,14 +67,3 @@ def of_judging(device, tables):
 
 
 SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "judging": of_judging}
-
-
-def _update(run, execution, device):
-    """Time the last updates of a run, and compute their share of the peak."""
-    timed_update = update(run, execution, device)
-    peak = ceiling(device, run.precision).flop_per_second
-    return {
-        "first": timed_update.first,
-        "seconds": timed_update.seconds,
-        "share_of_peak": timed_update.flop / timed_update.seconds / peak,
-    }

@@ -1,7 +1,6 @@
 """The time that runs take on a device: measured in updates of the smallest and of the largest model of a sweep."""
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,16 +12,8 @@ from ..engine.steps import Stepper
 AT_PEAK, ENOUGH = 0.2, 1.0
 
 
-class Update(NamedTuple):
-    """Seconds of the first update of a model and of a later one, with the FLOP of the later one."""
-
-    first: float
-    seconds: float
-    flop: float
-
-
 def update(run, execution, device):
-    """Time updates of a run on a device, the last ones, whose batches are whole: at least one besides the first."""
+    """Time the last updates of a run: seconds of the first that is made and of later ones, and the FLOP of one."""
     model, task = run.prepared(execution, device, run.precision)
     stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, run.precision)
     last, steps, clock = run.optimisation.updates - 1, 0, [time.perf_counter()]
@@ -31,10 +22,10 @@ def update(run, execution, device):
         synchronise(device)
         clock.append(time.perf_counter())
         steps += 1
-    flop = run.matmul_flop - run.flop_done(last)
     # Updates with fewer recurrences or problems count for less.
-    done = sum(run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(1, steps)))
-    return Update(clock[1] - clock[0], (clock[-1] - clock[1]) * flop / done, flop)
+    flop = [run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(steps))]
+    seconds = (clock[-1] - clock[1]) * flop[0] / sum(flop[1:])
+    return {"first": clock[1] - clock[0], "seconds": seconds, "flop": flop[0]}
 
 
 class Times:
@@ -71,5 +62,9 @@ def _measured(run, execution, device):
     part = run if share == 1 else run.with_batch(share)
     part.check_fits(execution, device, run.precision)
     timed = update(part, execution, device)
-    seconds = {"seconds": timed.seconds * _flop(run) / timed.flop, "first": max(0.0, timed.first - timed.seconds)}
-    return {"parameters": run.model.parameters, "flop": _flop(run)} | seconds
+    return {
+        "parameters": run.model.parameters,
+        "flop": _flop(run),
+        "seconds": timed["seconds"] * _flop(run) / timed["flop"],
+        "first": max(0.0, timed["first"] - timed["seconds"]),
+    }

@@ -82,7 +82,7 @@ def test_a_part_of_a_batch_is_timed_where_a_whole_one_takes_too_long(kind):
     share = (part.matmul_flop - part.flop_done(step)) / (run.matmul_flop - run.flop_done(last))
     assert share == pytest.approx(0.25, rel=0.05)
     timed = update(part, sweep.execution, chosen_device("cpu"))
-    assert timed.seconds > 0 and timed.flop == pytest.approx(part.matmul_flop - part.flop_done(step))
+    assert timed["seconds"] > 0 and timed["flop"] == pytest.approx(part.matmul_flop - part.flop_done(step))
 
 
 def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
