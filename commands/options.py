@@ -137,7 +137,9 @@ class Fitting(Reading):
     tune: Annotated[int | None, _of_sampler(help="Warm-up iterations of each chain: 1000, of horizons 400.")] = None
     chains: Annotated[int, _of_sampler(help="Chains.")] = 4
     cores: Annotated[int | None, _of_sampler(help="Chains run at a time.")] = None
-    target_accept: Annotated[float | None, _of_sampler(help="0.9, of horizons 0.8, of progress-N and lengths 0.95.")] = None
+    target_accept: Annotated[
+        float | None, _of_sampler(help="0.9, of horizons 0.8, of progress-N and lengths 0.95.")
+    ] = None
     seed: Annotated[int, _of_sampler(help="Seed of the draws.")] = 1
 
 

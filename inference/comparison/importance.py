@@ -8,11 +8,12 @@ References
 """
 
 import warnings
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from ...datasets.deferred import special
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
@@ -28,7 +29,42 @@ MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the
 EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
 PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
 FEW_PIT_DRAWS = 100  # Of tables so large that some draws sum up their rows: densities differ still less.
+AT_ONCE = 64  # Units, whose densities the processor's cache holds.
 LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
+
+
+@dataclass
+class LeftOut:
+    """Leave-one-out of a fit; attributes have the names that `arviz_stats.ELPDData` gives them.
+
+    Attributes
+    ----------
+    resolved : ndarray of bool, optional
+        Of each unit, whether a refit without it was made and overlaps the fit.
+    """
+
+    elpd: float
+    se: float
+    p: float
+    n_samples: int
+    n_data_points: int
+    warning: bool
+    elpd_i: xr.DataArray
+    pareto_k: xr.DataArray
+    log_weights: xr.DataArray | None = None
+    resolved: Any = None
+
+    def of_arviz(self):
+        """Return what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
+        from arviz_stats import utils
+
+        values = {of.name: getattr(self, of.name) for of in fields(self)} | {"scale": "log", "good_k": PARETO_K_LIMIT}
+        resolved = values.pop("resolved")
+        new = hasattr(utils, "ELPDDataLOO")
+        result = utils.ELPDDataLOO(**values) if new else utils.ELPDData(kind="loo", **values)
+        if resolved is not None:
+            result.resolved = resolved
+        return result
 
 
 def importance_sampling(fit, joint=None, *, progress=False):
@@ -44,9 +80,9 @@ def importance_sampling(fit, joint=None, *, progress=False):
 
     Returns
     -------
-    arviz_stats.ELPDData
-        Pointwise, with the standard error that differences of elpd have too, see `sum_error`; with log weights where
-        the densities are at hand all at once.
+    LeftOut
+        With the standard error that differences of elpd have too, see `sum_error`; with log weights where the densities
+        are at hand all at once.
     """
     if joint is not None:
         return _result(fit, *_in_one(fit, joint))
@@ -98,8 +134,8 @@ def _of_all_draws(fit, rows):
 def _scores(density, log_weights, k):
     unit = density.dims[-1]
     values = {
-        "elpd": special.logsumexp(log_weights.values + density.values, axis=(0, 1)),
-        "lppd": special.logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
+        "elpd": _log_sums(_by_unit(log_weights.values), logs := _by_unit(density.values)),
+        "lppd": _log_sums(logs) - np.log(logs.shape[1]),
         "pareto_k": k.values,
     }
     coords = {unit: density[unit]} if unit in density.coords else {}
@@ -154,29 +190,18 @@ def _result(fit, scores, log_weights=None):
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
     return with_se(
-        _elpd_data(
+        LeftOut(
             elpd=elpd,
             se=np.nan,
             p=float(scores["lppd"].sum()) - elpd,
             n_samples=chains * draws,
             n_data_points=elpd_i.size,
-            scale="log",
             warning=bool((k > PARETO_K_LIMIT).any()),
-            good_k=PARETO_K_LIMIT,
             elpd_i=elpd_i.copy(),
             pareto_k=k.copy(),
             log_weights=log_weights,
         )
     )
-
-
-def _elpd_data(**values):
-    """Make what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
-    from arviz_stats import utils
-
-    if hasattr(utils, "ELPDDataLOO"):
-        return utils.ELPDDataLOO(**values)
-    return utils.ELPDData(kind="loo", **values)
 
 
 def smoothed(log_ratios, density, *, many=False):
@@ -216,9 +241,9 @@ def smoothed(log_ratios, density, *, many=False):
 
 def _smoothed(log_ratios, density, many):
     chains, draws, units = log_ratios.shape
-    log_weights, k = log_ratios.reshape(-1, units).T.copy(), np.zeros(units)
+    log_weights, k = np.ascontiguousarray(_by_unit(log_ratios)), np.zeros(units)
     apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
-    log_weights[~apart] -= special.logsumexp(log_weights[~apart], axis=1, keepdims=True)
+    log_weights -= np.where(apart, 0.0, _log_sums(log_weights))[:, None]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)
         likelihood = np.exp(density[..., apart] - density[..., apart].max((0, 1)))
@@ -226,6 +251,22 @@ def _smoothed(log_ratios, density, many):
         for i, share in zip(np.flatnonzero(apart), efficiency, strict=True):
             log_weights[i], k[i] = pareto_smoothed(log_weights[i], share if share > 0 else 1.0)
     return log_weights, k
+
+
+def _by_unit(values):
+    """Return values of draws, (chain, draw, unit), as (unit, sample)."""
+    return values.reshape(-1, values.shape[-1]).T
+
+
+def _log_sums(*terms):
+    """Return logs of sums of exponentials of terms added up, along their last axis, some units at a time."""
+    sums = np.empty(len(terms[0]))
+    for start in range(0, len(sums), AT_ONCE):
+        logs = sum(term[start : start + AT_ONCE] for term in terms)
+        most = logs.max(-1, keepdims=True)
+        most = np.where(np.isfinite(most), most, 0.0)
+        sums[start : start + AT_ONCE] = np.log(np.exp(logs - most).sum(-1)) + most[:, 0]
+    return sums
 
 
 def cut_factor(density, codes):
@@ -247,7 +288,7 @@ def cut_factor(density, codes):
     -------
     ndarray, shape (chain, draw, unit)
     """
-    flat, codes = density.reshape(-1, density.shape[-1]).T, codes.ravel()
+    flat, codes = _by_unit(density), codes.ravel()
     counts = np.bincount(codes)
     ratios = np.exp(flat.min(1, keepdims=True) - flat)
     means = sum_by(ratios, codes, counts) / counts

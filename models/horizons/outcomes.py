@@ -63,12 +63,13 @@ def log_density(chances, precision, counts, few):
 
 def _rising_of_few(x, count):
     """Return ``x (x + 1) ... (x + count - 1)`` of counts up to `FEW`, one or an array."""
-    product = 1.0 + 0.0 * x
     if np.ndim(count) == 0:
-        for more in range(int(count)):
+        product = x if count else 1.0
+        for more in range(1, int(count)):
             product = product * (x + more)
         return product
-    for more in range(FEW):
+    product = where(count > 0, x, 1.0)
+    for more in range(1, FEW):
         product = product * where(count > more, x + more, 1.0)
     return product
 
