@@ -9,8 +9,6 @@ References
 
 import numpy as np
 
-from ..datasets.deferred import special
-
 LEAST_TAIL = 5
 PRIOR_DRAWS, PRIOR_K = 10, 0.5  # the draws that a prior of k at 0.5 is worth
 
@@ -49,7 +47,7 @@ def pareto_smoothed(log_ratios, efficiency=1.0):
             weights[ordered[1:]] = np.minimum(smooth, 0.0)
         else:
             k = np.inf
-    return weights - special.logsumexp(weights), float(k)
+    return weights - np.log(np.exp(weights).sum()), float(k)
 
 
 def _pareto(excesses):

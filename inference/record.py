@@ -1,5 +1,6 @@
 """The record of what a fit was: all that is needed to do it again."""
 
+import functools
 import importlib.metadata
 import platform
 import time
@@ -40,8 +41,8 @@ def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostic
     }
 
 
-def versions():
-    """Return versions of this package, of Python and of the packages that made a number."""
+@functools.cache
+def _installed():
     from .. import __version__
 
     numbers = {"bayescaling": __version__, "python": platform.python_version()}
@@ -51,3 +52,8 @@ def versions():
         except importlib.metadata.PackageNotFoundError:
             continue
     return numbers
+
+
+def versions():
+    """Return versions of this package, of Python and of the packages that made a number."""
+    return dict(_installed())

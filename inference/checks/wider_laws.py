@@ -15,6 +15,7 @@ import pandas as pd
 from ...datasets.wording import quoted
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
+from ..comparison.loo import left_out
 from ..comparison.weights import sum_error
 from ..fitted import TRIED, results_of
 from ..fitter import fitter_of
@@ -93,11 +94,11 @@ def wider_laws(
     """
     seed, settings = seed_of(seed, fit), {"draws": 500, "tune": 500} | settings
     rows, entries = fit.rows, []
-    elpd, by_size = fit.loo().elpd_i.values, _by_size(fit, seed)
+    elpd, by_size = left_out(fit).elpd_i.values, _by_size(fit, seed)
     laws = [law.tests.suited(rows) for law in fit.law.tests.wider_laws(rows)[:most]]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (fitter_of(fit), options), laws), strict=True):
-        apart = other.loo(**BRIEF).elpd_i.values - elpd
+        apart = left_out(other, **BRIEF).elpd_i.values - elpd
         entries.append(
             {"law": law.label, "name": law.name, "options": law.options}
             | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from .refits import largest_k_left, resolve, unreliable
 if TYPE_CHECKING:
     from ..fitted import Fit
 
+MATCHED = ("elpd", "p", "elpd_i", "pareto_k")  # what moment matching changes
 HIGH_K_WAYS = ("refit", "moment_matching", "none")
 
 
@@ -80,11 +82,22 @@ def loo(fit: Fit, by: str | None = None, *, seed: int | None = None, progress: b
     >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
     (True, True)
     """
-    options = {name: x for name, x in options.items() if x is not None} | {"seed": seed_of(seed, fit)}
-    name = f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
-    if by is not None:
-        return once(fit, name, lambda: loo_by_group(fit, by, **options))
+    if by is None:
+        return left_out(fit, seed=seed, progress=progress, **options).of_arviz()
+    options, name = _asked(fit, by, seed, options)
+    return once(fit, name, lambda: loo_by_group(fit, by, **options))
+
+
+def left_out(fit, *, seed=None, progress=False, **options):
+    """Return `loo` of single units as the package takes it, a `LeftOut`, without an import of ArviZ."""
+    options, name = _asked(fit, None, seed, options)
     return once(fit, name, lambda: _of_units(fit, progress=progress, **options))
+
+
+def _asked(fit, by, seed, options):
+    """Return the options that are not the default ones, and the name of the result."""
+    options = {name: x for name, x in options.items() if x is not None} | {"seed": seed_of(seed, fit)}
+    return options, f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
 
 
 def _of_units(fit, *, seed, progress, high_k=None, **settings):
@@ -105,7 +118,8 @@ def _of_units(fit, *, seed, progress, high_k=None, **settings):
         # shifts them far, ratios of densities overflow, and its result is not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
-            result = with_se(moment_match(fit, result))
+            matched = moment_match(fit, result.of_arviz())
+            result = with_se(replace(result, **{name: getattr(matched, name) for name in MATCHED}))
     high = int(unreliable(result).sum())
     if high:
         warnings.warn(

@@ -161,7 +161,7 @@ def resolve(fit, result, *, seed=1, **settings):
     Parameters
     ----------
     fit : Fit
-    result : ELPDData
+    result : LeftOut
         Of importance sampling. Its Pareto k stays; `unreliable` returns which units no refit fixed.
     seed, **settings
         As for `exact_loo`.
@@ -189,7 +189,8 @@ def resolve(fit, result, *, seed=1, **settings):
 
 
 def _mended(result):
-    return getattr(result, "resolved", np.zeros(result.n_data_points, bool))
+    resolved = getattr(result, "resolved", None)
+    return np.zeros(result.n_data_points, bool) if resolved is None else resolved
 
 
 def unreliable(result):
