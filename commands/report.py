@@ -1,5 +1,6 @@
 """The command ``report``: an HTML report on the built-in tables, or on a table or fits of the user."""
 
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ LAWS = {"data": ("chinchilla", "coupled"), "evaluations": ("progress-7", "progre
 KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
 SUBJECTS = {"files": "FILE.nc", "data": "--data", "evaluations": "--evaluations"}
 ALWAYS = {"out", "json", "fresh", "processes", "scheduler"}
+COLUMNS = 80
 SAMPLING = {"draws", "tune", "chains", "cores", "target_accept", "sampler", "seed"}
 
 
@@ -33,19 +35,21 @@ def report(
         list[str] | None,
         Option(help=f"{', '.join(list(PAGES)[:-1])} or {list(PAGES)[-1]}; all by default. Repeatable.", metavar="PAGE"),
     ] = None,
+    all: Annotated[
+        bool, Option("--all", help="Fit what pages read from long studies too: other specifications and forms.")
+    ] = False,
     fresh: Annotated[bool, Option("--fresh", help="Compute every result again, also what is cached.")] = False,
     *,
     fitting,
 ):
     """Write an HTML report on built-in tables, a table or fits. Also results.json and the posteriors."""
     from ..reports import report as make_report
-    from ..reports.pages.front import lines
 
     custom = _is_custom({name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"})
     sampling = parsing.sampler_settings(fitting)
     settings = {"progress": not fitting.json, "fresh": fresh}
     if not custom:
-        settings |= {"pages": page, **sampling}
+        settings |= {"pages": page, "all": all, **sampling}
     elif files:
         fits = {name.removesuffix(".nc"): fit for name, fit in tables.open_fits(files, json=False).items()}
         settings |= {"fits": fits, "backdrop": backdrop}
@@ -74,9 +78,9 @@ def _is_custom(names):
     if subjects == ["files"]:
         meaning, fix = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
-        meaning, fix = names - {"page"}, "a report on a custom table is one page"
+        meaning, fix = names - {"page", "all"}, "a report on a custom table is one page"
     else:
-        meaning = ALWAYS | SAMPLING | {"page"}
+        meaning = ALWAYS | SAMPLING | {"page", "all"}
         fix = "only for a custom table; name it with --data or --evaluations"
     if strange := sorted(names - meaning):
         raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {fix}")
@@ -93,3 +97,17 @@ def _laws_and_table(option, name, laws, fitting):
             f"laws of {KIND_OF[option]}, of one kind"
         )
     return chosen, parsing.table_for(chosen[0], name, fitting)
+
+
+def lines(document):
+    """Write the answers for a terminal, within 80 columns."""
+    indented = {"width": COLUMNS, "initial_indent": "  ", "subsequent_indent": "  ", "break_on_hyphens": False}
+    return [
+        line
+        for answer in document.get("answers", ())
+        for line in (
+            answer["question"],
+            *textwrap.wrap(answer["answer"], **indented),
+            *textwrap.wrap(f"{answer['doubt']} Strength: {answer['strength']}.", **indented),
+        )
+    ]

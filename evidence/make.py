@@ -22,6 +22,7 @@ import experiments
 import horizons
 import next_size
 import progress
+import reported
 import scores_forecasts
 import since
 import since_forms
@@ -36,6 +37,7 @@ from study import HERE, changes, made, read
 STUDIES = {
     **chinchilla.STUDIES,
     **progress.STUDIES,
+    **reported.STUDIES,
     **small_models.STUDIES,
     **corpora.STUDIES,
     **arithmetic.STUDIES,

@@ -16,9 +16,8 @@ from bayescaling.inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
 from bayescaling.inference.progress.variants import VARIANTS
 from bayescaling.models.progress.specifications import SPECIFICATIONS
-from bayescaling.reports.pages.progress.analysis import MAIN, ten_best, with_weight
-from bayescaling.reports.pages.progress.entries import rate_quantiles
-from bayescaling.reports.pages.progress.wording import times
+from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
+from bayescaling.reports.pages.progress.specifications import ten_best, with_weight
 from bayescaling.reports.results import law_entry
 from study import Study
 

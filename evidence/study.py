@@ -41,6 +41,8 @@ class Study:
         The seed and the settings of the sampler.
     foreign : bool
         Whether it needs tables that do not come with the package, from a folder that the user names.
+    command : str, optional
+        What makes it for a user, where it is not ``evidence/make.py``.
     """
 
     what: str
@@ -48,6 +50,7 @@ class Study:
     laws: Callable
     settings: dict = field(default_factory=dict)
     foreign: bool = False
+    command: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def made(name, study, *, folder=HERE, parts, **more):
         "made": datetime.now(UTC).date().isoformat(),
         "version": bs.__version__,
         "commit": _commit(),
-        "command": f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
+        "command": study.command or f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
         **of,
         "seconds": int(clock.read_text()),
         "result": result,

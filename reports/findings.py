@@ -19,19 +19,24 @@ class Findings:
         Fits to save, under the names that results.json gives them.
     unsaved : dict of str to Fit
         Other fits that numbers of the page depend on; their chains are checked too.
+    records : dict of str to dict
+        Records of the fits of long studies, by name, from `results.records`.
     """
 
     studies: tuple = ()
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
     unsaved: dict = field(default_factory=dict)
+    records: dict = field(default_factory=dict)
 
     def study(self, name):
         """Return the result of a long study."""
         return evidence(name)["result"]
 
     def provenance(self, name):
-        """Return a sentence on when and how a long study was made."""
+        """Return a sentence on when and how a long study was made, "" for one that this report made."""
+        if name not in self.studies:
+            return ""
         study = evidence(name)
         settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
         return f"A study made on {study['made']} ({settings}), by <code>{study['command']}</code>."

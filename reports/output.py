@@ -5,9 +5,8 @@ from ..datasets.wording import printable
 from ..errors import InputError
 from ..inference.checks.chains import sentence
 from . import results
+from .cache.whole import PAGE, POSTERIORS, RESULTS, write_pages
 from .html.render import render
-
-RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
 
 
 def prepare(out):
@@ -69,17 +68,6 @@ def write_posteriors(out, posteriors):
     """Write the posteriors of a report, by their names."""
     for name, fitted in posteriors.items():
         fitted.save(out / POSTERIORS / f"{file_name(name)}.nc")
-
-
-def write_pages(out, document, html):
-    """Write the texts of a report."""
-    results.write_text(document, out / RESULTS)
-    write_page(out, html)
-
-
-def write_page(out, html):
-    """Write the page of a report."""
-    results.write_text(html, out / PAGE)
 
 
 def file_name(name):

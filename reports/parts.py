@@ -19,7 +19,7 @@ class Part:
     document : dict
         Its entries of results.json.
     saved, unsaved : dict of str to dict
-        Records of its fits by name: of those in the folder, and of others that its numbers depend on.
+        Records of its fits by name: of those in the folder or of a study, and of others that its numbers depend on.
     studies : tuple of str
         Names of the long studies that it shows.
     sections : list of dict
@@ -44,7 +44,7 @@ class Part:
             page.name,
             page.title,
             findings.document,
-            {name: fit.record for name, fit in findings.posteriors.items()},
+            findings.records | {name: fit.record for name, fit in findings.posteriors.items()},
             {name: fit.record for name, fit in findings.unsaved.items()},
             findings.studies,
             list(sections),

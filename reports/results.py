@@ -2,7 +2,7 @@
 
 import json
 
-from ..datasets.files import evidence, written_whole
+from ..datasets.files import evidence
 from ..datasets.wording import p_value
 from ..inference.checks.check import verdict_sentence
 from ..inference.intervals import entries, finite, parameters, robust_entries, without_nonfinite
@@ -38,9 +38,10 @@ def law_entry(fit, points=None, high_k=None):
     high_k : str, optional
         As for `Fit.loo`.
     """
+    from ..inference.comparison.loo import left_out
     from ..inference.comparison.refits import largest_k_left, unreliable
 
-    result = fit.loo(high_k=high_k)
+    result = left_out(fit, high_k=high_k)
     record = fit.record
     law = fit.law
     diagnostics = record["diagnostics"]
@@ -77,6 +78,12 @@ def provenance(records):
     }
 
 
+def records(fits):
+    """Return what a report needs of the records of fits that it does not make itself, by name."""
+    keys = ("versions", "seed", "settings", "sampler", "data", "priors", "diagnostics")
+    return {name: {key: fit.record[key] for key in keys} for name, fit in fits.items()}
+
+
 def studies(names):
     """Return when and how each of some long studies was made, by name."""
     keys = ("what", "made", "version", "command", "settings")
@@ -111,9 +118,3 @@ def to_json(document):
     {'sd': None, 'q': [1.0, None], 'not_finite': {'sd': 'not a number', 'q.1': 'infinite'}}
     """
     return json.dumps(without_nonfinite(document), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def write_text(text, path):
-    """Write a whole file or none."""
-    with written_whole(path, parents=False) as partial:
-        partial.write_text(text, encoding="utf-8")

@@ -3,15 +3,17 @@
 import copy
 import hashlib
 import json
-import operator
 import sys
 import time
 import warnings
 
+from ...datasets.files import evidence
 from ...errors import DiagnosticWarning
 from ...inference.fitted import light_results, results_of
 from ...inference.progress_messages import lasting
+from ..results import to_json
 from . import store
+from .whole import warn_again
 
 EVERY = 60.0  # seconds between two lines
 IGNORED = ("verdict", "created", "seconds")  # entries of the record of a fit that nothing in a report depends on
@@ -27,6 +29,8 @@ class Stages:
         On standard error: a bar in a terminal, elsewhere a line a minute while stages begin.
     fresh : bool
         Make every result, whatever is in the cache.
+    all : bool
+        Make what `study` otherwise reads from the long studies, too.
     module : str, optional
         Dotted name of the module that makes the results; without it they follow from every file of the package.
     journal : Path, optional
@@ -42,11 +46,13 @@ class Stages:
         What making each result took, whenever that was.
     warned, keys : list of str
         Diagnostic warnings of all results, and their keys.
+    studies : dict of str to dict
+        Results of the studies that were made, by name.
     """
 
-    def __init__(self, names, progress, *, fresh=False, module=None, journal=None, ahead=None, **settings):
-        self._names, self._fresh = names, fresh
-        self._module, self._settings, self._journal = module, settings, journal
+    def __init__(self, names, progress, *, fresh=False, all=False, module=None, journal=None, ahead=None, **settings):
+        self._names, self._fresh, self._all, self.studies = names, fresh, all, {}
+        self._module, self._settings, self._journal = module, settings | {"all": all}, journal
         self.seconds, self.warned, self.keys, self._done = {}, [], [], set()
         terminal = sys.stderr.isatty()
         self._bars, self._lines = progress and terminal, progress and not terminal
@@ -105,15 +111,15 @@ class Stages:
         self.advance(name)
         return entry["result"]
 
-    def update(self, target, name, make, **more):
-        """Set the attributes of an object that ``make(target)`` sets or changes; parameters as for a call."""
-
-        def changed():
-            before = {attribute: _contents(value) for attribute, value in vars(target).items()}
-            make(target)
-            return {name: x for name, x in vars(target).items() if not _same(before.get(name, []), _contents(x))}
-
-        vars(target).update(self(name, changed, **more))
+    def study(self, name, make, **more):
+        """Return the result and the fits of a long study: from ``evidence`` and none, or as `make` returns them."""
+        if not self._all:
+            self.show(name)
+            self.advance(name)
+            return copy.deepcopy(evidence(name)["result"]), {}
+        result, fits = self(name, make, **more)
+        self.studies[name] = json.loads(to_json(result))
+        return self.studies[name], fits
 
     def _cached(self, key):
         return None if self._fresh and key not in self._shared["made"] else store.get(key)
@@ -155,12 +161,6 @@ def digest(fit):
     return content.hexdigest()
 
 
-def warn_again(messages, level=3):
-    """Issue the diagnostic warnings of cached results."""
-    for message in messages:
-        warnings.warn(message, DiagnosticWarning, stacklevel=level)
-
-
 def _made(key, name, make, fits):
     """Make a result and save it with its diagnostic warnings, its time, and what the fits computed."""
     start, warned = time.perf_counter(), []
@@ -178,14 +178,3 @@ def _made(key, name, make, fits):
     store.put(key, entry)
     store.learn(name, seconds)
     return entry
-
-
-def _contents(value):
-    """List what a dict or list holds, and what dicts and lists within it hold, between brackets."""
-    if isinstance(value, dict):
-        return ["{", *(x for key, entry in value.items() for x in (key, *_contents(entry))), "}"]
-    return ["[", *(x for entry in value for x in _contents(entry)), "]"] if isinstance(value, list) else [value]
-
-
-def _same(one, other):
-    return len(one) == len(other) and all(map(operator.is_, one, other))

@@ -1,25 +1,13 @@
-"""A whole report: written again if nothing has changed; otherwise its pages are first made in parallel."""
+"""A whole report: written again if nothing has changed. It imports nothing slow."""
 
 import json
-import pickle
-import tempfile
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from ...datasets import load
 from ...datasets.files import sha256_of_file, written_whole
 from ...errors import DiagnosticWarning
-from ...inference.workers import mapped, processes
-from ..output import PAGE, POSTERIORS, RESULTS, write_pages, write_posteriors
-from ..pages import PAGES
-from ..parts import Part
 from . import store
-from .stages import Stages, warn_again
 
-INTERVAL = 0.3  # seconds between looks at what the workers wrote
-JOURNAL, PART = "journal", ".part"
+RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
 
 
 def restore(out, key):
@@ -28,11 +16,15 @@ def restore(out, key):
     Returns
     -------
     dict
-        The content of results.json. It is None if the report was not saved under this key, if stages that it lacked
-        have been made since, or if its folder holds other posteriors.
+        The content of results.json. It is None if the report was not saved under this key, or if stages that it lacked
+        have been made since. It is also None if its folder is missing or holds other posteriors.
     """
     report = store.get(key)
-    if report is None or any(store.has(name) != there for name, there in report["stages"].items()):
+    if (
+        report is None
+        or not (out / POSTERIORS).is_dir()
+        or any(store.has(name) != there for name, there in report["stages"].items())
+    ):
         return None
     if any(_digest(out / POSTERIORS / name) != digest for name, digest in report["posteriors"].items()):
         return None
@@ -56,79 +48,23 @@ def _digest(path):
         return None
 
 
-def parts(names):
-    """Divide pages into sets that do not depend on each other, from what each takes from others.
-
-    Examples
-    --------
-    >>> parts(["chinchilla", "embeddings", "arithmetic"])
-    [['chinchilla', 'embeddings'], ['arithmetic']]
-    """
-    sets = {}
-    for name in names:
-        sets[name] = next((sets[other] for other in PAGES[name].after if other in sets), [])
-        sets[name].append(name)
-    return [part for name, part in sets.items() if part[0] == name]
+def warn_again(messages, level=3):
+    """Issue the diagnostic warnings of cached results."""
+    for message in messages:
+        warnings.warn(message, DiagnosticWarning, stacklevel=level)
 
 
-def make_ahead(names, out, written, preview, shown, **choice):
-    """Make the stages of pages in parallel if there are processes for it, save them and write their posteriors.
-
-    The names of the posteriors are added to `written`. The bar of `shown`, which are `Stages`, shows what runs.
-    `preview` is called with the parts of the report that are ready, each time that another is.
-
-    Returns
-    -------
-    set of str
-        Keys of the stages that were made.
-    """
-    apart = parts(names)
-    if processes() < 2 or len(apart) < 2:
-        return set()
-    with tempfile.TemporaryDirectory() as folder:
-        folder, over, keys = Path(folder), threading.Event(), set()
-        with ThreadPoolExecutor(1) as executor:
-            watch = executor.submit(_watch, folder, shown, preview, over)
-            try:
-                shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
-                for posteriors, stage_keys in mapped(_make, shared, apart):
-                    written.update(posteriors)
-                    keys.update(stage_keys)
-            finally:
-                over.set()
-        watch.result()
-    return keys
+def write_pages(out, document, html):
+    """Write the texts of a report."""
+    _write(document, out / RESULTS)
+    write_page(out, html)
 
 
-def _make(shared, names):
-    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages.
-
-    The part of each page is written to a folder, for a preview.
-    """
-    out, every, folder, choice = shared
-    published, posteriors = load("published"), {}
-    with Stages([], False, **choice) as stage, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
-        for page in (PAGES[name] for name in names):
-            findings = page.analyse(stage, published, posteriors, **choice["options"])
-            whole = page.taken(every) <= set(names)
-            drawn = page.drawn(stage, findings, published, every) if whole else ()
-            with written_whole(folder / f"{page.name}{PART}") as partial:
-                partial.write_bytes(pickle.dumps(Part.of(page, findings, *drawn)))
-            write_posteriors(out, findings.posteriors)
-            posteriors |= findings.posteriors
-    return list(posteriors), stage.keys
+def write_page(out, html):
+    """Write the page of a report."""
+    _write(html, out / PAGE)
 
 
-def _watch(folder, shown, preview, over):
-    """Show which stages begin and end, and preview the parts that are ready, until the work is over."""
-    seen, previewed, journal = 0, set(), folder / JOURNAL
-    while not over.wait(INTERVAL):
-        lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []
-        for line in lines[seen:]:
-            (shown.show if line[0] == "+" else shown.advance)(line[1:])
-        seen = len(lines)
-        there = set(folder.glob(f"*{PART}"))
-        if there > previewed:
-            previewed = there
-            preview([pickle.loads(path.read_bytes()) for path in sorted(there)])
+def _write(text, path):
+    with written_whole(path, parents=False) as partial:
+        partial.write_text(text, encoding="utf-8")

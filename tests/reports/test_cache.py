@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
+from bayescaling.datasets.files import evidence
 from bayescaling.inference.fitted import new_fit, results_of
 from bayescaling.reports.cache import stages as stages_of_reports
 from bayescaling.reports.cache import store
@@ -156,23 +157,18 @@ def test_a_stop_keeps_what_was_made_before_it():
         assert stage("two", lambda: 6) == 6
 
 
-def test_what_a_stage_sets_is_set_again_from_the_cache():
-    class Found:
-        def __init__(self):
-            self.table, self.scores, self.listed = object(), {"a": {"x": 1}}, [1]
-
-    def make(analysis):
-        analysis.scores["a"]["y"] = 2
-        analysis.listed.append(3)
-        analysis.new = "new"
-
-    for work in (make, lambda analysis: refused()):
-        analysis = Found()
-        table = analysis.table
-        with stages(seed=1) as stage:
-            stage.update(analysis, "one", work)
-        assert analysis.scores == {"a": {"x": 1, "y": 2}} and analysis.listed == [1, 3] and analysis.new == "new"
-        assert analysis.table is table
+def test_a_study_is_read_and_in_a_full_report_made():
+    name = "corpora_laws"
+    with stages(seed=1) as stage:
+        result, fits = stage.study(name, refused)
+        assert result == evidence(name)["result"] and fits == {} and stage.studies == {}
+        result.clear()
+        assert stage.study(name, refused)[0]  # whatever was done to the first
+    for make in (lambda: ({1: np.inf, "b": (2,)}, {"fit": 5}), refused):
+        with stages(seed=1, all=True) as stage:
+            result, fits = stage.study(name, make)
+        assert result == {"1": None, "b": [2], "not_finite": {"1": "infinite"}} == stage.studies[name]
+        assert fits == {"fit": 5}
 
 
 def test_a_damaged_file_is_made_again(own_cache):

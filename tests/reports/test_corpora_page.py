@@ -5,6 +5,7 @@ from dataclasses import replace
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.datasets.files import evidence
 from bayescaling.reports.drawing import tables
 from bayescaling.reports.pages.corpora import analysis, page
 from bayescaling.reports.report import report
@@ -29,7 +30,7 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LAWS", "BESIDE"):
             patch.setattr(analysis, name, {law: quick(x) for law, x in getattr(analysis, name).items()})
-        report(folder, pages=("corpora",), **SETTINGS)
+        report(folder, pages=("corpora",), all=True, **SETTINGS)
     return folder
 
 
@@ -111,7 +112,21 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
 def test_the_answer_is_that_of_the_scores(document, best, answer):
     scores = {law: score | {"elpd": 20.0 if law == best else 10.0} for law, score in document["left_out"].items()}
     entry = document | {"left_out": scores}
-    findings = analysis.CorporaFindings(bs.load("overtraining_runs"), {}, entry)
+    findings = analysis.CorporaFindings(bs.load("overtraining_runs"), entry)
     text = page.sections(findings, None)[0]["text"][0]
     assert f"<b>{answer}</b>" in text and "10.0 nats better" in text
     assert tables.interval(entry["differences"]["range"], "{:.3f}") in text
+
+
+def test_without_new_fits_the_page_is_that_of_the_study(tmp_path, well_made, not_in_results):
+    document = report(tmp_path, pages=("corpora",))
+    study = evidence(analysis.STUDY)
+    assert {name: document["corpora"][name] for name in ("exponent", "laws")} == {
+        name: study["result"][name] for name in ("exponent", "laws")
+    }
+    assert set(document["diagnostics"]) == set(study["result"]["records"]) == set(document["provenance"]["priors"])
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert f"A study made on {study['made']}" in text and f"<code>{study['command']}</code>" in text
+    assert not list((tmp_path / "posteriors").iterdir())
+    well_made(text)
+    assert not_in_results(text, document)[0] == []

@@ -9,7 +9,7 @@ from bayescaling.inference.estimands.study_exponents import Study
 from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.reports import build
+from bayescaling.reports import making
 from bayescaling.reports.pages.embeddings import analysis as embeddings
 from bayescaling.reports.pages.small_lm import analysis as small_models
 from bayescaling.reports.pages.small_lm.analysis import SCHEMES, of_scheme
@@ -179,7 +179,7 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, well_made, not_
 def test_pages_made_in_parallel_are_those_made_in_sequence_and_are_shown_as_they_come(tmp_path, monkeypatch):
     options, previews = SETTINGS | {"draws": 100, "tune": 150, "fresh": True}, []
     here = report(tmp_path / "here", pages=("corpora", "arithmetic"), **options)
-    monkeypatch.setattr(build, "write_page", lambda out, html: previews.append(html))
+    monkeypatch.setattr(making, "write_page", lambda out, html: previews.append(html))
     with bs.parallel(2):
         there = report(tmp_path / "there", pages=("corpora", "arithmetic"), **options)
     assert here.pop("seconds").keys() == there.pop("seconds").keys()

@@ -4,9 +4,10 @@ import re
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.datasets.files import evidence
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from bayescaling.models.progress.specifications import NO_PROGRESS
-from bayescaling.reports.pages.progress import analysis
+from bayescaling.reports.pages.progress import specifications
 from bayescaling.reports.report import report
 
 pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")]
@@ -22,8 +23,8 @@ def folder(tmp_path_factory):
     """Folder of a report of the page, with some of its specifications and few draws."""
     folder = tmp_path_factory.mktemp("progress")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysis, "SPECIFICATIONS", {k: analysis.SPECIFICATIONS[k] for k in SPECIFICATIONS})
-        report(folder, pages=("progress",), draws=300, tune=300, seed=2)
+        patch.setattr(specifications, "SPECIFICATIONS", {k: specifications.SPECIFICATIONS[k] for k in SPECIFICATIONS})
+        report(folder, pages=("progress",), all=True, draws=300, tune=300, seed=2)
     return folder
 
 
@@ -78,7 +79,7 @@ def test_the_headline_is_of_the_noise_that_predicts_papers_left_out_better(docum
 
 def test_specifications_without_progress_predict_the_future_worse(document):
     futures = document["leave_future_out_by_specification"]
-    assert {str(k) for k in analysis.SPECIFICATIONS} < set(futures)
+    assert {str(k) for k in specifications.SPECIFICATIONS} < set(futures)
     for k, entry in futures.items():
         by_year = sum(x for name, x in entry.items() if re.fullmatch(r"elpd_\d{4}", name))
         assert entry["elpd"] == pytest.approx(by_year), k
@@ -108,3 +109,21 @@ def test_tests_of_misfit_stand_with_each_specification(folder, document):
     table = bs.open(folder / "posteriors" / "progress-7.nc").law_tests()
     assert {name: entry["p"] for name, entry in misfit.items()} == pytest.approx(table["p"].to_dict())
     assert np.isfinite([entry["statistic"] for entry in misfit.values()]).all()
+
+
+def test_without_all_the_quoted_specification_is_fitted_and_the_others_are_of_the_study(
+    tmp_path, well_made, not_in_results, two_intervals
+):
+    document = report(tmp_path, pages=("progress",), draws=200, tune=300, seed=2)
+    study = evidence(specifications.STUDY)
+    for k, entry in study["result"]["document"]["progress"].items():
+        assert (document["progress"][k] == entry) is (k != "7")
+    assert {path.stem for path in (tmp_path / "posteriors").iterdir()} == {"progress-7", "progress-7-paper-effects"}
+    fit = bs.open(tmp_path / "posteriors" / "progress-7-paper-effects.nc")
+    quoted = document["compute_equivalent_gain"]["quoted"]
+    assert quoted["p_progress"] == float((compute_equivalent_gain(fit) > 0).mean())
+    assert document["progress"]["7"]["elpd_loo"] == study["result"]["document"]["progress"]["7"]["elpd_loo"]
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert text.count(f"A study made on {study['made']} (seed 1), by <code>{study['command']}</code>") == 5
+    well_made(text)
+    assert two_intervals(text)[0] == [] and not_in_results(text, document)[0] == []

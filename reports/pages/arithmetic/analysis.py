@@ -62,17 +62,16 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     arms = load("arithmetic_offsets")
     equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
     findings = ArithmeticFindings(counts, arms, fits, equal, seed, studies=STUDIES)
-    stage.update(findings, "arithmetic: lengths", _lengths)
-    stage.update(findings, "arithmetic: numbers", _numbers)
+    vars(findings).update(stage("arithmetic: lengths", lambda: _lengths(findings)))
+    findings.document = stage("arithmetic: numbers", lambda: _document(findings))
+    findings.entry = findings.document["lengths"]
     findings.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
     return findings
 
 
-def _numbers(findings):
-    findings.reach = length_at_accuracy(findings.equal, [0.5, 0.95])
-    findings.entry = _entry(findings)
-    findings.document = {
-        "lengths": findings.entry,
+def _document(findings):
+    return {
+        "lengths": _entry(findings),
         "abacus_offsets": offsets_entry(abacus(findings.arms)),
         "equal_cost": equal_entry(findings),
     }
@@ -134,13 +133,17 @@ def _judged(fit):
 
 
 def _lengths(findings):
+    """Return attributes of the findings by name."""
     main, counts, seed = findings.fits[MAIN], findings.counts, findings.seed
-    findings.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
-    findings.contrasts = embedding_contrasts(main, seed=seed)
-    findings.regions = region_accuracy(main)
     longest = max(counts["length_a"].max(), counts["length_b"].max())
-    findings.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
-    findings.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
+    return {
+        "lengths": {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")},
+        "contrasts": embedding_contrasts(main, seed=seed),
+        "regions": region_accuracy(main),
+        "curves": accuracy_at_length(main, np.linspace(1, longest, DRAWN)),
+        "beyond": accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed),
+        "reach": length_at_accuracy(findings.equal, [0.5, 0.95]),
+    }
 
 
 def observed(counts):

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ....datasets import load
-from ....inference import compare, fit, intervals
+from ....inference import Fitter, compare, fit, intervals
 from ....inference.checks.sandwich import quotable
 from ....plots.published import PREFIX, chinchilla_estimates
 from ... import results
@@ -52,7 +52,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     allocations = stage(
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
-    estimates_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
+    estimates_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
     findings = ChinchillaFindings(
         fits, elpd, comparison, points, trimmed, allocations, estimates_before, studies=STUDIES
     )
@@ -61,7 +61,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     return findings
 
 
-def _earlier(whole, runs, options):
+def _earlier(whole, runs, *, sampler, **options):
     """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
 
     It shows how estimates changed as runs grew, which no interval of one fit does.
@@ -76,7 +76,7 @@ def _earlier(whole, runs, options):
     below = {cutoff: runs[compute < cutoff].reset_index(drop=True) for cutoff in EARLIER}
     before = [
         {"below": cutoff, "decades": float(np.log10(largest / rows["training_flop"].max()))}
-        | entry(fit(law, rows, **options), rows)
+        | entry(Fitter(law, rows, sampler=sampler).fit(**options), rows)
         for cutoff, rows in below.items()
     ]
     return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}

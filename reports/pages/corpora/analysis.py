@@ -1,6 +1,7 @@
 """The analysis of runs on several corpora: one law, with exponents by corpus, pooled or shared."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from ....datasets import load
 from ....inference import fit, intervals
@@ -9,8 +10,9 @@ from ... import results
 from ...findings import Findings
 from ...groups import EXPONENT, NEW, TYPICAL, by_group, group_entries
 
-STAGES = ("corpora: fits", "corpora: numbers")
-STUDIES = ("corpora_left_out",)
+STUDY = "corpora_laws"
+STAGES = (STUDY,)
+STUDIES = (STUDY, "corpora_left_out")
 BY = "corpus"
 LAW = Coupled()  # its terms interact, and these runs do not reject it
 
@@ -34,30 +36,33 @@ class CorporaFindings(Findings):
     """What `analyse` returns."""
 
     runs: object
-    fits: dict
     entry: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit one law to the runs of three corpora in four ways, predict a new one.
-
-    See `Page.analyse`.
-    """
-    options = {"seed": seed, "sampler": sampler, **settings}
+    """Read what one law of three corpora has in four ways, or fit it again; see `Page.analyse`."""
     runs = load("overtraining_runs")
-    laws = LAWS | BESIDE
-    fits = stage("corpora: fits", lambda: {name: fit(law, runs, **options) for name, law in laws.items()})
-    findings = CorporaFindings(runs, fits, studies=STUDIES)
-    findings.entry = stage("corpora: numbers", lambda: _entry(findings, seed), of=fits)
-    findings.posteriors = {f"corpora, {name}": fitted for name, fitted in fits.items()}
+    entry, fits = stage.study(STUDY, partial(fitted, runs, seed=seed, sampler=sampler, **settings))
+    findings = CorporaFindings(runs, posteriors=fits, records=entry.pop("records"))
+    findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
+    findings.entry = entry | {"left_out": findings.study("corpora_left_out")}
     findings.document = {"corpora": findings.entry}
     return findings
 
 
-def _entry(findings, seed):
-    fits = findings.fits
+def fitted(runs, *, seed=1, **options):
+    """Fit one law to the runs of three corpora in four ways, and predict a new one.
+
+    Returns
+    -------
+    entry : dict
+        Of results.json, with the ``records`` of the fits.
+    fits : dict of str to Fit
+    """
+    laws = LAWS | BESIDE
+    fits = {name: fit(law, runs, seed=seed, **options) for name, law in laws.items()}
     groups = group_entries(fits[MAIN], seed=seed)
-    return {
+    entry = {
         "rows": groups["rows"],
         "exponent": {
             "by_corpus": {law: by_group(fits[law], EXPONENT) for law in (MAIN, APART, PLAIN)},
@@ -69,7 +74,6 @@ def _entry(findings, seed):
         "spread": groups["spread"],
         "quantities": {law: {name: by_group(fits[law], name) for name in SHOWN} for law in (MAIN, APART)},
         "robust": intervals.robust_entries(fits[MAIN]),
-        "left_out": findings.study("corpora_left_out"),
         "laws": {
             name: {
                 "law": law.label,
@@ -77,6 +81,8 @@ def _entry(findings, seed):
                 "misfit": results.misfit_entries(fits[name]),
                 "diagnostics": fits[name].diagnostics,
             }
-            for name, law in (LAWS | BESIDE).items()
+            for name, law in laws.items()
         },
     }
+    named = {f"corpora, {name}": of for name, of in fits.items()}
+    return entry | {"records": results.records(named)}, named

@@ -4,7 +4,7 @@ from ...drawing import tables, verdicts
 from ...groups import CLOSE
 from ...html import prose
 from . import figures
-from .analysis import ALIKE, APART, BY, DECADES, MAIN, ONE, PLAIN
+from .analysis import ALIKE, APART, BY, DECADES, MAIN, ONE, PLAIN, STUDY
 
 WORDS = {
     APART: "exponents that have nothing in common",
@@ -115,4 +115,5 @@ def sections(findings, published):
         APART=APART,
         ONE=ONE,
         BY=BY,
+        STUDY=STUDY,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY, load
-from ....inference import compare, fit, intervals
+from ....inference import Fitter, compare, fit, intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands.allocate import decades_outside
@@ -106,7 +106,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     needed = {name: law for name, law in (HELD | LAWS).items() if not (name in HELD and name in earlier)}
     fitted = stage(
         "laws of embeddings",
-        lambda: {name: fit(law, runs, **options) for name, law in needed.items()},
+        lambda: {name: Fitter(law, runs, sampler=sampler).fit(seed=seed, **settings) for name, law in needed.items()},
         fitted=list(needed),
     )
     fits = {name: fitted[name] if name in fitted else earlier[name] for name in (*HELD, *LAWS)}
@@ -121,44 +121,47 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     sets = chinchilla_constants(published)
     points = estimates(table, CHINCHILLA_VOCABULARY)
     findings = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
-    stage.update(findings, "reconciliation", _reconcile, of=fits | rivals)
-    stage.update(findings, "planning", _plan, of=fits)
+    vars(findings).update(stage("reconciliation", lambda: _reconcile(findings), of=fits | rivals))
+    findings.allocations = stage("planning", lambda: _plan(fits), of=fits)
     findings.posteriors = fits | {"configurations": sizes}
     findings.document = stage("embeddings: numbers", lambda: _document(findings), of=fits | rivals)
     return findings
 
 
 def _reconcile(findings):
-    main = findings.fits[MAIN]
+    """Return attributes of the findings by name."""
+    main, published = findings.fits[MAIN], findings.published.items()
     posterior, gamma, delta = constants_and_family(main)
-    findings.by_law = {name: study_exponents(f) for name, f in findings.rivals.items()}
-    findings.exponents = study_exponents(main)
-    findings.exact = study_exponents(main, study=Study(exact=True))
-    for source, constants in findings.published.items():
-        for basis in BASES:
-            for exact in (False, True):
-                findings.fixed[source, basis, exact] = frontier_exponents(
-                    constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
-                )
-        findings.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
-    findings.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
+    by_study = []
     for low, high in WINDOWS:
         slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
-        findings.by_study.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
-    for vocabulary in VOCABULARIES:
-        slopes = study_exponents(main, vocabulary=vocabulary)["nonembedding"]["size"]
-        findings.by_study.append((f"vocabulary {vocabulary:,}", slopes))
-    for shape in SHAPES:
-        slopes = study_exponents(main, aspect_ratio=shape)["nonembedding"]["size"]
-        findings.by_study.append((f"width over depth {shape}", slopes))
+        by_study.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+    for label, name, values in (("vocabulary {:,}", "vocabulary", VOCABULARIES),
+                                ("width over depth {}", "aspect_ratio", SHAPES)):  # fmt: skip
+        by_study += [(label.format(x), study_exponents(main, **{name: x})["nonembedding"]["size"]) for x in values]
+    return {
+        "by_law": {name: study_exponents(f) for name, f in findings.rivals.items()},
+        "exponents": study_exponents(main),
+        "exact": study_exponents(main, study=Study(exact=True)),
+        "fixed": {
+            (source, basis, exact): frontier_exponents(
+                constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
+            )
+            for source, constants in published
+            for basis in BASES
+            for exact in (False, True)
+        },
+        "local": {source: local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA) for source, constants in published}
+        | {"posterior": local_exponents(posterior, SIZES, gamma=gamma, delta=delta)},
+        "by_study": by_study,
+    }
 
 
-def _plan(findings):
-    names = {name: findings.fits[name] for name in PLANNED}
-    for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
-        findings.allocations[vocabulary] = {
-            name: f.allocate(BUDGETS, vocabulary=vocabulary) for name, f in names.items()
-        }
+def _plan(fits):
+    return {
+        vocabulary: {name: fits[name].allocate(BUDGETS, vocabulary=vocabulary) for name in PLANNED}
+        for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1])
+    }
 
 
 def at_least(slopes, value=KAPLAN_EXPONENT):

@@ -1,7 +1,6 @@
 """The questions of a report and their answers, as data: page, terminal and results.json have the same."""
 
 import math
-import textwrap
 from dataclasses import asdict, dataclass
 
 from ....inference.estimands.strength import (
@@ -26,7 +25,6 @@ from ...drawing import optimum
 from ...html import prose
 from ...laws import DEFAULT
 
-COLUMNS = 80
 LEVEL, JUST = 0.95, 0.05  # of intervals, and of a tail: an interval of 90% misses what lies in it
 TEMPLATE = "answers.md.jinja"
 WORDS = {
@@ -122,20 +120,6 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         "because": "; ".join(reasons(facts)) or "nothing",
         "data": sorted({diagnostics[name]["data"] for name in rests_on}),
     }
-
-
-def lines(document):
-    """Write the answers for a terminal, within 80 columns."""
-    indented = {"width": COLUMNS, "initial_indent": "  ", "subsequent_indent": "  ", "break_on_hyphens": False}
-    return [
-        line
-        for answer in document.get("answers", ())
-        for line in (
-            answer["question"],
-            *textwrap.wrap(answer["answer"], **indented),
-            *textwrap.wrap(f"{answer['doubt']} Strength: {answer['strength']}.", **indented),
-        )
-    ]
 
 
 def ratio(medians):

@@ -79,13 +79,16 @@ def _as_summary(estimate):
 
 
 def _doubling_panel(document):
-    rows = _doubling_rows(document)
+    from ..progress.specifications import STUDY
+
+    rows, study = _doubling_rows(document), document.get("studies", {}).get(STUDY)
+    dated = f"Our rows but the first are of a study made on {study['made']} by {study['command']}. " if study else ""
     values = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
         caption="Months in which the compute for a given loss halves, median and 95% interval, at the sizes and dates "
         "of the evaluations. As good: the least and the greatest median of specifications that predict papers left out "
-        "about as well. Blue circles: this report; orange diamonds: published. An arrow: no progress at that end. "
+        f"about as well. Blue circles: ours; orange diamonds: published. An arrow: no progress at that end. {dated}"
         f"n = {document['compute_equivalent_gain']['rows']} "
         "evaluations of Ho et al. (2024).",
         alternative=f"Doubling times in months: {values}.",

@@ -14,8 +14,9 @@ from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose
 from ..front.answers import answer, progress_parts
+from ..progress.entries import PROBABILITIES
 from ..progress.forest import forest
-from ..progress.wording import PROBABILITIES, words
+from ..progress.wording import words
 from . import fronts
 from .runs import laws_table, main_of
 

@@ -1,13 +1,14 @@
 """Entries of results.json on algorithmic progress."""
 
 import numpy as np
+import pandas as pd
 
 from ....inference import intervals
 from ....inference.checks.sandwich import quotable
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.progress import contributions, rate_at_optimum
-from ....inference.progress.rate_at_rows import compute_equivalent_gain
+from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from ....inference.progress.variants import VARIANTS
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
@@ -19,49 +20,55 @@ ESTIMAND = (
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
 )
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
+MAIN = 7
+INDEPENDENT, EFFECTS = "rows independent", "paper effects"
+NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
+PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(findings, main, by_noise):
-    """Return all entries, by key, except `rule_gains`.
+def document(findings):
+    """Return all entries, by key, except `rule_gains`: those of the main specification are of the fits of this report.
 
     Parameters
     ----------
     findings : ProgressFindings
-    main : int
-        The main specification.
-    by_noise : dict of str to dict of int to Fit
-        Fits by noise and specification.
     """
+    of, (alone, effects) = findings.compared["document"], findings.fits.values()
+    gain, key = of["compute_equivalent_gain"], str(MAIN)
+    quoted = gain["quoted"]
+    if quoted["specification"] == MAIN:
+        quoted = quoted | quoted_entry(findings.fits[quoted["noise"]])
+    main = of["progress"][key] | fit_entry(alone, MAIN) | {"misfit": misfit(findings.fits)}
+    with_papers = of["paper_effects"][key] | gain_entry(compute_equivalent_gain(effects))
     return {
-        "progress": {str(k): specification_entry(findings, k) for k in findings.fits},
-        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled.items()},
-        "compute_equivalent_gain": {
-            "estimand": ESTIMAND,
-            "quoted": quoted_entry(findings, main, by_noise),
-            "rows": len(findings.table),
-            "doubling_months": rate_quantiles(findings.headline),
-            "noise": findings.mixed.index[0],
-            "by_noise": {name: rate_quantiles(rate) for name, rate in findings.by_noise.items()},
-            "papers_resampled": _resampled(findings.resampled),
-            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in findings.pooled_gains.items()},
-        },
-        "noises": intervals.entries(findings.mixed),
-        "paper_effects": {str(k): _with_effects(findings, k) for k in findings.effects},
+        "progress": of["progress"] | {key: main},
+        "pooled_doubling_months": of["pooled_doubling_months"],
+        "compute_equivalent_gain": gain | {"quoted": quoted},
+        "noises": of["noises"],
+        "paper_effects": of["paper_effects"] | {key: with_papers},
         "pace": findings.study("progress_pace"),
         **_of_variants(findings.study("progress_variants")),
-        "within_rows": _within_rows(findings),
-        "ridge": ridge.entry(findings.fits[main], findings.rates[main], list(findings.paper.values()), rate_quantiles),
-        "effective_compute_since_2014": _build_up(findings.fits[main]),
+        "within_rows": of["within_rows"],
+        "ridge": ridge.entry(
+            alone, rate_at_optimum.first_rate(alone).values, list(findings.paper.values()), rate_quantiles
+        ),
+        "effective_compute_since_2014": _build_up(alone),
         "attribution": _attribution(findings.attribution["share"]),
         "direct_doubling": {system: _direct(one) for system, one in findings.direct.items()},
         "direct_doubling_with_reference": {
             system: _direct(one) for system, one in findings.direct_with_reference.items()
         },
         **findings.study("progress_future"),
-        "sensitivity": _sensitivity(findings),
+        "sensitivity": findings.study("progress_sensitivity") | {"prior_driven": of["prior_driven"]},
         "paper_estimator": {name: one.to_dict() for name, one in findings.paper.items()},
     }
+
+
+def frame(entries):
+    """Return entries of results.json by name as a table; numbers of specifications are whole numbers again."""
+    table = pd.DataFrame.from_dict(entries, orient="index")
+    return table.set_axis([int(name) if name.isdigit() else name for name in table.index])
 
 
 def _of_variants(study):
@@ -81,64 +88,51 @@ def rate_quantiles(rate):
     }
 
 
-def quoted_entry(findings, main, by_noise):
-    """Return the entry of the quoted doubling time, with the specifications that predict papers about as well.
+def times(rate):
+    """Return quantiles of the doubling time and P(progress) from draws of a rate; never is infinite."""
+    values = np.ravel(rate)
+    values = values[np.isfinite(values)]
+    quantiles = doubling_quantiles(values, list(PROBABILITIES.values()))
+    return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
 
-    It is that of specification 7, which Ho et al. chose, under the noise that predicts papers best. Another is quoted
-    if it predicts papers left out better by more than two standard errors and 4 nats. A mixture is not quoted, because
-    it has no fit that could be opened.
-    """
-    noise = findings.mixed.index[0]
-    fits = by_noise[noise]
-    scores = findings.scores[noise].paperwise
-    fits = {k: fits[k] for k in scores if k not in NO_PROGRESS}
-    best = scores[list(fits)].sum().idxmax()
-    behind = scores[main] - scores[best]
-    quoted = best if is_apart(behind.sum(), sum_error(behind)) else main
-    rates = {k: compute_equivalent_gain(fit) for k, fit in fits.items()}
-    rivals = {}
-    for k in fits:
-        difference = scores[k] - scores[quoted]
-        if k != quoted and not is_apart(difference.sum(), sum_error(difference)):
-            rivals[str(k)] = {
-                "doubling_months": rate_quantiles(rates[k].values),
-                "p_progress": float((rates[k] > 0).mean()),
-                "elpd_diff": float(difference.sum()),
-                "dse": float(sum_error(difference)),
-            }
+
+def times_by_label(fit):
+    """Return doubling times at the optimum by benchmark or architecture."""
+    return {label: times(rate) for label, rate in rate_at_optimum.growth_rates(fit).items()}
+
+
+def gain_entry(rate):
+    """Return the entry of draws of the rate at the evaluations' own sizes."""
+    return {"doubling_months": rate_quantiles(rate), "p_progress": float((np.ravel(rate) > 0).mean())}
+
+
+def quoted_entry(fit):
+    """Return the quoted doubling time at the evaluations, and the result of the check of the law."""
+    rate = compute_equivalent_gain(fit)
+    robust = rate_quantiles(quotable(fit, {"rate": rate})["rate"].values)
+    return gain_entry(rate) | {"doubling_months": robust, "verdict": results.verdict_entry(fit)}
+
+
+def apart(difference):
+    """Return the sum of differences of elpd, its standard error, and whether it is beyond both limits."""
+    total, error = float(difference.sum()), float(sum_error(difference))
+    return {"elpd_diff": total, "dse": error, "apart": bool(is_apart(total, error))}
+
+
+def misfit(fits):
+    """Return tests of a specification, by noise."""
+    return {noise: results.misfit_entries(fit) for noise, fit in fits.items()}
+
+
+def scores_entry(row):
+    """Return what the entry of a specification has of a row of `compare`."""
     return {
-        "specification": int(quoted),
-        "noise": noise,
-        "fit": f"progress-{quoted}" if fits[quoted] is findings.fits[quoted] else f"progress-{quoted}, {noise}",
-        "doubling_months": rate_quantiles(quotable(fits[quoted], {"rate": rates[quoted]})["rate"].values),
-        "p_progress": float((rates[quoted] > 0).mean()),
-        "verdict": results.verdict_entry(fits[quoted]),
-        "rivals": rivals,
-    }
-
-
-def specification_entry(findings, k):
-    """Return the entry of results.json of one specification."""
-    fit, row = findings.fits[k], findings.comparison.loc[k]
-    record = fit.record
-    times = findings.doubling[k]
-    rates = rate_at_optimum.growth_rates(fit)
-    entry = {
-        "data": record["data"]["source"],
-        "rows": record["data"]["rows"],
-        "scale": "loss",
-        "noise": "normal",
-        "parameters": intervals.parameters(fit),
         "elpd_loo": row["elpd"],
         "elpd_se": row["se"],
         "p_loo": row["p"],
         "pareto_k_max": row["pareto_k_max"],
         "k_above_0.7": int(row["k_above_0.7"]),
         "rank": int(row["rank"]),
-        "r_hat_max": row["r_hat_max"],
-        "ess_bulk_min": row["ess_bulk_min"],
-        "divergences": int(row["divergences"]),
-        "thinned_by": record["diagnostics"].get("thinned_by", 1),
         "elpd_diff": row["elpd_diff"],
         "elpd_diff_se": row["dse"],
         "elpd_diff_se_by_paper": row["dse_by_paper"],
@@ -148,25 +142,40 @@ def specification_entry(findings, k):
         "loo_mse": row["loo_mse"],
         "loo_r2": row["loo_r2"],
         "weights": {name: row[name] for name in WEIGHTINGS},
-        "misfit": {noise: tests[k] for noise, tests in findings.misfit.items()},
+    }
+
+
+def fit_entry(fit, k):
+    """Return what the entry of a specification has of its fit."""
+    data, diagnostics = fit.record["data"], fit.diagnostics
+    entry = {
+        "data": data["source"],
+        "rows": data["rows"],
+        "scale": "loss",
+        "noise": "normal",
+        "parameters": intervals.parameters(fit),
+        "r_hat_max": diagnostics["r_hat_max"],
+        "ess_bulk_min": diagnostics["ess_bulk_min"],
+        "divergences": int(diagnostics["divergences"]),
+        "thinned_by": diagnostics.get("thinned_by", 1),
     }
     if k in NO_PROGRESS:
         return entry
-    entry["p_progress"] = {label: times.loc[label, "p_progress"] for label in times.index}
-    entry["draws_without_optimum"] = {label: int(times.loc[label, "no_optimum"]) for label in times.index}
-    entry["growth_per_year"] = {label: _rate_summary(rate) for label, rate in rates.items()}
-    entry["doubling_months"] = {label: rate_quantiles(rate) for label, rate in rates.items()}
-    entry["compute_equivalent_gain"] = {
-        name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
-        | {"doubling_months": _named_quantiles(row)}
-        for name, row in findings.gain_times[k].iterrows()
+    optimum, rates = rate_at_optimum.doubling_times(fit), rate_at_optimum.growth_rates(fit)
+    return entry | {
+        "p_progress": {label: optimum.loc[label, "p_progress"] for label in optimum.index},
+        "draws_without_optimum": {label: int(optimum.loc[label, "no_optimum"]) for label in optimum.index},
+        "growth_per_year": {label: _rate_summary(rate) for label, rate in rates.items()},
+        "doubling_months": {label: rate_quantiles(rate) for label, rate in rates.items()},
+        "compute_equivalent_gain": {
+            name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
+            | {"doubling_months": _named_quantiles(row)}
+            for name, row in gain_times(fit).iterrows()
+        },
+        "doubling_months_optimal_scaling": {
+            label: _named_quantiles(optimum.loc[label], "optimal_") for label in optimum.index
+        },
     }
-    entry["doubling_months_optimal_scaling"] = {
-        label: {"mean": None, "sd": None}
-        | {q: intervals.finite(times.loc[label, f"optimal_{q}"]) for q in intervals.QUANTILES}
-        for label in times.index
-    }
-    return entry
 
 
 def _rate_summary(rate):
@@ -174,38 +183,31 @@ def _rate_summary(rate):
     return intervals.summary(values[np.isfinite(values)], ratio=True)
 
 
-def _with_effects(findings, k):
-    scores = {noise: scored.table.loc[k] for noise, scored in findings.scores.items()}
-    entry = {
+def with_effects(scores):
+    """Return the scores of a specification by noise, from the rows of each table of scores."""
+    return {
         noise: {name: intervals.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
         for noise, row in scores.items()
     }
-    if k not in NO_PROGRESS:
-        entry["doubling_months"] = rate_quantiles(findings.effect_gains[k])
-    return entry
 
 
-def _resampled(resampled):
+def resampled(rates, weights):
     """Return the 90% range of the median and of each weight, over tables whose papers are drawn with replacement."""
-    months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
+    months = doubling_quantiles(rates, (0.05, 0.5, 0.95))
     return {
         "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
         "weights": {
-            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(weights, (0.05, 0.5, 0.95)).tolist(), strict=True))
-            for k, weights in resampled["weights"].items()
+            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(of, (0.05, 0.5, 0.95)).tolist(), strict=True))
+            for k, of in weights.items()
         },
     }
 
 
-def _within_rows(findings):
+def within_rows(fits):
     """Return doubling times of specifications whose exponents change, at a size and date close to the rows."""
     compute, year = WITHIN
-    rates = {
-        k: rate_at_optimum.growth_rates(findings.fits[k], compute=compute, year=year)
-        for k in CHANGING
-        if k in findings.fits
-    }
-    months = {str(k): rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
+    rates = {str(k): rate_at_optimum.growth_rates(fits[k], compute=compute, year=year) for k in CHANGING if k in fits}
+    months = {k: rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
     return {"compute": compute, "year": year, "doubling_months": months}
 
 
@@ -233,19 +235,11 @@ def rule_gains(gains):
     ]
 
 
-def _sensitivity(findings):
-    return findings.study("progress_sensitivity") | {
-        "prior_driven": {
-            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in findings.driven.items()
-        },
-    }
-
-
 def _direct(one):
     entry = one.to_dict()
     months = entry.pop("doubling_months")
     return {"mean": None, "sd": None} | {name: months.get(name) for name in intervals.QUANTILES} | entry
 
 
-def _named_quantiles(quantiles):
-    return {"mean": None, "sd": None} | {name: intervals.finite(quantiles[name]) for name in intervals.QUANTILES}
+def _named_quantiles(row, prefix=""):
+    return {"mean": None, "sd": None} | {name: intervals.finite(row[prefix + name]) for name in intervals.QUANTILES}

@@ -4,25 +4,23 @@ import numpy as np
 import scipy.special
 
 from ....inference.intervals import QUANTILES
-from ....inference.progress import rate_at_optimum
 from ....inference.progress.change_points import NONE
 from ....inference.words import probability
 from ....models.progress.growth import doubling_months
 from ...drawing.intervals import rows_named
 from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line, panels, points
-from .analysis import MAIN
+from .entries import MAIN, PROBABILITIES
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
+from .specifications import TEN_BEST
 from .wording import (
     EFFECTS_WORDS,
     POOLED,
-    PROBABILITIES,
     VARIANT_NAMES,
     formula,
     name_of,
     quantiles_of,
     quoted_times,
-    times,
     with_progress,
 )
 
@@ -33,21 +31,20 @@ def doubling(findings, published):
     """Plot doubling times by specification, best elpd on top, and pooled, with the published ones."""
     rows = []
     for k in with_progress(findings):
-        rates = rate_at_optimum.growth_rates(findings.fits[k])
-        for label, rate in rates.items():
-            q = times(rate)
-            name = name_of(k) if len(rates) == 1 else f"{k}  {label}"
+        by_label = findings.compared["times"][str(k)]
+        for label, q in by_label.items():
+            name = name_of(k) if len(by_label) == 1 else f"{k}  {label}"
             hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
             group, colour = (f"specification {MAIN}", RED) if k == MAIN else ("specifications, best elpd on top", BLUE)
-            rows.append({"label": name, "group": group, "colour": colour, "hover": hover} | q)
+            rows.append({"label": name, "group": group, "colour": colour, "hover": hover} | quantiles_of(q))
         if k == MAIN:
             rows += published.row(DOUBLING + "closed_form", name_of(k), same_row=True)
     for key, name in POOLED.items():
-        q = times(findings.pooled[key])
+        q = findings.compared["pooled"][key]
         hover = [f"P(progress) {probability(q['p_progress'])}"]
-        rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
-        if key == "top10":
-            rows += published.row(DOUBLING + "top10", "published, ten best pairs", same_row=True)
+        rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | quantiles_of(q))
+        if key == TEN_BEST:
+            rows += published.row(DOUBLING + TEN_BEST, "published, ten best pairs", same_row=True)
     return forest(
         rows, caption="Doubling times by specification, best first, pooled and published, at 1e25 FLOP in 2023"
     )
@@ -56,20 +53,19 @@ def doubling(findings, published):
 def gains(findings):
     """Plot doubling times at the evaluations' own sizes: the quoted one, specifications mixed, and each alone."""
     label, quoted = quoted_times(findings)
-    rows = [
-        {"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[findings.mixed.index[0]]]} | quoted
-    ]
+    noises = list(findings.noises.index)
+    rows = [{"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[noises[0]]]} | quoted]
     rows += [
         {"label": f"mixed, {EFFECTS_WORDS[noise]}", "group": "specifications mixed", "colour": RED, "hover": []}
-        | times(findings.by_noise[noise])
-        for noise in findings.mixed.index[:2]
+        | quantiles_of(findings.compared["by_noise"][noise])
+        for noise in noises
     ]
     for k in with_progress(findings):
-        if k in findings.gain_times:
-            q = findings.gain_times[k].loc["all"]
-            hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
-            group = "one specification, without random effects by paper, best elpd on top"
-            rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
+        q = findings.document["progress"][str(k)]["compute_equivalent_gain"]["all"]
+        hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
+        group = "one specification, without random effects by paper, best elpd on top"
+        row = {"label": name_of(k), "group": group, "colour": BLUE, "hover": hover}
+        rows.append(row | quantiles_of(q["doubling_months"]))
     caption = (
         "Doubling times at the evaluations' own sizes and dates: the quoted one, mixtures and single specifications"
     )

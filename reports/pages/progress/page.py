@@ -18,11 +18,12 @@ from ...drawing import checks, verdicts
 from ...html import prose
 from ...results import rejected_by
 from . import entries, figures, quantities_figures, studies, tables, wording
-from .analysis import EFFECTS, INDEPENDENT, MAIN
+from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import year_slopes
-from .wording import COMPUTE_ONLY, draws_interval, times
+from .specifications import REPLICATES, STUDY
+from .wording import COMPUTE_ONLY, draws_interval
 
 SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}
 FRONTIER_SYSTEM, FRONTIER_YEARS = "GPT-2 (1542M)", (2013.0, 2015.0, 2017.0, 2019.0, 2021.0, 2023.0)
@@ -42,7 +43,7 @@ def _ridge(findings):
     """Compute draws of the two yearly falls, their rank correlation and probabilities that they are positive."""
     from scipy.stats import spearmanr
 
-    a, b = year_slopes(findings.fits[MAIN])
+    a, b = year_slopes(findings.fits[INDEPENDENT])
     return {
         "falls": (a, b),
         "correlation": float(spearmanr(a, b).statistic),
@@ -53,7 +54,8 @@ def _ridge(findings):
 
 def _ridge_figure(findings, published):
     """Draw the two yearly falls, with those published and those of the paper's estimator."""
-    marks, rate = {}, findings.rates[MAIN].ravel()
+    main = findings.fits[INDEPENDENT]
+    marks, rate = {}, rate_at_optimum.first_rate(main).values.ravel()
     a, b = (published(f"progress.{MAIN}.{side}_year")[0] for side in ("alpha", "beta"))
     if np.isfinite(a) and np.isfinite(b):
         marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
@@ -62,30 +64,27 @@ def _ridge_figure(findings, published):
         time = "never" if months is None else f"doubling {months:.1f} months"
         marks[f"paper's estimator, {name}"] = (fit["alpha_year"], fit["beta_year"], time)
     keep = np.isfinite(rate)
-    return figures.ridge(*(x[keep] for x in (*year_slopes(findings.fits[MAIN]), rate)), marks)
+    return figures.ridge(*(x[keep] for x in (*year_slopes(main), rate)), marks)
 
 
 def _better_with_effects(findings):
     """List the specifications that predict papers left out better with an effect of each paper."""
-    scores = {noise: findings.scores[noise].table["elpd_papers"] for noise in (INDEPENDENT, EFFECTS)}
-    return [k for k in findings.effects if scores[EFFECTS][k] > scores[INDEPENDENT][k]]
+    entries = findings.document["paper_effects"]
+    return [k for k, of in entries.items() if of[EFFECTS]["elpd_papers"] > of[INDEPENDENT]["elpd_papers"]]
 
 
 def _variants(findings):
-    """Return the entry of each variant, with quantiles of its doubling time: of a study, or of a fit of this report."""
-    entries = findings.study("progress_variants")["variants"]
-    entries = {
-        name: entry | {"times": wording.quantiles_of(entry["doubling_months"])} for name, entry in entries.items()
-    }
-    return entries | {"main": _of_fit(findings.fits[MAIN]), "vocabulary": _of_fit(findings.fits[19])}
+    """Return the entry of each variant, with quantiles of its doubling time: of a study, or of a specification."""
+    variants = findings.study("progress_variants")["variants"]
+    variants = {name: of | {"times": wording.quantiles_of(of["doubling_months"])} for name, of in variants.items()}
+    return variants | {"main": _of_specification(findings, MAIN), "vocabulary": _of_specification(findings, 19)}
 
 
-def _of_fit(fit):
-    """Return the entry of a fit of this report in the table of variants."""
-    quantiles, record = times(rate_at_optimum.first_rate(fit)), fit.record
-    return {"times": quantiles, "p_progress": quantiles["p_progress"], "rows": record["data"]["rows"]} | record[
-        "diagnostics"
-    ]
+def _of_specification(findings, k):
+    """Return the entry of a specification in the table of variants."""
+    q, entry = wording.quantiles_of(wording.far_times(findings, k)), findings.document["progress"][str(k)]
+    checks = {name: entry[name] for name in ("rows", "r_hat_max", "ess_bulk_min", "divergences")}
+    return checks | {"times": q, "p_progress": q["p_progress"]}
 
 
 def _published_shares(findings, published):
@@ -111,7 +110,7 @@ def _attribution(findings, shares):
 
 def _build_up(findings, published):
     """Return how far algorithms multiplied effective compute, what is published, and how physical compute grew."""
-    factor = np.exp(wording.finite(contributions.effective_compute(findings.fits[MAIN], [2023.0])))
+    factor = np.exp(wording.finite(contributions.effective_compute(findings.fits[INDEPENDENT], [2023.0])))
     estimate = published("progress.effective_compute_since_2014")[0]
     entry = findings.document["effective_compute_since_2014"]
     return {
@@ -144,6 +143,10 @@ def _frontier_system(findings):
     return None if chosen.empty else chosen.iloc[0]
 
 
+def _median(q):
+    return wording.quantiles_of(q)["q50"]
+
+
 def _futures(table):
     """Return what the text prints on predictions of years to come: the close ones, those without progress, weights."""
     return {
@@ -171,14 +174,18 @@ def _quantities(findings, published):
     return {
         "close": close,
         "close_by_paper": _inseparable(comparison, "dse_by_paper"),
-        "close_medians": {k: times(findings.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
-        "medians": {k: by_group.loc["all", "q50"] for k, by_group in findings.gain_times.items() if k <= 15},
+        "close_medians": {k: _median(wording.far_times(findings, k)) for k in close if k not in NO_PROGRESS},
+        "medians": {
+            k: _median(findings.document["progress"][str(k)]["compute_equivalent_gain"]["all"]["doubling_months"])
+            for k in wording.with_progress(findings)
+            if k <= 15
+        },
         "decades": np.log10(rate_at_optimum.COMPUTE / largest),
         "best_still": comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
         "ridge": _ridge(findings),
         "unfit": {
-            noise: sorted(k for k, tests in by_specification.items() if rejected_by(tests))
-            for noise, by_specification in findings.misfit.items()
+            noise: [k for k, of in findings.document["progress"].items() if rejected_by(of["misfit"][noise])]
+            for noise in NOISES
         },
         "better": _better_with_effects(findings),
         "variants": variants,
@@ -187,10 +194,10 @@ def _quantities(findings, published):
             of["loss_reduction_percent"]["q50"]
             for of in findings.study("progress_variants")["transformer_by_form"].values()
         ],
-        "futures": _futures(studies.frame(findings.study("progress_future")["leave_future_out_by_specification"])),
+        "futures": _futures(entries.frame(findings.study("progress_future")["leave_future_out_by_specification"])),
         "likely": _likeliest_change(findings.study("progress_pace")),
         "future": pd.DataFrame(findings.study("progress_future")["leave_future_out"]),
-        "whole": {"elpd": main["elpd"] / len(findings.pointwise), "mse": main["loo_mse"]},
+        "whole": {"elpd": main["elpd"] / len(table), "mse": main["loo_mse"]},
         "shares": shares,
         "attribution": _attribution(findings, shares),
         "build_up": _build_up(findings, published),
@@ -201,7 +208,7 @@ def _quantities(findings, published):
 
 def _blocks(findings, published, of):
     """Return figures and tables by name."""
-    fit, comparison, more = findings.fits[MAIN], findings.comparison, quantities_figures
+    fit, comparison, more = findings.fits[INDEPENDENT], findings.comparison, quantities_figures
     rests, changes = findings.study("progress_sensitivity"), findings.study("progress_pace")
     rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
     blocks = {
@@ -278,6 +285,8 @@ def sections(findings, published):
         NONE=NONE,
         DOUBLING=DOUBLING,
         COMPUTE_ONLY=COMPUTE_ONLY,
+        REPLICATES=REPLICATES,
+        STUDY=STUDY,
         MAIN=MAIN,
         INDEPENDENT=INDEPENDENT,
         EFFECTS=EFFECTS,

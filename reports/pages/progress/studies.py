@@ -7,9 +7,9 @@ from ....inference.checks.sensitivity import SENSITIVE
 from ....inference.progress.change_points import NONE
 from ....inference.words import plain, probability
 from ...drawing import tables
-from .analysis import MAIN
+from .entries import MAIN, frame
 from .published import DOUBLING, VARIANT_PUBLISHED
-from .wording import VARIANT_NAMES, months, name_of, quantiles_of, words
+from .wording import VARIANT_NAMES, months, name_of, words
 
 GAINS = ("loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)")
 
@@ -28,9 +28,8 @@ def rests(findings):
                 f"{months(one['q50'].min())} to {months(one['q50'].max())}",
                 probability(one["p_progress"].min()),
             ]
-        top, driven = influence_of(study, k).iloc[0], findings.driven.get(k)
+        top, names = influence_of(study, k).iloc[0], findings.compared["document"]["prior_driven"].get(str(k), ())
         title = top["title"] if len(top["title"]) < 41 else f"{top['title'][:40]}…"
-        names = () if driven is None else driven.loc[driven["prior_driven"], "coefficient"]
         rows.append((name_of(k), *ranges, title, f"{top['shift']:+.2f}", ", ".join(names) or "–"))
     note = (
         f"Specifications with weight under the priors of the figure; all but {MAIN} under the four outermost only. At "
@@ -54,12 +53,6 @@ def power_scaling(findings):
         "sensitive. A rate that the data determine is sensitive to the likelihood alone."
     )
     return tables.of_rows(header, rows, note, title="Sensitivity to powers of prior and likelihood")
-
-
-def frame(entries):
-    """Return entries of results.json by name as a table; numbers of specifications are whole numbers again."""
-    table = pd.DataFrame.from_dict(entries, orient="index")
-    return table.set_axis([int(name) if name.isdigit() else name for name in table.index])
 
 
 def grid_of(study, k):
@@ -136,13 +129,13 @@ def changes(findings):
     header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
     rows = []
     for cutoff, row in study["cutoffs"].items():
-        ends = ("–", "–") if cutoff == NONE else (words(quantiles_of(row[name])) for name in ("before", "after"))
+        ends = ("–", "–") if cutoff == NONE else (words(row[name]) for name in ("before", "after"))
         faster = "–" if cutoff == NONE else probability(row["p_faster"])
         rows.append((cutoff, f"{row['probability']:.3f}", f"{row['elpd']:.1f}", *ends, faster))
     walk = study["random_walk"]
     first, *_, last = walk["doubling_months"]
     error = max(row["se"] for row in study["cutoffs"].values())
-    ends = (words(quantiles_of(walk["doubling_months"][year])) for year in (first, last))
+    ends = (words(walk["doubling_months"][year]) for year in (first, last))
     rows.append(("random walk", "–", f"{walk['law']['elpd_loo']:.1f}", *ends, probability(walk["p_faster"])))
     note = (
         "Probabilities are from marginal likelihoods by bridge sampling (largest standard error of their logarithm: "

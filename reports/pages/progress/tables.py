@@ -7,19 +7,20 @@ from ....inference.checks.law_tests import BY_COLUMN
 from ....inference.words import in_words, probability
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import tables
-from .analysis import EFFECTS, INDEPENDENT, MAIN
+from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES
 from .published import DIRECT_PUBLISHED, DOUBLING
 from .ridge import OFFSETS, paper_coefficients
+from .specifications import TEN_BEST
 from .wording import (
     COMPUTE_ONLY,
     EFFECTS_WORDS,
     POOLED,
     draws_interval,
+    far_times,
     formula,
     in_a_row,
     name_of,
     quoted_times,
-    times,
     with_progress,
     words,
 )
@@ -56,17 +57,18 @@ def answers(findings, published):
     """Return the table of doubling times by estimand, the quoted one first."""
     label, quoted = quoted_times(findings)
     rows = [(label, "at the evaluations", quoted, "–")]
-    for noise in findings.mixed.index[:2]:
-        mixed = times(findings.by_noise[noise])
+    for noise in findings.noises.index:
+        mixed = findings.compared["by_noise"][noise]
         rows.append((f"specifications mixed, {EFFECTS_WORDS[noise]}", "at the evaluations", mixed, "–"))
-    compared = {"closed_form": (findings.rates[MAIN], f"specification {MAIN}"),
-              "top10": (findings.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
-    rows += [(name, FAR, times(rate), published.words(DOUBLING + key)) for key, (rate, name) in compared.items()]
-    rows.append(("specifications mixed", FAR, times(findings.pooled["by_paper_stacking"]), "–"))
+    pooled = findings.compared["pooled"]
+    far = {"closed_form": (far_times(findings, MAIN), f"specification {MAIN}"),
+           TEN_BEST: (pooled[TEN_BEST], "ten best specifications mixed")}  # fmt: skip
+    rows += [(name, FAR, q, published.words(DOUBLING + key)) for key, (q, name) in far.items()]
+    rows.append(("specifications mixed", FAR, pooled["by_paper_stacking"], "–"))
     rows = [(name, where, words(q), probability(q["p_progress"]), other) for name, where, q, other in rows]
     header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
     note = (
-        f"Quoted: one specification, {EFFECTS_WORDS[findings.mixed.index[0]]}, at the evaluations' own sizes and "
+        f"Quoted: one specification, {EFFECTS_WORDS[findings.noises.index[0]]}, at the evaluations' own sizes and "
         "dates. Mixed: specifications weighted by how well they predict papers left out. Far beyond the evaluations "
         "specifications differ: state specification, budget and date with those rows. Medians and 95% intervals; "
         "never: no progress at that end."
@@ -81,13 +83,15 @@ def doubling(findings, published):
     header = ("specification", "formulas", "closed form", "optimal scaling", "P(progress)", "draws without optimum")
     rows, fits = [], []
     for k in with_progress(findings):
-        for label, q in findings.doubling[k].iterrows():
+        entry = findings.document["progress"][str(k)]
+        for label, q in entry["doubling_months"].items():
             name = name_of(k) + ("" if label == "all" else f": {label}")
-            certain = probability(q["p_progress"]), f"{q['no_optimum']:.0f}"
-            rows.append((name, formula(k), words(q), words(q, "optimal_"), *certain))
+            optimal = words(entry["doubling_months_optimal_scaling"][label])
+            certain = probability(entry["p_progress"][label]), f"{entry['draws_without_optimum'][label]:.0f}"
+            rows.append((name, formula(k), words(q), optimal, *certain))
             fits.append(f"progress-{k}")
     for key, name in POOLED.items():
-        q = times(findings.pooled[key])
+        q = findings.compared["pooled"][key]
         rows.append((f"pooled: {name}", "–", words(q), "–", probability(q["p_progress"]), "–"))
     estimates = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
     rows.append((f"published: {MAIN}", formula(MAIN), *estimates, "–", "–"))
@@ -133,9 +137,9 @@ def coefficients(findings, published):
     """Return the table of coefficients of the main specification, with the published ones."""
     header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
               "prior-driven")  # fmt: skip
-    driven = findings.driven[MAIN].set_index("coefficient")
+    driven = findings.driven.set_index("coefficient")
     rows = []
-    for name, draws in paper_coefficients(findings.fits[MAIN]).items():
+    for name, draws in paper_coefficients(findings.fits[INDEPENDENT]).items():
         estimate = published(f"progress.{MAIN}.{name}")[0]
         level = OFFSETS.get(name, (f"{name}[wt103]" if name.endswith("const") else name,))[0]
         above = "–" if np.isnan(estimate) else probability((draws >= estimate).mean())
@@ -179,15 +183,14 @@ def point(fit):
 
 def law_tests(findings):
     """Return the table of tail probabilities of tests, by specification and noise."""
-    tests = [test for test in findings.misfit[INDEPENDENT][MAIN] if not test.startswith(BY_COLUMN)]
-    header = (
-        "specification",
-        *(f"{in_words(test)}, {noise}" for noise in findings.misfit for test in (*tests, "groups")),
-    )
+    progress = findings.document["progress"]
+    misfit = progress[str(MAIN)]["misfit"]
+    tests = [test for test in misfit[INDEPENDENT] if not test.startswith(BY_COLUMN)]
+    header = ("specification", *(f"{in_words(test)}, {noise}" for noise in misfit for test in (*tests, "groups")))
     rows = []
     for k in findings.comparison.index:
         cells = []
-        for of in (findings.misfit[noise][k] for noise in findings.misfit):
+        for of in progress[str(k)]["misfit"].values():
             columns = {test.removeprefix(BY_COLUMN): of[test]["p"] for test in of if test.startswith(BY_COLUMN)}
             groups = ", ".join(f"{p_value(p, '')} ({column})" for column, p in columns.items()) or "–"
             cells += [*(p_value(of[test]["p"], "") for test in tests), groups]
@@ -202,15 +205,15 @@ def law_tests(findings):
 
 def papers(findings):
     """Return the table of elpd and doubling times with and without random effects by paper."""
-    scores = [findings.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
     header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ",
               "doubling (months), rows independent", "doubling (months), paper effects")  # fmt: skip
     rows = []
     fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in with_progress(findings)]
     for k in with_progress(findings):
-        pairs = [f"{table.loc[k, name]:.1f}" for name in ("elpd", "elpd_papers") for table in scores]
-        independent = findings.gain_times[k].loc["all"]
-        rows.append((name_of(k), *pairs, words(independent), words(times(findings.effect_gains[k]))))
+        entry = findings.document["paper_effects"][str(k)]
+        pairs = [f"{entry[noise][name]:.1f}" for name in ("elpd", "elpd_papers") for noise in NOISES]
+        independent = findings.document["progress"][str(k)]["compute_equivalent_gain"]["all"]
+        rows.append((name_of(k), *pairs, *(words(one["doubling_months"]) for one in (independent, entry))))
     note = (
         "Elpd by row, with effects: of a row given the other rows of its paper. Elpd by paper: of the rows of a paper "
         "together, given the other papers. Doubling times are at the evaluations' own sizes. The first two marks are "

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
-from .analysis import EFFECTS, INDEPENDENT, TOP
+from .entries import EFFECTS, INDEPENDENT
+from .specifications import TEN_BEST, TOP
 
-PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
 REMARKS = {
     1: "one intercept",
     2: "one intercept, data only",
@@ -36,7 +35,7 @@ POOLED = {
     "by_paper_stacking": "stacking by paper",
     "pseudo_bma": "pseudo-BMA+",
     "equal": "equal weights",
-    "top10": f"{TOP} best of 1 to 15",
+    TEN_BEST: f"{TOP} best of 1 to 15",
 }
 VARIANT_NAMES = {
     "main": "specification 7",
@@ -73,21 +72,19 @@ def finite(rate):
     return values[np.isfinite(values)]
 
 
-def times(rate):
-    """Return quantiles of the doubling time and P(progress) from draws of a rate."""
-    values = finite(rate)
-    quantiles = doubling_quantiles(values, list(PROBABILITIES.values()))
-    return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
-
-
 def quantiles_of(q):
     """Return the quantiles of a doubling time of results.json, with infinity for null."""
     return {name: np.inf if x is None else x for name, x in q.items()}
 
 
-def words(q, prefix=""):
-    """Return the median and 95% interval of a doubling time in words."""
-    return spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))
+def words(q):
+    """Return the median and 95% interval of a doubling time in words; null and infinity are never."""
+    return spanned(*(months(np.inf if q[name] is None else q[name]) for name in ("q2.5", "q50", "q97.5")))
+
+
+def far_times(findings, k):
+    """Return the doubling time of a specification at the optimum, under its first label."""
+    return next(iter(findings.compared["times"][str(k)].values()))
 
 
 def draws_interval(draws, form="{:.3f}"):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ....inference import intervals
 from ....inference.scores.compute import summary
-from ....inference.scores.widths import widths
+from ....inference.scores.widths import widths as scores_widths
 
 LINEAR, BREAK = "linear", "break"
 QUANTITIES = ("factor", "gain", "halving")
@@ -20,16 +20,20 @@ def periods(fitted):
     return summaries
 
 
-def sources(fitted, changed):
-    """Return the widths of the factor under a constant gain by source, including the choice of specification.
+def widths(fitted):
+    """Return the widths of the factor under a constant gain, by source."""
+    return {name: intervals.finite(x) for name, x in scores_widths(fitted).items()}
+
+
+def of_specifications(constant, changed):
+    """Return the spread of the factor under a constant gain between choices of analysis, in powers of ten.
 
     Parameters
     ----------
-    fitted : Fit
+    constant : dict
+        The entry of `periods` of the whole period.
     changed : dict
         The study of one thing changed at a time.
     """
-    sds = {name: intervals.finite(x) for name, x in widths(fitted).items()}
-    median = periods(fitted)["all"]["model"]["factor"]["q50"]
     medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
-    return sds | {"specification": float(np.std(np.log10([median, *medians]), ddof=1))}
+    return float(np.std(np.log10([constant["model"]["factor"]["q50"], *medians]), ddof=1))

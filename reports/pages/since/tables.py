@@ -59,7 +59,7 @@ def forms(entry):
         f"same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute. In brackets: how many of these have a Pareto k above 0.7; they were not "
         "refitted. Weight: stacking by models left out. The gains of the constant gain and of the break are those of "
-        "the fits of this report."
+        "the fits in the other tables of this page."
     )
     return tables.html(rows, note=note, title="Forms of the trend", fits=fits)
 

@@ -88,11 +88,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     findings = SmallModelsFindings(runs, tables, truth, fits, studies=STUDIES)
 
-    def frontiers(findings):
-        for scheme in SCHEMES:
-            _frontiers(findings, scheme, seed)
-
-    stage.update(findings, "small models: frontiers", frontiers)
+    vars(findings).update(stage("small models: frontiers", lambda: _frontiers(findings, seed)))
     findings.omega = {label: np.array(of["draws"]) for label, of in findings.study("small_models_omega").items()}
     if "embedding-weighted" in earlier:
         findings.omega["Chinchilla's runs"] = earlier["embedding-weighted"]["posterior"]["omega"].values
@@ -118,24 +114,28 @@ def shortfalls(tables):
     return ends[0] - ends[1]
 
 
-def _frontiers(findings, scheme, seed):
-    table, posterior = findings.tables[scheme], findings.fits[scheme]["posterior"].to_dataset()
-    thinned = posterior.isel(draw=slice(None, None, THINNED))
-    draws = findings.fits[scheme].draws
-    replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
-    replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
-    sizes = table.drop_duplicates("parameters")
-    gamma, delta = least_squares(sizes)
-    low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
-    for basis in COUNTED:
-        findings.point[scheme, basis] = curve_frontier(table, basis=basis)
-        findings.seeds[scheme, basis] = {
-            int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
-            for seed, rows in table.groupby("seed")
-        }
-        findings.steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
-    findings.laws[scheme, "total"] = posterior["exponent_parameters"]
-    findings.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
+def _frontiers(findings, seed):
+    """Return attributes of the findings by name, each by scheme and what is counted."""
+    point, seeds, steps, laws = {}, {}, {}, {}
+    for scheme, table in findings.tables.items():
+        fitted = findings.fits[scheme]
+        draws, posterior = fitted.draws, fitted["posterior"].to_dataset()
+        thinned = posterior.isel(draw=slice(None, None, THINNED))
+        replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
+        replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
+        sizes = table.drop_duplicates("parameters")
+        gamma, delta = least_squares(sizes)
+        low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
+        for basis in COUNTED:
+            point[scheme, basis] = curve_frontier(table, basis=basis)
+            seeds[scheme, basis] = {
+                int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
+                for seed, rows in table.groupby("seed")
+            }
+            steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
+        laws[scheme, "total"] = posterior["exponent_parameters"]
+        laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
+    return {"point": point, "seeds": seeds, "steps": steps, "laws": laws}
 
 
 def _entry(findings):

@@ -10,12 +10,13 @@ from xml.etree import ElementTree
 
 import bayescaling as bs
 import pytest
+from bayescaling.commands.report import lines
 from bayescaling.inference.words import months, size, sizes
 from bayescaling.reports.drawing.optimum import largest_run, preferred, rivals
 from bayescaling.reports.html.glossary import TERMS, linked
 from bayescaling.reports.html.render import render
 from bayescaling.reports.pages import PAGES
-from bayescaling.reports.pages.front.answers import answers, lines
+from bayescaling.reports.pages.front.answers import answers
 from bayescaling.reports.pages.front.page import front
 from bayescaling.reports.pages.front.picture import panels
 from bayescaling.reports.pages.front.published import claims, verdict
