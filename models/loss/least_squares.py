@@ -1,13 +1,27 @@
 """A law of the loss through rows by least squares: which losses were computed from it, and which sizes deviate."""
 
+from typing import NamedTuple
+
 import numpy as np
+
+from ...datasets.deferred import special
 
 EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
 NEARLY = 1e-3  # losses that a search to six digits leaves further off the law than this are measured
 FAR = 1e3
 MOST_STEPS = 200
+DAMPING = 1e-3  # at the start, as a share of the squares of slopes
+ROUNDING = np.finfo(float).eps
 ENOUGH_ROWS = 1000  # by which the constants of a law are searched for
 OUTSIDE = 1e-3  # share of a direction that is not explained by others
+
+
+class Nearby(NamedTuple):
+    """Coordinates, residuals (row,) and their derivatives (row, coordinate)."""
+
+    x: np.ndarray
+    fun: np.ndarray
+    jac: np.ndarray
 
 
 class Nearest:
@@ -26,13 +40,33 @@ class Nearest:
         self.rows = rows.iloc[:: -(-len(rows) // ENOUGH_ROWS)]
         self.priors = {q.name: law.prior_of[q.name] for q in law.mean_parameters}
         start = [float(prior.to_unconstrained(prior.median)) for prior in self.priors.values()]
-        self.best = self._searched(start, 1e-6)
+        self.best = self._searched(start, 1e-8)
 
     def _searched(self, start, tolerance):
-        from scipy.optimize import least_squares
+        """Search by Levenberg and Marquardt's method until a step changes the sum of squares or z no more."""
+        best, damping = self._at(np.array(start)), DAMPING
+        for _ in range(MOST_STEPS):
+            gradient, squares = best.jac.T @ best.fun, best.jac.T @ best.jac
+            damped = squares + damping * np.diag(np.maximum(np.diag(squares), np.finfo(float).tiny))
+            step = np.linalg.lstsq(damped, -gradient, rcond=None)[0]
+            moved = self._at(best.x + step)
+            before, after = best.fun @ best.fun, moved.fun @ moved.fun
+            if after < before:
+                best, damping = moved, damping / 10
+                if before - after <= tolerance * before:
+                    break
+            elif (abs(step) <= tolerance * (tolerance + abs(best.x))).all() or damping > 1 / ROUNDING:
+                break
+            else:
+                damping *= 4
+        return best
 
-        ends = {"xtol": tolerance, "ftol": tolerance, "gtol": 1e-15}
-        return least_squares(self.residual, start, x_scale="jac", max_nfev=MOST_STEPS, **ends)
+    def _at(self, z):
+        """Return residuals and their derivatives at coordinates, which are moved in turn all at once."""
+        steps = ROUNDING**0.5 * np.maximum(1, abs(z))
+        moved = np.column_stack([z, z[:, None] + np.diag(steps)])
+        residuals = self.residual(moved[..., None])
+        return Nearby(z, residuals[0], ((residuals[1:] - residuals[0]) / steps[:, None]).T)
 
     def constants(self, z):
         """Return the constants of the law at coordinates on the real line."""
@@ -40,7 +74,7 @@ class Nearest:
         return values | self.law.constants(values, self.reference)
 
     def residual(self, z, rows=None):
-        """Return log means minus log losses, (row,)."""
+        """Return log means minus log losses, (..., row), at coordinates (coordinate, ..., 1)."""
         rows = self.rows if rows is None else rows
         with np.errstate(all="ignore"):
             mean = self.law.mean(self.constants(z), self.law.sizes(rows))
@@ -52,7 +86,7 @@ class Nearest:
         if np.abs(self.best.fun).max() > NEARLY:
             return None
         best = self._searched(self.best.x, 1e-15)
-        if np.abs(best.fun).max() > EXACT or np.abs(self.residual(best.x, rows)).max() > EXACT:
+        if np.abs(best.fun).max() > EXACT or np.abs(self.residual(best.x[:, None], rows)).max() > EXACT:
             return None
         return {name: float(x) for name, x in self.constants(best.x).items() if name in self.law._constant_names}
 
@@ -72,8 +106,6 @@ class Nearest:
         float
             1 where no direction between groups is left, or no row within them.
         """
-        from scipy.stats import f
-
         used = np.asarray(labels)[:: -(-len(labels) // ENOUGH_ROWS)]
         groups = (used[:, None] == np.unique(used)).astype(float)
         logs = [np.log(x) for x in self.law.sizes(self.rows).values()]
@@ -87,7 +119,8 @@ class Nearest:
             return 1.0
         squares = ((between.T @ residual) ** 2).sum()
         left = max(float(residual @ residual) - squares, np.finfo(float).tiny)
-        return float(f.sf(squares / between.shape[1] / (left / within), between.shape[1], within))
+        ratio = squares / between.shape[1] / (left / within)
+        return float(special.fdtrc(between.shape[1], within, ratio))
 
 
 def _orthonormal(columns, least=None):
