@@ -72,7 +72,7 @@ def main():
     sizes = {name: getattr(options, name) for name in ("batch", "microbatch") if getattr(options, name)}
     arms = make_sweep({"preset": options.preset, "training": sizes}).arms
     print(
-        f"{options.preset} on {device_name(device)}, {precision}, torch {torch.__version__}; ceiling ({peak.source}): "
+        f"{options.preset} on {device_name(device)}, {precision}, torch {torch.__version__}; ceiling: "
         f"{peak.flop_per_second / 1e12:.3g} TFLOP/s"
     )
     print(f"{'':42}{'problems/s':>12}{'tokens/s':>12}{'arithmetic':>12}{'ready s':>9}{'run min':>9}")

@@ -184,7 +184,7 @@ def main():
     precision = chosen_precision("auto", device)
     peak = ceiling(device, precision)
     print(
-        f"{device_name(device)}, {precision}, torch {torch.__version__}; ceilings ({peak.source}): "
+        f"{device_name(device)}, {precision}, torch {torch.__version__}; ceilings: "
         f"{peak.flop_per_second / 1e12:.3g} TFLOP/s, {peak.bytes_per_second / 1e9:.3g} GB/s"
     )
     results = {"device": device_name(device), "torch": torch.__version__, "ceiling": peak._asdict(), "sizes": {}}

@@ -22,7 +22,6 @@ from .plan import Plan, PlannedOptimisation
 
 # Problems that go through the model together on a GPU, at least, where they can: the microbatch of most presets.
 AT_ONCE = 512
-FEW = 20  # updates of a run with a smaller batch, which is timed
 UNITS = {
     "loss_train": "nats per token",
     "loss_eval": "nats per token",
@@ -158,13 +157,6 @@ class Run(base.Run):
             count * length * (model.block_flop(length) * model.recurrences + model.head_flop)
             for length, count in ((task.length(*cell), count) for cell, count in tested)
         )
-
-    def with_batch(self, share):
-        """Return the run with a share of the problems of an update, and few updates."""
-        microbatch = min(self.plan.microbatch, max(1, round(share * self.plan.batch)))
-        batch = max(1, round(share * self.plan.batch / microbatch)) * microbatch
-        plan = replace(self.plan, samples=FEW * batch, batch=batch, microbatch=microbatch, ramp=0.0)
-        return replace(self, optimisation=replace(self.optimisation, plan=plan, updates=plan.updates))
 
     @property
     def largest(self):

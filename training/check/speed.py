@@ -5,7 +5,7 @@ import statistics
 from ..arithmetic.evaluation import greedy, right
 from ..arithmetic.problems import TASKS
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
-from ..engine.hardware import ceiling, measured_ceiling, timed, where_trained
+from ..engine.hardware import ceiling, timed, where_trained
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.execution import Execution
 from ..sweeps.times import update
@@ -15,10 +15,9 @@ WAYS = {"eager": False, "compiled": True}
 
 
 def of_device(device, tables):
-    """Measure matrix products (FLOP/s) and copies (byte/s), and return the datasheet's next to them if it is known."""
+    """Measure matrix products (FLOP/s) and copies (byte/s)."""
     precision = where_trained(str(device)).precision
-    measured, taken = measured_ceiling(device, precision), ceiling(device, precision)
-    return {"precision": precision, "measured": measured._asdict(), "taken": taken._asdict()}
+    return {"precision": precision, "measured": ceiling(device, precision)._asdict()}
 
 
 def of_problems(device, tables):

@@ -26,22 +26,10 @@ class Ceiling(NamedTuple):
 
     flop_per_second: float
     bytes_per_second: float
-    source: str
 
 
-# Dense bf16 with float32 sums and memory bandwidth, from NVIDIA's datasheets. The first name that a device's contains
-# is used.
-DATASHEETS = {
-    "B200": (2250e12, 8.0e12),
-    "H200": (989e12, 4.8e12),
-    "H100 PCIe": (756e12, 2.0e12),
-    "H100": (989e12, 3.35e12),
-    "A100-SXM4-80GB": (312e12, 2.039e12),
-    "A100 80GB": (312e12, 1.935e12),
-    "A100": (312e12, 1.555e12),
-    "L40S": (362e12, 0.864e12),
-    "RTX 4090": (165e12, 1.008e12),
-}
+# GPUs for which a sweep can be outlined on a machine without them: they train in bfloat16.
+GPUS = ("B200", "H200", "H100", "A100", "L40S", "RTX 4090")
 
 
 def chosen_device(name=None):
@@ -156,19 +144,6 @@ def free_memory(device):
 
 @functools.cache
 def ceiling(device, precision):
-    """Return the peak of a device, from its datasheet if that is known, else measured now.
-
-    The datasheets give bfloat16, so that float32 is measured.
-    """
-    name = device_name(device)
-    if device.type == "cuda" and precision == "bfloat16":
-        for model, (flop, memory) in DATASHEETS.items():
-            if model in name:
-                return Ceiling(flop, memory, f"datasheet of {model}")
-    return measured_ceiling(device, precision)
-
-
-def measured_ceiling(device, precision):
     """Measure the peak of a device by a product of square matrices and a copy, the best of five each."""
     size = PROBE * (8 if device.type == "cuda" else 1)
     matrix = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
@@ -176,7 +151,7 @@ def measured_ceiling(device, precision):
     target = torch.empty_like(source)
     product = min(timed(lambda _: matrix @ matrix, device))
     copy = min(timed(lambda _: target.copy_(source), device))
-    return Ceiling(2 * size**3 / product, 2 * source.nbytes / copy, "measured")
+    return Ceiling(2 * size**3 / product, 2 * source.nbytes / copy)
 
 
 def timed(work, device, repeats=5):

@@ -1,7 +1,7 @@
 """One run of a language model: what is trained, on what, and how; what its record holds and the memory it needs."""
 
 import functools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ...errors import InputError
@@ -131,11 +131,6 @@ class Run(base.Run):
     def test_flop(self):
         """FLOP of matrix products of its evaluations, which have no gradients."""
         return len(self.evaluate_at) * self.evaluation_tokens * self.model.matmul_flop_per_token / 3
-
-    def with_batch(self, share):
-        """Return the run with a share of the tokens of an update."""
-        context = self.model.context
-        return replace(self, batch_tokens=max(1, round(share * self.sequences)) * context)
 
     @property
     def largest(self):

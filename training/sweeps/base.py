@@ -25,7 +25,7 @@ class Run:
     `described`, and `units` by name. `deviations` are those from the study that it follows.
 
     It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
-    `tokens_done(updates)`. `with_batch(share)` is the run with smaller updates. It has
+    `tokens_done(updates)`. It has
     `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to give if it is
     too much. `prepared(execution, device, precision)` makes the model with its initial weights, and its
     `engine.loop.Task`.

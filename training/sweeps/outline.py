@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from ...errors import InputError
-from ..engine.hardware import DATASHEETS, Where, chosen_device, device_name, free_memory, where_trained
+from ..engine.hardware import GPUS, Where, chosen_device, device_name, free_memory, where_trained
 from .base import Sweep, distinct
 from .times import Times
 
@@ -17,11 +17,11 @@ def outline(read, sweep, device=None):
 
     `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `Sweep`.
     """
-    machine, absent = device, device in DATASHEETS
+    absent = device in GPUS
     if absent and torch.cuda.is_available() and device in torch.cuda.get_device_name():
         absent, device = False, "cuda"
     if absent:
-        where, device = Where("cuda", "bfloat16"), torch.device("cuda")
+        where, machine, device = Where("cuda", "bfloat16"), device, torch.device("cuda")
     else:
         where, device = where_trained(device), chosen_device(device)
         machine = device_name(device)

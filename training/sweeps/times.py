@@ -4,12 +4,13 @@ import time
 
 import numpy as np
 
+from ...errors import InputError
 from ..engine.hardware import ceiling, synchronise
 from ..engine.optimisers import make_optimiser
 from ..engine.steps import Stepper
 
-# Seconds at the peak of a device that a measured update takes at most, and seconds for the updates that follow.
-AT_PEAK, ENOUGH = 0.2, 1.0
+# Seconds that an update may take at the peak of a device, of which training reaches a part; seconds of later updates.
+AT_PEAK, ENOUGH = 1.0, 1.0
 
 
 def update(run, execution, device):
@@ -31,8 +32,7 @@ def update(run, execution, device):
 class Times:
     """Seconds that runs of a sweep take on a device, interpolated by FLOP between its smallest and largest updates.
 
-    A model too large for the device is timed in updates of fewer tokens. `InputError` is raised if that does not fit
-    either, or another program trains the runs.
+    `InputError` is raised if updates do not fit into its memory or take too long, or another program trains the runs.
 
     Attributes
     ----------
@@ -58,13 +58,15 @@ def _flop(run):
 
 
 def _measured(run, execution, device):
-    share = min(1.0, AT_PEAK * ceiling(device, run.precision).flop_per_second / _flop(run))
-    part = run if share == 1 else run.with_batch(share)
-    part.check_fits(execution, device, run.precision)
-    timed = update(part, execution, device)
+    run.check_fits(execution, device, run.precision)
+    of_update, parameters = _flop(run), run.model.parameters
+    least = of_update / ceiling(device, run.precision).flop_per_second
+    if least > AT_PEAK:
+        raise InputError(f"an update of {parameters:,} parameters takes at least {least:.2g} s here")
+    timed = update(run, execution, device)
     return {
-        "parameters": run.model.parameters,
-        "flop": _flop(run),
-        "seconds": timed["seconds"] * _flop(run) / timed["flop"],
+        "parameters": parameters,
+        "flop": of_update,
+        "seconds": timed["seconds"] * of_update / timed["flop"],
         "first": max(0.0, timed["first"] - timed["seconds"]),
     }

@@ -3,13 +3,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from bayescaling.training import arithmetic, make_sweep, outline
 from bayescaling.training.engine.hardware import chosen_device, where_trained
-from bayescaling.training.sweeps import bar
+from bayescaling.training.sweeps import bar, times
 from bayescaling.training.sweeps.base import distinct
-from bayescaling.training.sweeps.times import Times, update
+from bayescaling.training.sweeps.times import Times
 
 COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
@@ -53,39 +54,34 @@ def test_an_outline_of_the_papers_sizes():
     assert flop == pytest.approx(expected)
 
 
-def test_the_time_on_a_device_that_is_not_here_is_not_estimated(kind):
+def test_the_time_on_a_device_that_is_not_here_is_not_estimated(kind, command_line_here):
     preset = next(iter(kind.package.PRESETS))
     plan = kind.package.outline(kind.package.make_sweep({"preset": preset}), device="B200")
     assert plan["unmeasured"] == "B200 is not here" and plan["measured"] == []
     assert all(stage["seconds"] is None and stage["bytes"] > 0 for stage in plan["rounds"])
-    words = command_line(COMMAND[name_of(kind)], "--preset", preset, "--dry-run", "--device", "B200").stdout
+    words = command_line_here(COMMAND[name_of(kind)], "--preset", preset, "--dry-run", "--device", "B200").stdout
     assert f"bayescaling {COMMAND[name_of(kind)]} --preset {preset} --dry-run on the machine that trains" in words
 
 
 def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run(kind):
     sweep = kind.package.make_sweep({"preset": "demo"}).settled(where_trained("cpu"))
-    times = Times(sweep, chosen_device("cpu"))
+    measured = Times(sweep, chosen_device("cpu"))
     runs = sorted(distinct(run for runs in sweep.groups().values() for run in runs), key=lambda run: run.name)
-    of_update = {run: times.of(run) / (run.matmul_flop + run.test_flop) * run.matmul_flop / run.optimisation.updates
+    of_update = {run: measured.of(run) / (run.matmul_flop + run.test_flop) * run.matmul_flop / run.optimisation.updates
                  for run in runs}  # fmt: skip
-    ends = sorted(entry["seconds"] for entry in times.measured)
+    ends = sorted(entry["seconds"] for entry in measured.measured)
     assert all(ends[0] * 0.999 <= seconds <= ends[-1] * 1.001 for seconds in of_update.values())
     tested = [run.test_flop / run.matmul_flop for run in runs]
     assert min(tested) > 0 and max(tested) < 1
 
 
-def test_a_part_of_a_batch_is_timed_where_a_whole_one_takes_too_long(kind):
-    sweep = kind.package.make_sweep({"preset": "demo"}).settled(where_trained("cpu"))
-    run = next(iter(sweep.groups().values()))[0]
-    part = run.with_batch(0.25)
-    step, last = part.optimisation.updates - 1, run.optimisation.updates - 1
-    share = (part.matmul_flop - part.flop_done(step)) / (run.matmul_flop - run.flop_done(last))
-    assert share == pytest.approx(0.25, rel=0.05)
-    timed = update(part, sweep.execution, chosen_device("cpu"))
-    assert timed["seconds"] > 0 and timed["flop"] == pytest.approx(part.matmul_flop - part.flop_done(step))
+def test_an_update_that_takes_long_is_not_timed(kind, tiny, monkeypatch):
+    monkeypatch.setattr(times, "AT_PEAK", 1e-12)
+    plan = kind.package.outline(tiny, device="cpu")
+    assert "parameters takes at least" in plan["unmeasured"] and plan["rounds"][0]["seconds"] is None
 
 
-def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
+def test_the_command_line_says_what_a_preset_takes(kind, tmp_path, command_line_here):
     command = COMMAND[name_of(kind)]
     result = command_line(
         command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu", "--json"
@@ -94,17 +90,17 @@ def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
     document = json.loads(result.stdout)
     assert set(document) == {"device", "free", "measured", "unmeasured", "rounds"} and not (tmp_path / "out").exists()
     assert document["unmeasured"] is None and [entry["seconds"] > 0 for entry in document["measured"]] == [True, True]
-    words = command_line(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
+    words = command_line_here(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
     assert "on this CPU: an update, timed now, takes" in words.stdout and "together" in words.stdout
     for arguments, source in (
         (("--out", tmp_path), "neither"),
         (("a.toml", "--preset", "demo", "--out", tmp_path), "both"),
     ):
-        refused = command_line(command, *arguments)
+        refused = command_line_here(command, *arguments)
         assert refused.returncode == 2 and f"give a sweep's FILE.toml or --preset, not {source}" in refused.stderr
-    unknown = command_line(command, "--preset", "dmeo", "--out", tmp_path)
+    unknown = command_line_here(command, "--preset", "dmeo", "--out", tmp_path)
     assert unknown.returncode == 2 and 'did you mean "demo"' in unknown.stderr
-    assert "demo" in command_line(command, "--help").stdout
+    assert "demo" in command_line_here(command, "--help").stdout
 
 
 def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monkeypatch, capfd):
@@ -147,7 +143,7 @@ def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
         [*command, "--device", "cpu"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         while child.poll() is None and not list(tmp_path.glob("out/checkpoints/*/*")):
-            pass
+            time.sleep(0.01)
         os.kill(child.pid, getattr(signal, name))
         out, printed = child.communicate()
     if child.returncode == status:
