@@ -17,8 +17,6 @@ class Findings:
         Entries of results.json, by key.
     posteriors : dict of str to Fit
         Fits to save, under the names that results.json gives them.
-    unsaved : dict of str to Fit
-        Other fits that numbers of the page depend on; their chains are checked too.
     records : dict of str to dict
         Records of the fits of long studies, by name, from `results.records`.
     """
@@ -26,7 +24,6 @@ class Findings:
     studies: tuple = ()
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
-    unsaved: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
 
     def study(self, name):

@@ -18,8 +18,8 @@ class Part:
         Of the page.
     document : dict
         Its entries of results.json.
-    saved, unsaved : dict of str to dict
-        Records of its fits by name: of those in the folder or of a study, and of others that its numbers depend on.
+    records : dict of str to dict
+        Records of its fits by name: of those in the folder and of studies.
     studies : tuple of str
         Names of the long studies that it shows.
     sections : list of dict
@@ -31,8 +31,7 @@ class Part:
     name: str
     title: str
     document: dict
-    saved: dict
-    unsaved: dict
+    records: dict
     studies: tuple
     sections: list
     optimum: dict | None
@@ -45,7 +44,6 @@ class Part:
             page.title,
             findings.document,
             findings.records | {name: fit.record for name, fit in findings.posteriors.items()},
-            {name: fit.record for name, fit in findings.unsaved.items()},
             findings.studies,
             list(sections),
             optimum,
@@ -67,13 +65,13 @@ def document_of(parts, published, seconds):
     -------
     dict
     """
-    document, saved, unsaved = {"schema": results.SCHEMA, "seconds": seconds}, {}, {}
+    document, records = {"schema": results.SCHEMA, "seconds": seconds}, {}
     for part in parts:
         _merge(document, part.document)
-        saved, unsaved = saved | part.saved, unsaved | part.unsaved
+        records |= part.records
     document["studies"] = results.studies(name for part in parts for name in part.studies)
-    document["provenance"] = results.provenance(saved)
-    judge_chains(document, saved | unsaved)
+    document["provenance"] = results.provenance(records)
+    judge_chains(document, records)
     document["answers"] = answers(document)
     document["claims"] = claims(document, published)
     document["optimum"] = next((part.optimum for part in parts if part.optimum), None)
@@ -88,7 +86,7 @@ def shown(parts, document):
             "name": part.name,
             "title": part.title,
             "answer": answered.get(part.name),
-            "fits": [*part.saved, *part.unsaved],
+            "fits": list(part.records),
             "sections": part.sections,
         }
         for part in sorted(parts, key=lambda part: SHOWN.index(part.name))

@@ -113,6 +113,17 @@ def quoted_entry(fit):
     return gain_entry(rate) | {"doubling_months": robust, "verdict": results.verdict_entry(fit)}
 
 
+def fall(fit):
+    """Return quantiles of the yearly ``factor`` by which compute falls and of the ``halving`` time in months."""
+    levels = list(intervals.QUANTILES.values())
+    rate = quotable(fit, {"rate": compute_equivalent_gain(fit)})["rate"].values.ravel()
+    quantiles = {"factor": np.exp(np.quantile(rate, levels)), "halving": doubling_quantiles(rate, levels)}
+    return {
+        name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
+        for name, values in quantiles.items()
+    }
+
+
 def apart(difference):
     """Return the sum of differences of elpd, its standard error, and whether it is beyond both limits."""
     total, error = float(difference.sum()), float(sum_error(difference))

@@ -12,6 +12,7 @@ from ....inference.scores.compute import progress_at_fixed_compute
 from ....models.scores.law import Scores
 from ... import results
 from ...findings import Findings
+from ..progress.specifications import STUDY
 from . import speeds
 from .before_2023 import SHARED, earlier_progress
 from .forms import probabilities, with_fits
@@ -20,32 +21,30 @@ from .periods import BREAK, LINEAR, of_specifications, periods, widths
 
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
-STAGES = (FITS, CONSTANT, EARLIER, NUMBERS)
+STAGES = (FITS, CONSTANT, NUMBERS, EARLIER)
 STUDIES = (
     CONSTANT, "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier",
     "since_coverage", *speeds.STUDIES,
 )  # fmt: skip
 DECADE = math.log(10)
 PAIRS = 250  # draws of slope and gain in the figure
-BRIEF = 500  # tuning steps of a chain; also its draws for other data
+TUNE = 500  # steps of a chain
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of scores with a break, and compare it with a constant gain; see `Page.analyse`."""
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
-    brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
-    options["tune"] = brief["tune"]
+    options["tune"] = min(settings.get("tune", TUNE), TUNE)
     broken = stage(FITS, partial(fit, LAWS[BREAK], table, **options))
     constant, others = stage.study(CONSTANT, partial(constant_gain, table, **options))
     shared = {unit: earlier[name] for unit, name in SHARED.items() if name in earlier}
-    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief, shared), of=shared)
     findings = Findings(
-        studies=tuple(name for name in STUDIES if name not in stage.studies),
+        studies=(*(name for name in STUDIES if name not in stage.studies), *(() if shared else (STUDY,))),
         posteriors=others | {name_of_fit(BREAK): broken},
-        unsaved={f"2012 to 2023, by {unit}": fitted for unit, fitted in bridged.items()},
         records=constant.pop("records"),
     )
     entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken), of={BREAK: broken})
+    bridge = stage(EARLIER, lambda: earlier_progress(shared, findings.study(STUDY)["fall"]), of=shared)
     findings.document = {"since": entry | {"earlier": bridge, "speeds": speeds.of_studies()}}
     return findings
 

@@ -115,8 +115,7 @@ def earlier(entry):
         f"{earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers from 2012 to 2023, at "
         "the sizes of the evaluations. Medians and 95% intervals. Those at fixed capability are in the table by period."
     )
-    fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
-    return tables.html(rows, note=note, title="At fixed loss", fits=fits)
+    return tables.html(rows, note=note, title="At fixed loss", fits=[SHARED[unit] for unit in earlier["units"]])
 
 
 def left_out(entry):
