@@ -36,4 +36,4 @@ class Findings:
             return ""
         study = evidence(name)
         settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
-        return f"A study made on {study['made']} ({settings}), by <code>{study['command']}</code>."
+        return f"The study was made on {study['made']} ({settings}) by <code>{study['command']}</code>."

@@ -126,7 +126,7 @@ def test_without_new_fits_the_page_is_that_of_the_study(tmp_path, well_made, not
     }
     assert set(document["diagnostics"]) == set(study["result"]["records"]) == set(document["provenance"]["priors"])
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert f"A study made on {study['made']}" in text and f"<code>{study['command']}</code>" in text
+    assert f"The study was made on {study['made']}" in text and f"<code>{study['command']}</code>" in text
     assert not list((tmp_path / "posteriors").iterdir())
     well_made(text)
     assert not_in_results(text, document)[0] == []

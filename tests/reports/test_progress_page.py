@@ -124,6 +124,6 @@ def test_without_all_the_quoted_specification_is_fitted_and_the_others_are_of_th
     assert quoted["p_progress"] == float((compute_equivalent_gain(fit) > 0).mean())
     assert document["progress"]["7"]["elpd_loo"] == study["result"]["document"]["progress"]["7"]["elpd_loo"]
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert text.count(f"A study made on {study['made']} (seed 1), by <code>{study['command']}</code>") == 5
+    assert text.count(f"The study was made on {study['made']} (seed 1) by <code>{study['command']}</code>") == 5
     well_made(text)
     assert two_intervals(text)[0] == [] and not_in_results(text, document)[0] == []

@@ -113,7 +113,7 @@ def test_studies_stand_on_the_page_with_their_date(folder):
     # This report made one study; another has the years to 2023, which the page on progress would fit.
     assert set(document["studies"]) == {*analysis.STUDIES, analysis.STUDY} - {analysis.CONSTANT}
     for name, study in document["studies"].items():
-        assert f"A study made on {study['made']}" in page and study["command"] in page
+        assert f"The study was made on {study['made']}" in page and study["command"] in page
         assert study == {key: evidence(name)[key] for key in study}
     assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 

@@ -82,7 +82,7 @@ def _doubling_panel(document):
     from ..progress.specifications import STUDY
 
     rows, study = _doubling_rows(document), document.get("studies", {}).get(STUDY)
-    dated = f"Our rows but the first are of a study made on {study['made']} by {study['command']}. " if study else ""
+    dated = f"Our rows but the first are of {study['made']}, by {study['command']}. " if study else ""
     values = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
