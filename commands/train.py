@@ -161,11 +161,7 @@ def _run(training, file, preset, options, *, accuracies=None):
     sweep = file if preset is None else training.make_sweep({"preset": preset})
     if options.dry_run:
         outline = training.outline(sweep, device=options.device)
-        if options.json:
-            tables.print_json(outline)
-        else:
-            command = "train" if accuracies is None else "arithmetic"
-            _print_outline(outline, f"{command} {file or f'--preset {preset}'} --dry-run")
+        (tables.print_json if options.json else _print_outline)(outline)
         return
     if options.out is None:
         raise InputError("give --out, the folder to write to, or --dry-run")
@@ -243,7 +239,7 @@ def _trained(training, sweep, options):
         raise
 
 
-def _print_outline(outline, again):
+def _print_outline(outline):
     """Print what a sweep will take: runs, parameters, FLOP, memory and time, by arm or stage."""
     from ..inference.progress_messages import lasting
 
@@ -267,7 +263,9 @@ def _print_outline(outline, again):
         updates = " and ".join(f"{entry['seconds']:.2g} s of {entry['parameters']:,} parameters" for entry in measured)
         print(f"about {whole} on this {outline['device']}: an update, timed now, takes {updates}")
     else:
-        print(f"The time is not measured: {outline['unmeasured']}. Run bayescaling {again} on the machine that trains.")
+        print(
+            f"The time is not measured: {outline['unmeasured']}. The same command on the machine that trains does so."
+        )
     if outline["free"] is not None:
         print(f"{outline['free'] / 2**30:.3g} GiB are free there")
 

@@ -41,10 +41,7 @@ class Silence:
 
 
 class Follower(Silence):
-    """Follows a round by the time that its runs take, or by their FLOP where that cannot be measured.
-
-    A subclass shows that it has `begun`, and how far it has `moved`.
-    """
+    """Follows a round by the time of its runs, else by FLOP. A subclass shows that it has `begun` and `moved`."""
 
     times = None
 

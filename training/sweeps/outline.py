@@ -17,13 +17,12 @@ def outline(read, sweep, device=None):
 
     `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `Sweep`.
     """
-    absent = device in GPUS
-    if absent and torch.cuda.is_available() and device in torch.cuda.get_device_name():
-        absent, device = False, "cuda"
-    if absent:
+    here = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
+    if absent := device in GPUS and device not in here:
         where, machine, device = Where("cuda", "bfloat16"), device, torch.device("cuda")
     else:
-        where, device = where_trained(device), chosen_device(device)
+        device = chosen_device(None if device in GPUS else device)
+        where = where_trained(str(device))
         machine = device_name(device)
     with tempfile.TemporaryDirectory() as folder:
         sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, Path(folder))).settled(where)
@@ -32,11 +31,10 @@ def outline(read, sweep, device=None):
             rounds[name] = distinct(run for run in runs if run.name not in seen)
             seen |= {run.name for run in runs}
         times, unmeasured = None, f"{machine} is not here" if absent else None
-        if not absent:
-            try:
-                times = Times(sweep, device)
-            except InputError as error:
-                unmeasured = str(error)
+        try:
+            times = None if absent else Times(sweep, device)
+        except InputError as error:
+            unmeasured = str(error)
     entries, models = [], set()
     for name, runs in rounds.items():
         new = {run.model for run in runs} - models
