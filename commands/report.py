@@ -78,7 +78,7 @@ def _is_custom(names):
     if subjects == ["files"]:
         meaning, fix = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
-        meaning, fix = names - {"page", "all"}, "a report on a custom table is one page"
+        meaning, fix = names - {"page", "all"}, "only for the built-in tables; a report on a custom table is one page"
     else:
         meaning = ALWAYS | SAMPLING | {"page", "all"}
         fix = "only for a custom table; name it with --data or --evaluations"
