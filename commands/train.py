@@ -261,7 +261,7 @@ def _print_outline(outline):
     tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "time"), rows)
     if measured:
         updates = " and ".join(f"{entry['seconds']:.2g} s of {entry['parameters']:,} parameters" for entry in measured)
-        print(f"about {whole} on this {outline['device']}: an update, timed now, takes {updates}")
+        print(f"about {whole} if all of this {outline['device']} is free: an update, timed now, takes {updates}")
     else:
         print(
             f"The time is not measured: {outline['unmeasured']}. The same command on the machine that trains does so."

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import torch
 
 from ...errors import InputError
 from ..engine.hardware import ceiling, synchronise
@@ -14,14 +15,19 @@ AT_PEAK, ENOUGH = 1.0, 1.0
 
 
 def update(run, execution, device):
-    """Time the last updates of a run: seconds of the first that is made and of later ones, and the FLOP of one."""
+    """Time the last updates of a run: seconds of the first that is made and of later ones, and the FLOP of one.
+
+    On a CPU they are those of its threads, so that other work on the machine does not count.
+    """
     model, task = run.prepared(execution, device, run.precision)
     stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, run.precision)
-    last, steps, clock = run.optimisation.updates - 1, 0, [time.perf_counter()]
+    threads = torch.get_num_threads()
+    now = time.perf_counter if device.type == "cuda" else lambda: time.process_time() / threads
+    last, steps, clock = run.optimisation.updates - 1, 0, [now()]
     while steps < 2 or (clock[-1] - clock[1] < ENOUGH and steps <= last):
         stepper(1e-4, *task.batch(max(0, last - steps)))
         synchronise(device)
-        clock.append(time.perf_counter())
+        clock.append(now())
         steps += 1
     # Updates with fewer recurrences or problems count for less.
     flop = [run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(steps))]

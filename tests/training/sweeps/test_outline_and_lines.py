@@ -91,7 +91,7 @@ def test_the_command_line_says_what_a_preset_takes(kind, tmp_path, command_line_
     assert set(document) == {"device", "free", "measured", "unmeasured", "rounds"} and not (tmp_path / "out").exists()
     assert document["unmeasured"] is None and [entry["seconds"] > 0 for entry in document["measured"]] == [True, True]
     words = command_line_here(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
-    assert "on this CPU: an update, timed now, takes" in words.stdout and "together" in words.stdout
+    assert "if all of this CPU is free: an update, timed now, takes" in words.stdout and "together" in words.stdout
     for arguments, source in (
         (("--out", tmp_path), "neither"),
         (("a.toml", "--preset", "demo", "--out", tmp_path), "both"),
