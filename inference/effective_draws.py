@@ -9,7 +9,6 @@ References
 """
 
 import numpy as np
-import pandas as pd
 
 from ..datasets.deferred import special
 
@@ -36,46 +35,48 @@ def effective_draws(values):
     >>> effective_draws(draws).round(-3)
     array([4000., 4000.])
     """
-    return _of_columns(values, lambda columns: _geyer(_halves(columns)))
+    return _of_columns(values, lambda columns: [_geyer(_halves(columns))], 1)[0]
 
 
-def bulk(values):
-    """Return `effective_draws` of the ranks of draws, as normal scores: those of the bulk [1]_."""
-    return _of_columns(values, lambda columns: _geyer(_scores(_halves(columns))))
+def convergence(values, ends):
+    """Return whether chains agree, and how many independent draws the bulk and the tails are worth [1]_.
 
+    Parameters
+    ----------
+    values : ndarray, shape (chain, draw, ...)
+    ends : sequence of float
+        Probabilities of the quantiles that begin the tails.
 
-def tail(values, ends):
-    """Return the least `effective_draws` of the shares of draws below two quantiles, (...) [1]_."""
+    Returns
+    -------
+    ndarray, shape (3, ...)
+        R-hat of half chains, the larger of that of ranks and that of ranks of distances from the median; effective
+        draws of the ranks as normal scores; the least of those of the shares of draws below the quantiles. NaN as for
+        `effective_draws`.
+    """
 
-    def least(columns):
-        edges = np.quantile(columns, ends, axis=(1, 2))[..., None, None]
-        return np.minimum(*(_geyer(_halves((columns <= edge).astype(float))) for edge in edges))
-
-    return _of_columns(values, least)
-
-
-def r_hat(values):
-    """Return R-hat of half chains, the larger of that of ranks and that of ranks of distances from the median [1]_."""
-
-    def larger(columns):
+    def figures(columns):
         halves = _halves(columns)
-        folded = abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
-        return np.maximum(*(_ratio(_scores(x)) for x in (halves, folded)))
+        scores = _scores(halves)
+        folded = _scores(abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+        edges = np.quantile(columns, ends, axis=(1, 2))[..., None, None]
+        tails = [_geyer(_halves((columns <= edge).astype(float))) for edge in edges]
+        return np.maximum(_ratio(scores), _ratio(folded)), _geyer(scores), np.min(tails, axis=0)
 
-    return _of_columns(values, larger)
+    return _of_columns(values, figures, 3)
 
 
-def _of_columns(values, figure):
-    """Compute a figure of each quantity from arrays (quantity, chain, draw), some quantities at a time."""
+def _of_columns(values, figures, count):
+    """Compute a number of figures of each quantity from arrays (quantity, chain, draw), some quantities at a time."""
     chains, draws = values.shape[:2]
     columns = np.moveaxis(values.reshape(chains, draws, -1), -1, 0)
-    result = np.full(len(columns), np.nan)
+    result = np.full((count, len(columns)), np.nan)
     usable = np.flatnonzero(np.isfinite(columns).all((1, 2))) if draws >= LEAST else []
     most = max(1, BLOCK // (chains * draws))
     for start in range(0, len(usable), most):
         places = usable[start : start + most]
-        result[places] = figure(np.ascontiguousarray(columns[places], float))
-    return result.reshape(values.shape[2:])
+        result[:, places] = figures(np.ascontiguousarray(columns[places], float))
+    return result.reshape(count, *values.shape[2:])
 
 
 def _halves(columns):
@@ -87,8 +88,18 @@ def _halves(columns):
 def _scores(columns):
     """Return normal scores of ranks among all draws of a quantity."""
     flat = columns.reshape(len(columns), -1)
-    ranks = pd.DataFrame(flat.T).rank().to_numpy().T
+    ranks = np.array([_ranks(row) for row in flat])
     return special.ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(columns.shape)
+
+
+def _ranks(row):
+    """Return ranks from 1; equal numbers have the mean of theirs."""
+    order = np.argsort(row)
+    ordered, ranks = row[order], np.empty(len(row))
+    first = np.append(True, ordered[1:] != ordered[:-1])
+    starts = np.flatnonzero(np.append(first, True))
+    ranks[order] = ((starts[:-1] + starts[1:] + 1) / 2)[np.cumsum(first) - 1]
+    return ranks
 
 
 def _ratio(columns):

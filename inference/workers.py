@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,14 @@ _OWN = threading.local()
 _LIMITED = ContextVar("limited", default=False)
 
 
+@cache
+def _libraries(scipy):
+    """Find the libraries of linear algebra, with or without that of SciPy."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit libraries of linear algebra to one thread for the length of a block, or of a function that it decorates.
@@ -48,11 +57,10 @@ def one_thread() -> Iterator[None]:
         return
     if "scipy" in sys.modules:
         import scipy.linalg  # noqa: F401, its library of algebra is loaded before the threads are limited
-    from threadpoolctl import threadpool_limits
 
     token = _LIMITED.set(True)
     try:
-        with threadpool_limits(1, user_api="blas"):
+        with _libraries("scipy" in sys.modules).limit(limits=1, user_api="blas"):
             yield
     finally:
         _LIMITED.reset(token)

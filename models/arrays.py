@@ -29,7 +29,7 @@ def _jax(arrays):
 
 def _xarray(arrays):
     module = sys.modules.get("xarray")
-    return module if module and any(isinstance(a, module.DataArray | module.Dataset) for a in arrays) else None
+    return module if module and any(isinstance(a, module.DataArray | module.Dataset | module.Variable) for a in arrays) else None
 
 
 def _symbolic(arrays):
@@ -181,13 +181,11 @@ def sum_by(x, codes, counts):
 
 
 def _where_named(xr, arrays):
-    dims = [a.dims for a in arrays if isinstance(a, xr.DataArray)]
+    dims = [a.dims for a in arrays if isinstance(a, xr.DataArray | xr.Variable)]
     if not dims:
         return xr.where(*arrays)
     of_numpy = dims[0]
-    named = [
-        xr.DataArray(a, dims=of_numpy[len(of_numpy) - a.ndim :]) if isinstance(a, np.ndarray) else a for a in arrays
-    ]
+    named = [xr.Variable(of_numpy[len(of_numpy) - a.ndim :], a) if isinstance(a, np.ndarray) else a for a in arrays]
     return xr.where(*named).transpose(*dict.fromkeys(dim for names in dims for dim in names), ...)
 
 

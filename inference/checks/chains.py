@@ -6,7 +6,7 @@ import numpy as np
 
 from ...datasets.wording import plural
 from ...errors import DiagnosticWarning
-from ..effective_draws import bulk, r_hat, tail
+from ..effective_draws import convergence
 
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
@@ -25,11 +25,12 @@ def _extremes(dataset):
     chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
     several = dataset.sizes["chain"] > 1
     with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
-        figures = {
-            "r_hat_max": (np.nanmax, r_hat(chains)) if several else None,
-            "ess_bulk_min": (np.nanmin, bulk(chains)),
-            "ess_tail_min": (np.nanmin, tail(chains, TAILS)),
-        }
+        r_hat, bulk, tail = convergence(chains, TAILS)
+    figures = {
+        "r_hat_max": (np.nanmax, r_hat) if several else None,
+        "ess_bulk_min": (np.nanmin, bulk),
+        "ess_tail_min": (np.nanmin, tail),
+    }
 
     def extreme(pair):
         if pair is None:

@@ -13,6 +13,11 @@ COORDINATE = "coordinate"
 PARTS = 4  # of `BLOCK` log densities: arrays so small stay in a processor's cache, and evaluating them takes 80 MiB
 
 
+def _variables(dataset):
+    """Return variables by name, whose arithmetic takes a twentieth of the time: their coordinates are not compared."""
+    return {name: dataset[name].variable for name in (dataset.data_vars if isinstance(dataset, xr.Dataset) else dataset)}
+
+
 class LossDraws(Draws):
     """Draws of the sampled quantities of a law of the loss.
 
@@ -36,8 +41,7 @@ class LossDraws(Draws):
 
     @cached_property
     def _named(self):
-        values = {name: self.sampled[name] for name in self.sampled.data_vars}
-        upstream = {name: self.upstream[name] for name in self.upstream.data_vars}
+        values, upstream = (_variables(of) for of in (self.sampled, self.upstream))
         return self.sampled.merge(xr.Dataset(self.law.derived(values, self.reference | upstream)))
 
     def named(self):
@@ -47,9 +51,10 @@ class LossDraws(Draws):
     def mean(self, rows=None):
         """Return the mean loss at each row, nats per token: the dims of the draws and ``run``."""
         rows = self.rows if rows is None else rows
-        return self.law.mean(
-            self._constants(rows), {name: xr.DataArray(x, dims="run") for name, x in self.law.sizes(rows).items()}
-        )
+        sizes = {name: xr.Variable("run", x) for name, x in self.law.sizes(rows).items()}
+        mean = self.law.mean(_variables(self._constants(rows)), sizes)
+        coords = {name: self.sampled.coords[name] for name in mean.dims if name in self.sampled.coords}
+        return xr.DataArray(mean, coords) if isinstance(mean, xr.Variable) else mean
 
     def _constants(self, rows):
         """Return the named quantities that broadcast against the rows by their dims."""
