@@ -22,7 +22,8 @@ COUNT ?= 1300
 KILLS ?= 20
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding. One thread of algebra for
 # each of the tests that run at once, which would wait for each other's. PyTensor does not record where graphs were made.
-TESTS := NUMBA_OPT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTENSOR_FLAGS=traceback__limit=0
+# Modules are compiled once, even where Python is told to write no bytecode: tests start 200 processes that import them.
+TESTS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTENSOR_FLAGS=traceback__limit=0
 # As many at once as there are cores; each holds about 1.5 GB.
 WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 PYTEST := pytest -n $(WORKERS) --maxprocesses 4

@@ -461,7 +461,7 @@ def command_line(*arguments):
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
 
 
-def test_the_command_line(kind, tiny, unbroken, tmp_path):
+def test_the_command_line(kind, tiny, unbroken, tmp_path, command_line_here):
     done = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -472,14 +472,14 @@ def test_the_command_line(kind, tiny, unbroken, tmp_path):
     inside = rows[(rows["run"] == entry["run"]) & (rows["split"] == "id")]
     assert entry["id"] == pytest.approx(inside["correct"].sum() / inside["total"].sum())
     pd.testing.assert_frame_equal(rows, pd.read_csv(unbroken[1] / "runs.csv"))
-    again = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu")
+    again = command_line_here("arithmetic", tiny, "--out", tmp_path / "out", "--device", "cpu")
     assert again.returncode == 0 and "3 runs, finished" in again.stdout and "nope" in again.stdout
 
 
-def test_the_command_line_refuses_in_one_line(kind, tiny, tmp_path):
+def test_the_command_line_refuses_in_one_line(kind, tiny, tmp_path, command_line_here):
     tiny.write_text(kind.text.replace("lengths = 2", "lengths = 0"), encoding="utf-8")
     for arguments in ((tiny,), (tmp_path / "no.toml",)):
-        done = command_line(*arguments, "--out", tmp_path / "out", "--device", "cpu", "--json")
+        done = command_line_here("arithmetic", *arguments, "--out", tmp_path / "out", "--device", "cpu", "--json")
         assert done.returncode == 2 and not done.stdout
         assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
 

@@ -81,6 +81,8 @@ def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bayescaling.training.check.runner.CHECKS", {"broken": broken, "data": CHECKS["data"]})
     monkeypatch.setattr("bayescaling.training.check.runner.SPEEDS", {})
+    monkeypatch.setattr("bayescaling.training.check.runner.SHARES", {"or": 1.0})
     record = check(tmp_path, device="cpu", tables=tiny(), announce=lambda line: None)
     assert not record["agreement"]["broken"]["ok"] and "no such kernel" in record["agreement"]["broken"]["error"]
     assert record["agreement"]["data"]["ok"] and record["status"] == "finished"
+    assert record["sweeps"]["or"]["runs"] == 3

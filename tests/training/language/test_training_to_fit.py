@@ -64,9 +64,9 @@ def command_line(folder):
         ("[fit]", "[fits]", 'key "fits" is unknown'),
     ],
 )
-def test_what_a_fit_does_not_take_is_refused_before_training(old, new, message, tmp_path):
+def test_what_a_fit_does_not_take_is_refused_before_training(old, new, message, tmp_path, command_line_here):
     (tmp_path / "sweep.toml").write_text(SWEEP.replace(old, new), encoding="utf-8")
-    done = command_line(tmp_path)
+    done = command_line_here("train", tmp_path / "sweep.toml", "--out", tmp_path / "out", "--json")
     assert done.returncode == 2 and re.search(message, done.stderr) and done.stderr.count("\n") == 1
     assert not list(tmp_path.glob("out/runs/*"))
 
@@ -94,20 +94,20 @@ def test_what_is_trained_has_a_frontier_in_both_bases(trained):
     assert 0 < total < 2 and 0 < without < 2
 
 
-def test_the_exponents_of_a_sweep_are_printed_next_to_the_published_ones(trained, tmp_path):
+def test_the_exponents_of_a_sweep_are_printed_next_to_the_published_ones(trained, tmp_path, command_line_here):
     """The command reads the tables that a sweep wrote; those of the papers' names have published exponents."""
     out = trained[0] / "out"
     (tmp_path / "scheme-2.csv").write_bytes((out / "constant.csv").read_bytes())
-    done = subprocess.run([*COMMAND, "reconcile", tmp_path, "--json"], capture_output=True, text=True, check=True)
+    done = command_line_here("reconcile", tmp_path, "--json")
     entry = json.loads(done.stdout)["exponents"]["scheme-2"]
     runs = bs.read(out / "constant.csv", unit={"parameters": 1}, needed="run")
     for basis, published in (("total", 0.49), ("nonembedding", 0.74)):
         assert entry[basis]["exponent"] == pytest.approx(curve_frontier(runs, basis=basis)["exponent"])
         assert entry[basis]["published"] == published
     assert not done.stderr
-    printed = subprocess.run([*COMMAND, "reconcile", out], capture_output=True, text=True, check=True).stdout
+    printed = command_line_here("reconcile", out).stdout
     assert "constant" in printed and "published" in printed
-    empty = subprocess.run([*COMMAND, "reconcile", out / "runs"], capture_output=True, text=True)
+    empty = command_line_here("reconcile", out / "runs")
     assert empty.returncode == 2 and "there is no table of a scheme" in empty.stderr
 
 

@@ -24,7 +24,7 @@ def wait_for(folder, pattern):
     """Wait until a file is there, for a minute at most."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not list(folder.glob(pattern)):
-        time.sleep(0.001)
+        time.sleep(0.005)
 
 
 def test_a_finished_sweep_is_not_trained_again(kind, unbroken):
@@ -73,7 +73,7 @@ def test_killed_at_any_moment_table_and_log_have_every_finished_run(kind, tiny, 
     for number in range(1, min(kind.runs, 4)):
         with kind.child(tiny, out) as child:
             while len(list(out.glob("runs/*.nc"))) < number and child.poll() is None:
-                time.sleep(0.001)
+                time.sleep(0.005)
             child.send_signal(signal.SIGKILL)
         finished |= {path.stem for path in out.glob("runs/*.nc")}
         assert len(finished) >= number
