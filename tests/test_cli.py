@@ -232,7 +232,7 @@ def test_fit_reads_a_table_with_its_own_names(tmp_path):
         {"size": runs["parameters"], "FLOPs": runs["training_flop"], "ppl": np.exp(runs["loss"]), "D": 1}
     )
     table.to_csv(tmp_path / "own.tsv", sep="\t", index=False)
-    options = ("--data", "own.tsv", "--column", "parameters=size", "--ignore", "D", "--perplexity")
+    options = ("--data", "own.tsv", "--column", "parameters=size", "--ignore", "D", "--perplexity", "--noise", "normal")
     document = json.loads(succeeded("fit", "chinchilla", *SHORT, "--json", *options, folder=tmp_path))
     assert (document["data"], document["rows"]) == ("own.tsv", 30)
 
@@ -774,7 +774,7 @@ def test_an_interrupted_fit_leaves_nothing(name, status, tmp_path, interruptible
     ) as process:
         try:
             sampling(process, 120)
-            time.sleep(1)
+            time.sleep(0.2)
             process.send_signal(getattr(signal, name))
             out, err = process.communicate(timeout=60)
         finally:

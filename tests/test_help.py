@@ -24,7 +24,7 @@ OF_GROUPS = ("--noise", "normal", "--option", "scatter=one")  # of groups of run
 # Sweeps, GPUs, pages and 20 specifications have tests of their own, as has the deletion of the cache.
 ONLY_PARSED = ("train", "arithmetic", "gpu-check", "report", "compare progress", "reconcile sweep", "cache --clear",
                "progress-since --out")  # fmt: skip
-QUICK = ("show", "allocate", "predict", "check", "doubling", "horizons", "trend", "ranks", "reconcile", "worth", "data")
+QUICK = ("show", "allocate", "predict", "check", "doubling", "horizons", "ranks", "reconcile", "worth", "data")
 LONG = "compare fit.nc chinchilla.nc --weighting"
 
 

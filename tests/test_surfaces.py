@@ -39,14 +39,15 @@ FITS = {
     "scores": lambda: (bs.laws.Scores(pace="linear"), scores()),
     "lengths": lambda: ("lengths", bs.load("arithmetic_runs")),
 }
-LONG = ("trend", "scores", "lengths")  # whose reports are made in the thorough run
+# Whose reports are made in the thorough run; of evaluations the law that the rows reject has more to state.
+LONG = ("progress", "trend", "scores", "lengths")
 
 
 @pytest.fixture(scope="module", params=[pytest.param(x, marks=[pytest.mark.thorough] * (x in LONG)) for x in FITS])
 def place(request, tmp_path_factory):
     """A folder with a fit in a file, which is named after it, and its report."""
     folder = tmp_path_factory.mktemp(request.param)
-    fit = bs.fit(*FITS[request.param](), seed=1, draws=500, tune=500)
+    fit = bs.fit(*FITS[request.param](), seed=1, draws=500, tune=500, chains=2)
     fit.save(folder / "fit.nc")
     run("report", folder / "fit.nc", "--out", folder / "report")
     return folder

@@ -133,9 +133,9 @@ def fault_of(command, folder, *, proposals=True):
     return None
 
 
-def suited(law, folder):
-    """Return the law that the refusal of a law proposes, or the law itself."""
-    refusal = refusal_of(*call(f"fit {law} --data table.csv", folder)[::2])
+def suited(law, folder, options=""):
+    """Return the law that the refusal of a law proposes, or the law itself; its fit is cached for the commands."""
+    refusal = refusal_of(*call(f"fit {law} --data table.csv {options}", folder)[::2])
     proposed = PROPOSED.search(refusal or "")
     return shlex.split(proposed[1])[1] if proposed else law
 
@@ -173,11 +173,12 @@ def commands(kind, numbers, *, law=None, other="chinchilla", options="", table="
                        FIGURES[kind])]  # fmt: skip
 
 
-def faults(kind, table, folder, numbers, **options):
+def faults(kind, table, folder, numbers, options=""):
     """Write a table into a folder, take it through every command of its kind, and return the faults."""
     table.to_csv(folder / "table.csv", index=False)
-    laws = {"law": suited(LAWS[kind], folder)} | ({"other": suited("chinchilla", folder)} if kind == "runs" else {})
-    listed = commands(kind, numbers, **laws, **options)
+    laws = {"law": LAWS[kind]} | ({"other": "chinchilla"} if kind == "runs" else {})
+    laws = {name: suited(law, folder, options) for name, law in laws.items()}
+    listed = commands(kind, numbers, **laws, options=options)
     return [fault for command in listed if (fault := fault_of(command, folder))]
 
 

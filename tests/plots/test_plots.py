@@ -44,18 +44,20 @@ def settled(make):
 
 @pytest.fixture(scope="module")
 def progress_fit(evaluations):
-    return settled(lambda: bs.fit(bs.law("progress-7", paper_effects=False), evaluations, seed=1, draws=250, tune=500))
+    return settled(
+        lambda: bs.fit(bs.law("progress-7", paper_effects=False), evaluations, seed=1, draws=250, tune=300, chains=2)
+    )
 
 
 @pytest.fixture(scope="module")
 def rolled_out(runs):
-    options = {"seed": 1, "draws": 250, "tune": 500, "chains": 2}
+    options = {"seed": 1, "draws": 250, "tune": 300, "chains": 2}
     return settled(lambda: bs.rollout("chinchilla", runs, "compute", [3e20, 1e21], **options))
 
 
 @pytest.fixture(scope="module")
 def counts_fit(lengths_fitter):
-    return settled(lambda: lengths_fitter.fit(seed=1, draws=250, tune=500))
+    return settled(lambda: lengths_fitter.fit(seed=1, draws=250, tune=300, chains=2))
 
 
 @pytest.fixture(scope="module")
@@ -69,28 +71,30 @@ def calibrated(fitter_normal, runs):
 @pytest.fixture(scope="module")
 def scores_fit(scores_design):
     law = bs.laws.Scores(pace="break", break_year=2024.5)
-    return settled(lambda: bs.fit(law, scores_design.table, seed=1, draws=250, tune=500))
+    return settled(lambda: bs.fit(law, scores_design.table, seed=1, draws=250, tune=300, chains=2))
 
 
 @pytest.fixture(scope="module")
 def grouped_fit(runs):
     halves = runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
-    return settled(lambda: bs.fit(law, halves, seed=1, draws=250, tune=500))
+    return settled(lambda: bs.fit(law, halves, seed=1, draws=250, tune=300, chains=2))
 
 
 @pytest.fixture(scope="module")
 def horizons_fit():
     table = bs.load("weirdml")
     few = table["model"].isin(table["model"].unique()[::8]) & table["threshold"].isin([50, 90])
-    return settled(lambda: bs.fit(bs.laws.Horizons(noise="binomial"), table[few], seed=1, draws=250, tune=500))
+    return settled(
+        lambda: bs.fit(bs.laws.Horizons(noise="binomial"), table[few], seed=1, draws=250, tune=300, chains=2)
+    )
 
 
 @pytest.fixture(scope="module")
 def trend_fit():
     compute = bs.load("training_compute")
     largest = compute[compute["larger_before"] < 10]
-    return settled(lambda: bs.fit(bs.laws.Trend(), largest, seed=1, draws=250, tune=500))
+    return settled(lambda: bs.fit(bs.laws.Trend(), largest, seed=1, draws=250, tune=300, chains=2))
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +178,7 @@ def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_def
     assert set(NAMES) - OF_NO_FIT - by_fit - {"residuals"} <= rejecting
     assert ("trend" in rejecting) == (trend_fit.check()["verdict"] != "fits") and not rejecting & OF_NO_FIT
     some = runs.iloc[::12]
-    fits = settled(lambda: bs.fit("chinchilla", some, seed=1, draws=250, tune=500))
+    fits = settled(lambda: bs.fit("chinchilla", some, seed=1, draws=250, tune=300, chains=2))
     assert fits.check()["verdict"] == "fits" and "reject" not in bs.plot_posterior(fits, "alpha").finding
     both = bs.plot_posterior({"all": fit_default, "some": fits}, "alpha")
     assert both.finding.endswith('; the rows reject the law of "all"')
@@ -382,7 +386,7 @@ def test_sensitivities_are_those_of_power_scaling(fit_default):
 
 def test_a_prior_that_decides_is_named(runs):
     law = bs.laws.Chinchilla(noise="normal", scatter="one", priors={"alpha": "LogNormal(-0.7, 0.03)"})
-    fit = settled(lambda: bs.fit(law, runs, seed=1, draws=250, tune=500))
+    fit = settled(lambda: bs.fit(law, runs, seed=1, draws=250, tune=300, chains=2))
     finding = bs.plot_sensitivity(fit).finding
     assert "The prior decides part of" in finding and "α" in finding
 

@@ -370,7 +370,7 @@ def test_what_an_option_adds_is_recovered(options, added, scores_design):
     truth = large.truth | spreads | added
     known_draws = law.prior_draws(rng, law.reference(rows), rows, truth=truth)
     table = rows.assign(score=known_draws.replicate(rng).values[0, 0])
-    posterior = bs.fit(law, table, seed=1, draws=500, tune=600, chains=2)["posterior"]
+    posterior = bs.Fitter(law, table).fit(seed=1, draws=300, tune=400, chains=2, least_ess=0)["posterior"]
     for name in (*added, "capability_sd", "compute_slope", "yearly_gain"):
         z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
         assert abs(z) < 3.5, name
