@@ -118,13 +118,18 @@ def _make(shared, names):
         warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])
+            _put(folder / f"{page.name}-{PART}", Part.of(page, findings))  # its answer; read before the whole part
             whole = page.taken(every) <= set(names)
             drawn = page.drawn(stage, findings, published, every) if whole else ()
-            with written_whole(folder / f"{page.name}{PART}") as partial:
-                partial.write_bytes(pickle.dumps(Part.of(page, findings, *drawn)))
+            _put(folder / f"{page.name}{PART}", Part.of(page, findings, *drawn))
             write_posteriors(out, findings.posteriors)
             posteriors |= findings.posteriors
     return list(posteriors), stage.keys
+
+
+def _put(path, part):
+    with written_whole(path) as partial:
+        partial.write_bytes(pickle.dumps(part))
 
 
 def _watch(folder, shown, preview, over):
