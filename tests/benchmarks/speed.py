@@ -136,8 +136,8 @@ def commands(options):
         u, session = unit(), clocked([sys.executable, "-W", "ignore", "-c", SESSION], cache)[3]
         for name, seconds in zip(IN_SESSION, session.split(), strict=True):
             row(name, None, float(seconds), u=u)
-        report = [*CLI, "report", "--out", folder, "--processes", str(cores())]
-        page = Path(folder) / "index.html"
+        page = Path(folder) / "report" / "index.html"
+        report = [*CLI, "report", "--out", str(page.parent), "--processes", str(cores())]
         measure("`report`, empty cache", report, cache / "new", lambda _: page.exists(), repeats=1)
         measure("`report`, nothing changed", report, cache / "new")
         horizons = [*CLI, "fit", "horizons", "--data", "weirdml"]
@@ -227,7 +227,7 @@ def stages(options):
     for name in (["fit", "chinchilla", "--data", "chinchilla_runs"], ["report"]):
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "stages.json"
-            more = ["--out", folder, "--processes", "1"] if name == ["report"] else []
+            more = ["--out", f"{folder}/report", "--processes", "1"] if name == ["report"] else []
             clocked([sys.executable, str(HERE / "stages.py"), str(out), *name, *more], folder)
             bars[f"{name[0]}, empty cache"] = {
                 stage: x / u for stage, x in json.loads(out.read_text(encoding="utf-8")).items()
