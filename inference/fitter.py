@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..models.law import Law
 
+OF_WHITENED = {"target_accept": 0.7, "tune": 200}  # which serve a posterior that is nearly a standard normal
 MOST_KEPT = 8
 _KEPT = OrderedDict()  # compiled programs of this process, the least recently used first
 
@@ -193,9 +194,12 @@ class Fitter:
         """
         (law, table_rows, reference), density = self.of(law), self.density(law, rows)
         rows, seconds, tries = table_rows if rows is None else rows, [], []
+        program, effort = self.compiled(law, progress=progress), law.effort
+        if large := program.whitened(density, seed):
+            program, density = large
+            effort = replace(effort, **OF_WHITENED, careful=(effort.target_accept, *effort.careful))
 
         def draw(asked, piece):
-            program = self.compiled(law, progress=progress)
             tries.append(asked)
             say(_trying(law, len(rows), tries, seconds), progress)
             *drawn, took = program.sample(density, asked, _seed_of(seed, piece), progress)
@@ -206,7 +210,7 @@ class Fitter:
             draws = law.draws(sampled, rows, reference)
             return draws, draws.named()
 
-        *drawn, asked, diagnostics = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
+        *drawn, asked, diagnostics = sample_enough(draw, named, effort, least_ess=least_ess, **settings)
         return Sampled(*drawn, asked, sum(seconds), diagnostics)
 
     @one_thread()

@@ -37,12 +37,20 @@ class Compiled:
 
     def __call__(self, z, density):
         """Return the log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
-        user, _held = self.addresses(density)
-        z, value = np.array(z, float), np.zeros(1)
-        gradient = np.zeros_like(z)
-        pointers = [x.ctypes.data for x in (z, gradient, value, user)]
-        ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)(len(z), *pointers)
-        return value[0], gradient
+        return self.on(density)(z)
+
+    def on(self, density):
+        """Return the same as a function of the coordinates."""
+        user, held = self.addresses(density)
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)
+
+        def evaluated(z, held=held):
+            z, value = np.array(z, float), np.zeros(1)
+            gradient = np.zeros_like(z)
+            function(len(z), *(x.ctypes.data for x in (z, gradient, value, user)))
+            return value[0], gradient
+
+        return evaluated
 
     def addresses(self, density):
         """Return what the compiled function is given of a density, (address,), and the arrays that must stay alive."""

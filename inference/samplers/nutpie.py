@@ -20,6 +20,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ..engine import compile_density, copied, flat, in_use
 from .program import NOT_FINITE, STATISTICS, Program, quiet
+from .whitened import whitened
 
 COORDINATE = "unconstrained_parameter"
 NAMED = "InferenceData"  # in annotations of nutpie's functions
@@ -57,6 +58,11 @@ class DensityProgram(Program):
         with quiet():
             self._compiled = compile_density(density)
         self.seconds = time.perf_counter() - start
+
+    def whitened(self, density, seed):
+        """Return a program and a density of a large table; see `whitened`."""
+        other = whitened(self._compiled, density, seed)
+        return None if other is None else (DensityProgram(other), other)
 
     def _sample(self, density, settings, seed, progress):
         options = {"low_rank_modified_mass_matrix": density.low_rank, "return_raw_trace": True}

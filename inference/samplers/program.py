@@ -82,6 +82,9 @@ class Program:
             result = self._sample(density, settings, int(seed), progress)
         return *result, time.perf_counter() - start
 
+    def whitened(self, density, seed):
+        """Return a program and a density whose coordinates need little warm-up; None where there is none."""
+
     def _sample(self, density, settings, seed, progress):
         """Return the posterior and the statistics, as `sample` does."""
         raise NotImplementedError
