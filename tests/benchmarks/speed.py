@@ -27,7 +27,7 @@ from pathlib import Path
 
 from bayescaling.clusters import cores
 from large_tables import simulated
-from stages import draw
+from stages import IMPORTS, REST, STAGES, draw
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
@@ -233,8 +233,7 @@ def stages(options):
                 stage: x / u for stage, x in json.loads(out.read_text(encoding="utf-8")).items()
             }
     draw(bars, PICTURE)
-    names = list(dict.fromkeys(stage for bar in bars.values() for stage in bar))
-    rows = [(stage, *(f"{bar.get(stage, 0):.3g}" for bar in bars.values())) for stage in names]
+    rows = [(stage, *(f"{bar.get(stage, 0):.3g}" for bar in bars.values())) for stage in (IMPORTS, *STAGES, REST)]
     rows.append(("together", *(f"{sum(bar.values()):.3g}" for bar in bars.values())))
     picture = f"![CPU time of a first fit and a first report by stage](pictures/{PICTURE.name})"
     return f"{table([f'u, 1 u = {u:.3f} CPU seconds', *bars], rows)}\n\n{picture}"

@@ -26,10 +26,10 @@ STAGES = {
         "inference.checks.sensitivity:prior_driven",
     ],
     "wider laws": ["inference.checks.wider_laws:wider_laws"],
-    "rollouts": ["inference.comparison.rollout:rollout"],
     "page": ["reports.html.render:render"],
 }
 IMPORTS, REST = "imports", "the rest"
+COLOURS = ("BLUE", "PURPLE", "SKY", "GREEN", "ORANGE", "BLACK")
 seconds, stack, clock = Counter(), [IMPORTS], [0.0]
 
 
@@ -87,23 +87,23 @@ def draw(bars, path):
     import matplotlib
 
     matplotlib.use("agg")
-    from bayescaling.plots.style import GRID, INK
+    from bayescaling.plots import style
     from bayescaling.plots.with_matplotlib import compact
     from matplotlib import pyplot as plt
 
+    colours = [getattr(style, name) for name in COLOURS]
     look = {"svg.hashsalt": "bayescaling", "svg.fonttype": "none", "font.size": 10}
-    names = list(dict.fromkeys(stage for bar in bars.values() for stage in bar))
     with plt.rc_context(look):
         figure, axes = plt.subplots(len(bars), figsize=(7.4, 3.2), layout="constrained")
         for ax, (title, bar) in zip(axes, bars.items(), strict=True):
             left = 0.0
-            for k, name in enumerate(names):
-                ax.barh(0, bar.get(name, 0), left=left, color=f"C{k}", label=name)
+            for name, colour in (*zip((IMPORTS, *STAGES), colours, strict=True), (REST, style.GREY)):
+                ax.barh(0, bar.get(name, 0), left=left, color=colour, label=name)
                 left += bar.get(name, 0)
-            ax.set_title(f"{title}: {left:.3g} u", loc="left", fontsize=10.5, color=INK)
+            ax.set_title(f"{title}: {left:.3g} u", loc="left", fontsize=10.5, color=style.INK)
             ax.set_yticks([])
             ax.spines[["top", "right", "left"]].set_visible(False)
-            ax.grid(True, axis="x", color=GRID, linewidth=0.8)
+            ax.grid(True, axis="x", color=style.GRID, linewidth=0.8)
             ax.set_axisbelow(True)
         axes[-1].set_xlabel("CPU time in u, that of import pandas, xarray", fontsize=9.5)
         axes[0].legend(fontsize=8.5, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
