@@ -68,7 +68,7 @@ OF_USERS = ("larger runs", "runs", "models", "dated values", "days")
 
 def counts(text):
     """Return what a text counts: the share, the count, its adjectives and its noun with two words after it."""
-    text = re.sub(r"```.*?```|<!--.*?-->", " ", text, flags=re.DOTALL)
+    text = re.sub(r"```.*?```|<!-- speed:.*?<!-- end -->|<!--.*?-->", " ", text, flags=re.DOTALL)
     return [
         (share, number, f"{adjectives} {noun}".strip(), f"{adjectives} {noun}{rest or ''}".strip())
         for share, number, adjectives, noun, rest in COUNT.findall(" ".join(re.sub(r"[*`]", "", text).split()))
