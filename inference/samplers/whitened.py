@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine import flat
 
-LEAST_ROWS = 20_000
+LEAST_ROWS = 5_000
 SEARCHES = 4  # from starts as the chains have them, which must all end at one mode
 STEP = 1e-4  # of second derivatives
 POLISHED, SAME = 1e-3, 0.1  # distances from the mode, in posterior sds
