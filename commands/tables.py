@@ -126,6 +126,14 @@ def draw(path, panels):
     write(figure, path)
 
 
+def print_sentences(sentences):
+    """Print sentences, each broken into lines of the terminal's width."""
+    from ..inference.printed import as_sentence, filled, width
+
+    for sentence in sentences:
+        print(filled(as_sentence(sentence), width()))
+
+
 def print_written(path):
     """Print where a result was written, if it was."""
     if path:

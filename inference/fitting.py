@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..datasets.checks import warn
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
-from .checks.wider_laws import LEAST_GAIN, gain_at_largest_sizes
+from .checks.suggestion import LEAST_GAIN
+from .checks.wider_laws import gain_at_largest_sizes
 from .fitter import Fitter
 from .samplers.choose import choose
 from .settings import seed_of, settings_of

@@ -32,15 +32,19 @@ class Text:
     sentences: tuple[str, ...] = ()
 
     def __str__(self):
-        width = min(max(shutil.get_terminal_size((80, 24)).columns, NARROW), WIDE)
-        table = [] if self.table is None else ["", *tabulated(self.table, width)]
-        below = [filled(as_sentence(x), width) for x in self.sentences]
-        return "\n".join([filled(self.title, width), *table, *([""] if table and below else []), *below])
+        table = [] if self.table is None else ["", *tabulated(self.table, width())]
+        below = [filled(as_sentence(x), width()) for x in self.sentences]
+        return "\n".join([filled(self.title, width()), *table, *([""] if table and below else []), *below])
 
     def _repr_html_(self):
         table = "" if self.table is None else self.table.to_html(index_names=False)
         below = "".join(f"<p>{escape(as_sentence(line))}</p>" for line in self.sentences)
         return f"<p><strong>{escape(self.title)}</strong></p>{table}{below}"
+
+
+def width():
+    """Return the width of lines, in characters: that of the terminal within limits."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, NARROW), WIDE)
 
 
 def filled(text, width):

@@ -3,8 +3,8 @@
 import math
 
 from .checks.chains import sentence
-from .checks.check import FITS, verdict_sentence
-from .checks.wider_laws import suggestion
+from .checks.suggestion import suggestion
+from .checks.verdict import FITS, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
 from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
 

@@ -16,10 +16,10 @@ from ..models.draws import DRAWS
 from ..models.loss.budget import training_flop
 from . import intervals
 from .checks.chains import sentence
-from .checks.check import verdict_sentence
 from .checks.known_floor import known_floor
 from .checks.sandwich import quotable_places
 from .checks.trade_off import trade_off_sentence
+from .checks.verdict import verdict_sentence
 from .fitted import table_named
 from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary

@@ -29,7 +29,8 @@ def _jax(arrays):
 
 def _xarray(arrays):
     module = sys.modules.get("xarray")
-    return module if module and any(isinstance(a, module.DataArray | module.Dataset | module.Variable) for a in arrays) else None
+    kinds = (module.DataArray, module.Dataset, module.Variable) if module else ()
+    return module if any(isinstance(a, kinds) for a in arrays) else None
 
 
 def _symbolic(arrays):

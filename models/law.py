@@ -149,7 +149,7 @@ class Law(Named, WithPriors):
             If the truth lacks a quantity, or the law's quantities are no scalars.
         """
         if truth is None:
-            values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+            values = {name: prior.drawn(rng, (1, draws)) for name, prior in self.prior_of.items()}
         else:
             self._check_all_known(truth)
             values = {name: np.full((1, 1), float(truth[name])) for name in self.prior_of}

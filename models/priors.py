@@ -1,4 +1,4 @@
-"""Priors as text, ``LogNormal(-1, 0.5)``: parsed, checked against a support, and handed to PyMC or SciPy."""
+"""Priors as text, ``LogNormal(-1, 0.5)``: parsed, checked against a support, evaluated, and handed to PyMC."""
 
 import functools
 import re
@@ -8,27 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..datasets.deferred import special
-from ..datasets.deferred import stats as st
 from ..datasets.wording import printable, unknown
 from ..errors import InputError
 from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 
 DISTRIBUTIONS = {
-    "Normal": (("mu", "sigma"), lambda mu, sigma: st.norm(mu, sigma)),
-    "LogNormal": (("mu", "sigma"), lambda mu, sigma: st.lognorm(sigma, scale=np.exp(mu))),
-    "HalfNormal": (("sigma",), lambda sigma: st.halfnorm(scale=sigma)),
-    "TruncatedNormal": (
-        ("mu", "sigma", "lower", "upper"),
-        lambda mu, sigma, lower, upper: st.truncnorm((lower - mu) / sigma, (upper - mu) / sigma, mu, sigma),
-    ),
-    "StudentT": (("nu", "mu", "sigma"), lambda nu, mu, sigma: st.t(nu, mu, sigma)),
-    "Laplace": (("mu", "b"), lambda mu, b: st.laplace(mu, b)),
-    "Gamma": (("alpha", "beta"), lambda alpha, beta: st.gamma(alpha, scale=1 / beta)),
-    "InverseGamma": (("alpha", "beta"), lambda alpha, beta: st.invgamma(alpha, scale=beta)),
-    "Exponential": (("lam",), lambda lam: st.expon(scale=1 / lam)),
-    "Beta": (("alpha", "beta"), lambda alpha, beta: st.beta(alpha, beta)),
-    "Uniform": (("lower", "upper"), lambda lower, upper: st.uniform(lower, upper - lower)),
+    "Normal": ("mu", "sigma"),
+    "LogNormal": ("mu", "sigma"),
+    "HalfNormal": ("sigma",),
+    "TruncatedNormal": ("mu", "sigma", "lower", "upper"),
+    "StudentT": ("nu", "mu", "sigma"),
+    "Laplace": ("mu", "b"),
+    "Gamma": ("alpha", "beta"),
+    "InverseGamma": ("alpha", "beta"),
+    "Exponential": ("lam",),
+    "Beta": ("alpha", "beta"),
+    "Uniform": ("lower", "upper"),
 }
 
 # Log densities up to a constant, of a value and the logarithms of its distances from the ends of the support.
@@ -68,7 +64,7 @@ def _truncated_quantile(p, mu, sigma, lower, upper):
     return mu + sigma * (-1 if mirrored else 1) * special.ndtri_exp(np.logaddexp(below, share + mass))
 
 
-# What a log density is above its kernel, and the quantile of a probability: SciPy's, without the import of all of them.
+# What a log density is above its kernel, and the quantile of a probability.
 CONSTANTS = {
     "Normal": lambda mu, sigma: -np.log(sigma) - LOG_ROOT,
     "LogNormal": lambda mu, sigma: -np.log(sigma) - LOG_ROOT,
@@ -96,6 +92,17 @@ QUANTILES = {
     "Exponential": lambda p, lam: -np.log1p(-p) / lam,
     "Beta": lambda p, alpha, beta: special.betaincinv(alpha, beta, p),
     "Uniform": lambda p, lower, upper: lower + (upper - lower) * p,
+}
+# Random numbers of those for which NumPy has a method; of others they are quantiles.
+RANDOM = {
+    "Normal": lambda rng, shape, mu, sigma: mu + sigma * rng.standard_normal(shape),
+    "LogNormal": lambda rng, shape, mu, sigma: np.exp(sigma * rng.standard_normal(shape)) * np.exp(mu),
+    "HalfNormal": lambda rng, shape, sigma: sigma * abs(rng.standard_normal(shape)),
+    "StudentT": lambda rng, shape, nu, mu, sigma: mu + sigma * rng.standard_t(nu, shape),
+    "Laplace": lambda rng, shape, mu, b: mu + b * rng.laplace(0, 1, shape),
+    "Gamma": lambda rng, shape, alpha, beta: rng.standard_gamma(alpha, shape) / beta,
+    "Exponential": lambda rng, shape, lam: rng.standard_exponential(shape) / lam,
+    "Beta": lambda rng, shape, alpha, beta: rng.beta(alpha, beta, shape),
 }
 POSITIVE_ARGUMENTS = {"sigma", "nu", "b", "alpha", "beta", "lam"}
 
@@ -141,11 +148,6 @@ class Prior:
         return f"{self.distribution}({', '.join(repr(v).removesuffix('.0') for v in self.arguments.values())})"
 
     @functools.cached_property
-    def frozen(self):
-        """Return the same distribution in SciPy, of which random numbers are drawn."""
-        return DISTRIBUTIONS[self.distribution][1](**self.arguments)
-
-    @functools.cached_property
     def support(self):
         """Return the lower and upper end of the support."""
         if "lower" in self.arguments:
@@ -166,6 +168,11 @@ class Prior:
     def median(self):
         """Return the median."""
         return float(self.quantile(0.5))
+
+    def drawn(self, rng, shape=()):
+        """Draw random numbers with a generator of NumPy."""
+        draw = RANDOM.get(self.distribution)
+        return self.quantile(rng.uniform(size=shape)) if draw is None else draw(rng, shape, **self.arguments)
 
     def log_density(self, x):
         """Return the log density at numbers, minus infinity beyond the support."""
@@ -233,7 +240,7 @@ def _written(prior):
     if hasattr(prior, "param_names"):  # PreliZ
         name = type(prior).__name__
         values = {
-            parameter: getattr(prior, parameter, None) for parameter in DISTRIBUTIONS.get(name, (prior.param_names,))[0]
+            parameter: getattr(prior, parameter, None) for parameter in DISTRIBUTIONS.get(name, prior.param_names)
         }
     elif hasattr(prior, "distribution") and hasattr(prior, "parameters"):  # pymc-extras
         name, values = prior.distribution, prior.parameters
@@ -254,7 +261,7 @@ def _of_pymc(prior):
 
     op = prior.owner.op
     name, values = op._print_name[0], constant_fold(op.dist_params(prior.owner), raise_not_constant=False)
-    names = DISTRIBUTIONS.get(name, (range(len(values)),))[0]
+    names = DISTRIBUTIONS.get(name, range(len(values)))
     # Single precision holds the reciprocal of an integer: taken in it, the reciprocal of that is the integer.
     numbers = (x[()] if isinstance(x, np.ndarray) else x for x in values[-len(names) :])
     rates = {"Gamma": "beta", "Exponential": "lam"}
@@ -284,7 +291,7 @@ def _parsed(text, written):
             values.append(float(number))
     if name not in DISTRIBUTIONS:
         raise InputError(f"prior {written}: {unknown('distribution', name, DISTRIBUTIONS)}")
-    names, _ = DISTRIBUTIONS[name]
+    names = DISTRIBUTIONS[name]
     arguments = dict(zip(names, values, strict=False)) | named
     if len(values) + len(named) != len(names) or set(arguments) != set(names):
         raise InputError(f"prior {written}: {name} takes {len(names)} parameters: {', '.join(names)}")

@@ -11,8 +11,8 @@ from ..datasets import load
 from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.check import percent as share
 from ..inference.checks.sandwich import quotable
+from ..inference.checks.verdict import percent as share
 from ..inference.needs import of_kind
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ..datasets.wording import quoted
 from ..errors import InputError
-from ..inference.checks.check import FITS
+from ..inference.checks.verdict import FITS
 from ..inference.estimands.allocate import positive_numbers
 from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles

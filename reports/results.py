@@ -4,7 +4,7 @@ import json
 
 from ..datasets.files import evidence
 from ..datasets.wording import p_value
-from ..inference.checks.check import verdict_sentence
+from ..inference.checks.verdict import verdict_sentence
 from ..inference.intervals import entries, finite, parameters, robust_entries, without_nonfinite
 
 SCHEMA = 1

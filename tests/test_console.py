@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.commands import tables
-from bayescaling.inference.checks.check import verdict_sentence
+from bayescaling.inference.checks.verdict import verdict_sentence
 from bayescaling.inference.printed import Text, tabulated
 
 HEADER = ["elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences"]

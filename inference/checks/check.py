@@ -18,12 +18,12 @@ from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from ..printed import Printed, Text
 from .law_tests import MISFIT, law_tests
 from .sensitivity import prior_driven
+from .verdict import FITS, NOT, OFF, percent, verdict_sentence
 
 if TYPE_CHECKING:
     from ..fitted import Fit
 
 
-FITS, OFF, NOT = "fits", "off", "does not fit"
 EXPONENT = "exponent_parameters"
 ESTIMATORS = {"exponent by iso-FLOP": exponents_by_isoflop, "exponent by the frontier": exponents_by_frontier}
 REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
@@ -31,9 +31,6 @@ LEAST_REPLICATES = 50
 ROUNDING = 1e-9  # of an exponent, as a share: replicates that differ by less have no spread
 MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
-# Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
-ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
-REJECTED = "Tests that reject it:"
 
 
 def check(fit: Fit) -> Check:
@@ -179,48 +176,3 @@ def _beside(observed, replicated):
     what = f"{observed:.3f} in the rows, {middle:.3f} (sd {sd:.3f}) in {len(values)} tables drawn from the law"
     numbers = {"statistic": float(z), "p": float(p), "size": None, "worst_size": None}
     return numbers | {"df": 1, "fits": bool(p >= MISFIT), "worst_where": None, "what": what}
-
-
-# In words -------------------------------------------------------------------------------------------------------------
-
-
-def verdict_sentence(verdict):
-    """Return one line for a person: the result of the check of a law in words and numbers.
-
-    Parameters
-    ----------
-    verdict : dict
-        The result of `Fit.check`.
-    """
-    tests = verdict["tests"]
-    if verdict["verdict"] == FITS:
-        return (
-            f"the law fits its rows: no test rejects it (the least of {len(tests)} tests has {p_value(verdict['p'])})"
-        )
-    by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
-    if verdict["size"] is None:
-        return f"the law's noise or exponent is not that of the rows ({by})"
-    size = f"by {percent(verdict['size'])} of {verdict['share_of']} on average{_worst(verdict)}"
-    misses = "does not fit its rows: it misses them" if verdict["verdict"] == NOT else "misses its rows"
-    return f"the law {misses} {size}. {REJECTED} {by}. {ALARMS}"
-
-
-def _worst(verdict):
-    """Name the bin or group in which the law is furthest off, of the tests that reject it."""
-    tests = [verdict["tests"][name] for name in verdict["rejected_by"]]
-    located = [test for test in tests if test.get("worst_size") is not None]
-    if not located:
-        return ""
-    worst = max(located, key=lambda test: test["worst_size"])
-    return f", and by {percent(worst['worst_size'])} in {worst['worst_where']}"
-
-
-def percent(share):
-    """Write a share in percent, to two digits.
-
-    Examples
-    --------
-    >>> percent(0.0123), percent(4.321)
-    ('1.2%', '430%')
-    """
-    return f"{float(f'{100 * share:.2g}'):,g}%"

@@ -21,6 +21,7 @@ from ..comparison.importance import importance_sampling, left_out_cdf
 from ..densities import is_held
 from ..fitted import WEIGHTED, once, results_of
 from .uniformity import RANKS, least_tail, p_uniform
+from .verdict import BY_COLUMN
 
 if TYPE_CHECKING:
     from ..fitted import Fit
@@ -33,7 +34,6 @@ LARGE = 10_000_000  # 25,000 rows
 MOST_VALUES = 500_000  # of rows under draws whose LOO-PIT is computed: beyond, from some of the draws
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
-BY_COLUMN = "means by column "
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
 

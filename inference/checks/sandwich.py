@@ -19,7 +19,7 @@ from ...models.draws import BLOCK, DRAWS
 from .. import densities
 from ..effective_draws import effective_draws
 from ..fitted import once
-from .check import FITS
+from .verdict import FITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,9 +1,10 @@
-"""What a result depends on: the priors and the likelihood."""
+"""What a result depends on: the priors and the likelihood.
 
-import contextlib
-import io
-import logging
-import warnings
+References
+----------
+.. [1] Kallioinen, N., Paananen, T., Bürkner, P.-C. and Vehtari, A. (2024). Detecting and diagnosing prior and
+   likelihood sensitivity with power-scaling. Statistics and Computing 34.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,12 @@ import xarray as xr
 
 from ...models.draws import DRAWS, flatten
 from ..densities import selection, total
+from ..effective_draws import convergence
+from ..psis import pareto_smoothed
+from .chains import TAILS
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
+POWERS = (0.99, 1.01)  # of a density: differences instead of derivatives
 PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more than a fifth narrower than its prior
 
 
@@ -47,48 +52,54 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
 
 def _power_scalings(fit, quantities, log_likelihood=None):
     """Take `power_scaling` of several quantities, by their names, whose draws are weighted alike."""
-    import arviz_stats as azs
-
-    finite = {
-        name: x.where(np.isfinite(x), x.median()).drop_vars(list(x.coords)).variable for name, x in quantities.items()
-    }
-    coords = {name: fit["posterior"][name] for name in DRAWS}
     whole, some = (total(fit), selection(fit)) if log_likelihood is None else (log_likelihood, slice(None))
-    tree = xr.DataTree.from_dict(
-        {
-            "posterior": xr.Dataset(finite, coords=coords).isel(draw=some),
-            "log_likelihood": whole.expand_dims("all", -1).to_dataset(name="density"),
-            "log_prior": fit["log_prior"].to_dataset().isel(draw=some),
-        }
+    log_prior = sum(x.sum([name for name in x.dims if name not in DRAWS]) for x in fit["log_prior"].data_vars.values())
+    parts = {"prior": log_prior.isel(draw=some), "likelihood": whole}
+    weights = {name: _scaled(part.transpose(*DRAWS).values) for name, part in parts.items()}
+    results = {}
+    for name, x in quantities.items():
+        draws = x.transpose(*DRAWS).isel(draw=some).values.ravel()
+        finite = np.isfinite(draws)
+        draws = np.where(finite, draws, np.median(draws[finite]))
+        results[name] = _diagnosed({part: _sensitivity(draws, of) for part, of in weights.items()})
+    return results
+
+
+def _scaled(log_density):
+    """Return the smoothed weights of draws where a density, (chain, draw), has each of the powers; they add up to 1."""
+    efficiency = convergence(log_density, TAILS)[2] / log_density.size
+    efficiency = efficiency if efficiency > 0 else 1.0
+    return [np.exp(pareto_smoothed((power - 1) * log_density.ravel(), efficiency)[0]) for power in POWERS]
+
+
+def _sensitivity(draws, weights):
+    """Return how far the weights move a distribution for each doubling of a power, the mean of the powers."""
+    if draws.std() == 0 or all(np.ptp(of) == 0 for of in weights):
+        return np.nan
+    moved = (max(_distance(draws, of), _distance(-draws, of)) for of in weights)
+    return float(np.mean([x / abs(np.log2(power)) for x, power in zip(moved, POWERS, strict=True)]))
+
+
+def _distance(draws, weights):
+    """Return the cumulative Jensen-Shannon distance of draws and weighted draws, from 0 to 1 [1]_, equation 6."""
+    order, count = np.argsort(draws), len(draws)
+    widths = np.diff(draws[order])
+    p, q = np.linspace(1 / count, 1 - 1 / count, count - 1), np.cumsum(weights[order])[:-1]
+    middle = np.log2((p + q) / 2)
+    one, other = ((x * (np.log2(np.where(x > 0, x, 1.0)) - middle)) @ widths for x in (p, q))
+    shift = (q @ widths - p @ widths) / (2 * np.log(2))
+    return np.sqrt((max(0.0, one + shift) + max(0.0, other - shift)) / ((p + q) @ widths))
+
+
+def _diagnosed(result):
+    """Add to the sensitivities what they mean."""
+    prior, likelihood = (result[name] for name in ("prior", "likelihood"))
+    if np.isnan(prior) or np.isnan(likelihood):
+        return {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains do not move"}
+    conflict = (
+        "potential prior-data conflict" if likelihood >= SENSITIVE else "potential strong prior / weak likelihood"
     )
-    # What it prints and logs is for notebooks; the result is in the table.
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            table = azs.psense_summary(tree, round_to=6)
-        except ValueError:  # of the largest weights, which are all the same
-            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "unknown: chains do not move"}
-            return dict.fromkeys(quantities, nothing)
-    return {
-        name: {
-            "prior": float(row["prior"]),
-            "likelihood": float(row["likelihood"]),
-            "diagnosis": str(row["diagnosis"]),
-        }
-        for name, (_, row) in zip(quantities, table.iterrows(), strict=True)
-    }
-
-
-@contextlib.contextmanager
-def _unlogged(name):
-    """Log nothing below an error under a name."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+    return result | {"diagnosis": conflict if prior >= SENSITIVE else "\u2713"}
 
 
 def power_scalings(fit, names=None, most_levels=None):

@@ -13,8 +13,8 @@ import functools
 
 import numpy as np
 
+from ...datasets.deferred import special, xr
 from ...datasets.deferred import stats as st
-from ...datasets.deferred import xr
 
 RANKS = 100
 PLACES = np.arange(1, RANKS) / RANKS
@@ -87,7 +87,8 @@ def tree(calibration):
 
 def _tails(counts, simulations):
     """Compute two-sided binomial tails of counts below places, (..., 99)."""
-    below, above = st.binom.cdf(counts, simulations, PLACES), st.binom.sf(counts - 1, simulations, PLACES)
+    below = special.bdtr(counts, simulations, PLACES)
+    above = np.where(counts > 0, special.bdtrc(np.maximum(counts - 1, 0), simulations, PLACES), 1.0)
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
@@ -110,6 +111,10 @@ def _p_of_tail(simulations, tail):
             return 1.0
         steps = following - states[:, None]
         share = 1 / (RANKS - place)
-        probability = probability @ st.binom.pmf(steps, simulations - states[:, None], share)
+        left = simulations - states[:, None]
+        with np.errstate(invalid="ignore"):  # of steps back, and of more than are left
+            log_choose = -special.betaln(steps + 1, left - steps + 1) - np.log(left + 1)
+            pmf = np.exp(log_choose + steps * np.log(share) + special.xlog1py(left - steps, -share))
+        probability = probability @ np.where((steps >= 0) & (steps <= left), pmf, 0.0)
         states = following
     return float(np.clip(1 - probability.sum(), 0.0, 1.0))

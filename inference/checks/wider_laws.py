@@ -9,26 +9,21 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from ...datasets.wording import listed, quoted
+from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.loo import left_out
 from ..comparison.weights import sum_error
 from ..fitted import TRIED, results_of
 from ..fitter import fitter_of
-from ..intervals import named
 from ..printed import Printed, Text
 from ..progress_messages import counted
 from ..settings import seed_of
-from ..words import plain
 from ..workers import mapped
-from .chains import PARETO_K_LIMIT
-from .check import ALARMS, EXPONENT, FITS, verdict_sentence
-from .law_tests import BY_COLUMN
-from .sandwich import quotable
+from .suggestion import exponent_of, gain, suggestion
+from .verdict import FITS
 
 if TYPE_CHECKING:
     from ..fitted import Fit
@@ -38,7 +33,6 @@ LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standa
 MOST_REFITS = 3  # Of each law, without one of the largest sizes.
 BRIEF = {"draws": 250, "tune": 300}  # Of these refits: 0.03 to 0.05 nats of error each, where gains have several nats.
 SHORT = {"draws": 400, "tune": 300}  # Of the fits.
-LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
 
 
 def worth_trying(fit):
@@ -101,7 +95,7 @@ def wider_laws(
     others = list(counted(fitted, f"trying {listed([law.label for law in laws])}", progress, total=len(laws)))
     gains = [_gains(fit, other, seed, refit=False) for other in others]
     exact: set[int] = set()
-    while others and (best := max(range(len(gains)), key=lambda i: _gain(gains[i])[0])) not in exact:
+    while others and (best := max(range(len(gains)), key=lambda i: gain(gains[i])[0])) not in exact:
         gains[best] = _gains(fit, others[best], seed, refit=True)
         exact.add(best)
     entries = [
@@ -109,7 +103,7 @@ def wider_laws(
         | exponent_of(other)
         for other, gain in zip(others, gains, strict=True)
     ]
-    best_first = sorted(entries, key=lambda entry: -_gain(entry)[0])
+    best_first = sorted(entries, key=lambda entry: -gain(entry)[0])
     results_of(fit)[TRIED] = best_first
     return Alternatives(best_first, suggestion(fit, best_first))
 
@@ -196,86 +190,6 @@ def _compared(base, other):
     }
 
 
-def _gain(entry):
-    """Return the difference of elpd that decides about a law, and its standard error: by sizes if left out."""
-    ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
-    return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
-
-
-def _is_better(difference, error):
-    return difference > max(LEAST_GAIN, error)
-
-
 def _fitted(shared, law):
     fitter, options = shared
     return fitter.other(law).fit(**options)
-
-
-def exponent_of(fit):
-    """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
-    if EXPONENT not in fit["posterior"]:
-        return {}
-    values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
-    return {EXPONENT: named(values)}
-
-
-def suggestion(fit, others):
-    """Return a sentence on which other law predicts better and what it changes, "" where none was tried.
-
-    Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
-
-    Parameters
-    ----------
-    fit : Fit
-    others : list of dict
-        From `wider_laws`.
-    """
-    columns = [name for name in fit.check()["rejected_by"] if name.startswith(BY_COLUMN)]
-    apart = [
-        f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
-    ]
-    better = [entry for entry in others if _is_better(*_gain(entry))]
-    if not better:
-        return "; ".join([*apart, *([_none_better(others)] if others else [])])
-    best = better[0]
-    text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
-    before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
-    if before and after:
-        text += f". It moves the exponent of N* from {plain(before)} to {plain(after)}"
-    return f"{text}. There {verdict_sentence(best['verdict']).removesuffix(ALARMS).rstrip(' .')}"
-
-
-def _none_better(others):
-    """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
-    within = [entry for entry in others if _is_better(entry["elpd_diff"], entry["dse"])]
-    if not within:
-        named = " and ".join(quoted(entry["law"]) for entry in others)
-        return f"{named} predict{'s' * (len(others) == 1)} the rows no better"
-    first = within[0]
-    return (
-        f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "
-        f"left out whole, {_nats(first['elpd_diff_by_size'], first['dse_by_size'])}: do not extrapolate with it to "
-        f"another size{_doubt(first)}"
-    )
-
-
-def _by_how_much(entry):
-    rows = _nats(entry["elpd_diff"], entry["dse"])
-    if entry.get("elpd_diff_by_size") is None:
-        return f"the rows better by {rows}"
-    sizes = _nats(entry["elpd_diff_by_size"], entry["dse_by_size"])
-    return f"model sizes left out whole better by {sizes}, single rows by {rows}{_doubt(entry)}"
-
-
-def _nats(difference, error):
-    return f"{difference:.1f} ± {error:.1f} nats"
-
-
-def _doubt(entry):
-    """Return what to know of a comparison by sizes where importance sampling failed at some of them."""
-    if not entry["unreliable_sizes"]:
-        return ""
-    return (
-        f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
-        "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
-    )

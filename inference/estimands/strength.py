@@ -25,7 +25,7 @@ answer does not have is left out.
 
 from typing import NamedTuple
 
-from ..checks.check import FITS, NOT, OFF
+from ..checks.verdict import FITS, NOT, OFF
 from ..comparison.scoring import binomial_interval
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"

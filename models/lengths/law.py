@@ -363,7 +363,7 @@ class Lengths(Law):
             dims = [self._dimension_of(name)] if self._dimension_of(name) else []
             shape = (1, draws, *(len(labels[d]) for d in dims))
             if 0 not in shape:
-                values[name] = ((*DRAWS, *dims), prior.frozen.rvs(shape, random_state=rng))
+                values[name] = ((*DRAWS, *dims), prior.drawn(rng, shape))
         coordinates = {d: names for d, names in labels.items() if names}
         sampled = xr.Dataset(values, draw_coordinates(1, draws) | coordinates)
         result = LengthsDraws(self, reference, rows, sampled, curve={})

@@ -17,7 +17,7 @@ def prior_draws(law, rng, reference, rows, draws=1, truth=None):
         if name in of_groups:
             sampled[name] = ((*DRAWS, GROUP), _drawn(law, name, sampled, (1, draws, len(names)), rng))
         else:
-            sampled[name] = (DRAWS, prior.frozen.rvs((1, draws), random_state=rng))
+            sampled[name] = (DRAWS, prior.drawn(rng, (1, draws)))
     return law.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
 
 
@@ -25,7 +25,7 @@ def _drawn(law, name, sampled, shape, rng, *, typical=False):
     """Return the values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
     prior = law.prior_of[name]
     if name not in law.pooled:
-        return prior.frozen.rvs(shape, random_state=rng)
+        return prior.drawn(rng, shape)
     one = {parameter: np.asarray(sampled[parameter][1])[..., None] for parameter in populations.population(name)}
     return one[populations.TYPICAL.format(name)] if typical else populations.drawn(name, prior, one, shape, rng)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ...inference.checks.check import percent
+from ...inference.checks.verdict import percent
 from ...inference.decisions.price import PREFIXES, UNITS
 from ...inference.estimands.strength import EXTRAPOLATION, SENSITIVITY, WIDTH
 

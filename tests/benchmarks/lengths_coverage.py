@@ -43,10 +43,10 @@ def truth(law, kind, seeds, rng):
     """Draw parameters of typical runs, of the runs and of new ones: three dicts of arrays."""
     typical, spread = dict(FIXED) | {"log_precision": (3.4,) * len(EMBEDDINGS)}, dict(SPREADS)
     if kind == "prior":
-        priors = {name: prior.frozen for name, prior in law.prior_of.items()}
-        typical = {part: priors[part].rvs(len(EMBEDDINGS), random_state=rng) for part in law.parts}
+        priors = law.prior_of
+        typical = {part: priors[part].drawn(rng, len(EMBEDDINGS)) for part in law.parts}
         typical["log_precision"] = np.repeat(typical["log_precision"][0], len(EMBEDDINGS))
-        spread = {part: priors[f"{part}_sd"].rvs(random_state=rng) for part in law.parts}
+        spread = {part: priors[f"{part}_sd"].drawn(rng) for part in law.parts}
 
     def deviated(times):
         means = {part: np.repeat(np.asarray(typical[part], float), times) for part in law.parts}

@@ -66,17 +66,18 @@ def test_stored_diagnostics_are_those_of_arviz(fit_default):
     assert diagnostics["divergences"] == int(fit_default["sample_stats"]["diverging"].sum())
 
 
+@pytest.mark.newer
 @pytest.mark.parametrize("sampler", ["numpyro", pytest.param("pymc", marks=pytest.mark.thorough)])
 def test_samplers_agree(fit_default, runs, sampler):
     if sampler == "numpyro":
         pytest.importorskip("numpyro", reason="NumPyro is not installed")
     fitter = bs.Fitter(bs.laws.Chinchilla(), runs, sampler=sampler)
-    fit = fitter.fit(runs, seed=3, cores=1)
+    fit = fitter.fit(runs, seed=3, cores=1, tune=500, chains=2)
     assert fit.record["sampler"] == sampler
     assert fit.diagnostics["ok"]
     assert_same_posterior(posterior(fit), posterior(fit_default))
     for name in ("diverging", "acceptance_rate", "n_steps"):
-        assert dict(fit["sample_stats"][name].sizes) == {"chain": 4, "draw": 1000}
+        assert dict(fit["sample_stats"][name].sizes) == {"chain": 2, "draw": 1000}
 
 
 def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
@@ -137,6 +138,7 @@ def test_simulated_losses_scatter_as_the_noise_says(fitter, runs, truth, referen
     assert stats.kstest(residual.ravel() / truth["sigma"], stats.t(1 + truth["nu_minus_one"]).cdf).pvalue > 0.01
 
 
+@pytest.mark.newer
 def test_refit_on_fewer_rows_is_the_fit_of_a_model_built_for_them(fitter, runs, reference):
     half = runs.iloc[::2]
     refit = posterior(fitter.fit(half, seed=5))
@@ -190,8 +192,9 @@ def test_groups_hold_the_data_and_predictions(fit_default, runs):
     below = (replicated < fit_default["observed_data"]["log_loss"]).mean(("chain", "draw")).values
     assert 0.8 < ((below > 0.05) & (below < 0.95)).mean() <= 1
     prior = fit_default["prior"].to_dataset()
+    shares = (np.arange(100_000) + 0.5) / 100_000
     for name, belief in bs.laws.Chinchilla().prior_of.items():
-        assert stats.kstest(prior[name].values.ravel(), belief.frozen.cdf).pvalue > 1e-3, name
+        assert stats.kstest(prior[name].values.ravel(), belief.quantile(shares)).pvalue > 1e-3, name
     assert dict(fit_default["prior_predictive"]["log_loss"].sizes) == {"chain": 1, "draw": 1000, "run": 245}
 
 
@@ -201,7 +204,7 @@ def test_groups_hold_the_density_that_was_sampled(noise, request):
     draws, priors = posterior(fit), fit.law.prior_of
     assert set(fit["log_prior"].data_vars) == set(priors)
     for name, prior in priors.items():
-        np.testing.assert_allclose(fit["log_prior"][name], prior.frozen.logpdf(draws[name]), err_msg=name)
+        np.testing.assert_allclose(fit["log_prior"][name], prior.log_density(draws[name]), err_msg=name)
     z = fit["unconstrained_posterior"]["z"]
     assert z.sizes == {"chain": 4, "draw": draws.sizes["draw"], "coordinate": len(priors)}
     density = fit["log_likelihood"]["log_loss"].sum("run") + sum(fit["log_prior"].data_vars.values())
@@ -264,6 +267,7 @@ def test_priors_of_a_call_replace_those_of_the_law(runs, quiet):
     assert posterior(fit).equals(posterior(expected))
 
 
+@pytest.mark.newer
 def test_a_fit_that_did_not_converge_says_so(fitter, runs):
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: did not converge: .*bulk ESS falls to"):
         fit = fitter.fit(runs, seed=1, draws=20, tune=5)

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.checks.check import verdict_sentence
 from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.checks.verdict import verdict_sentence
 from bayescaling.reports.drawing import tables
 from bayescaling.reports.pages.chinchilla.page import LABELS
 

@@ -121,7 +121,7 @@ def omega(fits):
     """Plot posterior densities of omega under several laws and noises, and its prior."""
     densities = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
     wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in densities.values())), 200)
-    prior = next(iter(fits.values())).law.prior_of["omega"].frozen.pdf(wide)
+    prior = np.exp(next(iter(fits.values())).law.prior_of["omega"].log_density(wide))
     top = max(height.max() for _, height in densities.values())
     return figure(
         *(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....datasets.wording import printable
 from ....errors import InputError
-from ....inference.checks.check import FITS
+from ....inference.checks.verdict import FITS
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.rollout import rollout
 from ....inference.estimands.strength import Facts, grade_of_share

@@ -2,7 +2,7 @@
 
 import math
 
-from ....inference.checks.check import NOT
+from ....inference.checks.verdict import NOT
 from ....inference.intervals import ends
 from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import by_form, changes, yearly_gain

@@ -35,7 +35,7 @@ def fit_to(law, spread=0.1):
     table = bs.load("chinchilla_runs").assign(unique_tokens=1e12)
     rows = law.rows(table.assign(parameters_nonembedding=table["parameters"] - 32_000 * 10))
     reference = law.reference(rows)
-    medians = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
+    medians = {name: prior.median for name, prior in law.prior_of.items()}
     one = law.prior_draws(np.random.default_rng(0), reference, rows, truth=medians).real_line()
     noise = spread * np.random.default_rng(3).normal(size=(2, DRAWN // 2, one.sizes["coordinate"]))
     real = xr.DataArray(

@@ -157,7 +157,7 @@ def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_pa
     law = bs.laws.Scores(pace=pace, slope_by_period=pace == "break")
     rows = law.rows(design.table)
     reference = law.reference(rows)
-    values = {name: prior.frozen.median() for name, prior in law.prior_of.items()} | {"capability_sd": 0.2}
+    values = {name: prior.median for name, prior in law.prior_of.items()} | {"capability_sd": 0.2}
     draws = law.prior_draws(np.random.default_rng(4), reference, rows, truth=values | TRUTHS[pace])
     scores = draws.replicate(np.random.default_rng(5)).values[0, 0]
     fit = fitted(law, rows.assign(score=scores))

@@ -153,7 +153,7 @@ def test_the_density_of_what_is_sampled_is_that_of_binomials_and_normals(seed, s
     expected += stats.norm(v["log_slope"], v["log_slope_sd"]).logpdf(np.log(slope)).sum()
     trend = v["horizon_centre"] + v["yearly_gain"] * (year - 2024.5)
     expected += stats.norm(trend, v["horizon_sd"]).logpdf(horizon).sum()
-    expected += sum(prior.frozen.logpdf(v[name]) for name, prior in law.prior_of.items())
+    expected += sum(prior.log_density(v[name]) for name, prior in law.prior_of.items())
     expected += sum(prior.from_unconstrained(z[i])[1] for i, prior in enumerate(law.prior_of.values()))
     assert float(there.log_density()[0, 0]) == pytest.approx(expected, rel=1e-9)
     assert compile_density(density)(z, density)[0] == pytest.approx(together, rel=1e-6)

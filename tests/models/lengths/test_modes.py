@@ -11,8 +11,8 @@ def test_no_search_ends_above_the_mode_of_a_run():
     reference = law.reference(counts)
     arrays, log_train = law.design_arrays(counts, reference), np.log(6.0)
     priors = [law.prior_of[part] for part in law.parts]
-    location = np.array([prior.frozen.median() for prior in priors])
-    spread = np.array([1.5 * np.diff(prior.frozen.ppf([0.16, 0.84]))[0] for prior in priors])
+    location = np.array([prior.median for prior in priors])
+    spread = np.array([1.5 * np.diff(prior.quantile([0.16, 0.84]))[0] for prior in priors])
     for run in range(len(reference["runs"])):
         run_counts = modes.of_run(law.groups(counts, reference), run)
 

@@ -226,7 +226,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
 def test_jointly_the_density_is_of_losses_and_of_sizes(runs, as_written):
     law, sizes = bs.laws.EmbeddingCorrected(joint=True, noise="normal"), bs.laws.Configurations()
     model, reference = law.model(runs), law.reference(runs)
-    point = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
+    point = {name: prior.median for name, prior in law.prior_of.items()}
     variables = {model.rvs_to_values[v].name: v for v in model.free_RVs}
     transformed = {}
     for value, variable in variables.items():

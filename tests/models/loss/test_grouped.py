@@ -66,7 +66,7 @@ def test_pooled_quantities_come_from_a_population(table):
     expected = draws.total_log_likelihood()
     for name, prior in law.prior_of.items():
         density = (
-            prior.frozen.logpdf(value[name]) + prior.from_unconstrained(prior.to_unconstrained(value[name].values))[1]
+            prior.log_density(value[name]) + prior.from_unconstrained(prior.to_unconstrained(value[name].values))[1]
         )
         if name in law.pooled:
             along = {"alpha": np.log, "reducible_share": lambda x: np.log(x) - np.log1p(-x)}[name]

@@ -207,13 +207,13 @@ def test_what_is_sampled_is_what_is_scored(runs, options, as_written):
     slope = model.compile_dlogp(mode=as_written) if reading else None
     random = np.random.default_rng(4)
     for _ in range(3):
-        values = {name: float(prior.frozen.rvs(random_state=random)) for name, prior in law.prior_of.items()}
+        values = {name: float(prior.drawn(random)) for name, prior in law.prior_of.items()}
         point, log_prior = {}, 0.0
         for variable, name in zip(model.value_vars, law.prior_of, strict=True):
             prior = law.prior_of[name]
             point[variable.name] = np.asarray(prior.to_unconstrained(values[name]))
             x, jacobian = prior.from_unconstrained(point[variable.name])
-            log_prior += float(prior.frozen.logpdf(x) + jacobian)
+            log_prior += float(prior.log_density(x) + jacobian)
         sampled = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in values.items()})
         draws = law.draws(sampled, few, reference)
         expected = log_prior + draws.total_log_likelihood().item()

@@ -27,7 +27,7 @@ def test_the_variable_has_a_column_and_four_quantities(variable, column):
     assert law.columns == (column,) and law.label == f"power-{variable}"
     assert list(law.prior_of) == ["loss_centre", "reducible_share", "alpha", "sigma"]
     medians = {"compute": np.exp(-2)}
-    assert law.prior_of["alpha"].frozen.median() == pytest.approx(medians.get(variable, np.exp(-1.2)))
+    assert law.prior_of["alpha"].median == pytest.approx(medians.get(variable, np.exp(-1.2)))
 
 
 def test_constants_are_those_of_a_power_law_with_a_floor():

@@ -124,7 +124,7 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     law, v = prior.law, {name: x[0] for name, x in prior.values.items()}
     expected = prior.log_likelihood().values[0].sum(-1)
     for i, (name, law_prior) in enumerate(law.prior_of.items()):
-        expected = expected + law_prior.frozen.logpdf(v[name]) + law_prior.from_unconstrained(prior.z[0, :, i])[1]
+        expected = expected + law_prior.log_density(v[name]) + law_prior.from_unconstrained(prior.z[0, :, i])[1]
     raw, capability = prior.units[0][0], prior.capability[0]
     sds = [v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]]
     centres = [np.zeros(3), np.zeros(3), v["log_noise_centre"]]

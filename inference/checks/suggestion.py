@@ -1,0 +1,93 @@
+"""Which other law predicts better than that of a fit, and what it changes, in a sentence."""
+
+import numpy as np
+
+from ...datasets.wording import quoted
+from ..intervals import named
+from ..words import plain
+from .chains import PARETO_K_LIMIT
+from .sandwich import quotable
+from .verdict import ALARMS, BY_COLUMN, verdict_sentence
+
+EXPONENT = "exponent_parameters"
+LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
+
+
+def gain(entry):
+    """Return the difference of elpd that decides about a law, and its standard error: by sizes if left out."""
+    ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
+    return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
+
+
+def _is_better(difference, error):
+    return difference > max(LEAST_GAIN, error)
+
+
+def exponent_of(fit):
+    """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
+    if EXPONENT not in fit["posterior"]:
+        return {}
+    values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
+    return {EXPONENT: named(values)}
+
+
+def suggestion(fit, others):
+    """Return a sentence on which other law predicts better and what it changes, "" where none was tried.
+
+    Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
+
+    Parameters
+    ----------
+    fit : Fit
+    others : list of dict
+        From `wider_laws`.
+    """
+    columns = [name for name in fit.check()["rejected_by"] if name.startswith(BY_COLUMN)]
+    apart = [
+        f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
+    ]
+    better = [entry for entry in others if _is_better(*gain(entry))]
+    if not better:
+        return "; ".join([*apart, *([_none_better(others)] if others else [])])
+    best = better[0]
+    text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
+    before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
+    if before and after:
+        text += f". It moves the exponent of N* from {plain(before)} to {plain(after)}"
+    return f"{text}. There {verdict_sentence(best['verdict']).removesuffix(ALARMS).rstrip(' .')}"
+
+
+def _none_better(others):
+    """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
+    within = [entry for entry in others if _is_better(entry["elpd_diff"], entry["dse"])]
+    if not within:
+        named = " and ".join(quoted(entry["law"]) for entry in others)
+        return f"{named} predict{'s' * (len(others) == 1)} the rows no better"
+    first = within[0]
+    return (
+        f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "
+        f"left out whole, {_nats(first['elpd_diff_by_size'], first['dse_by_size'])}: do not extrapolate with it to "
+        f"another size{_doubt(first)}"
+    )
+
+
+def _by_how_much(entry):
+    rows = _nats(entry["elpd_diff"], entry["dse"])
+    if entry.get("elpd_diff_by_size") is None:
+        return f"the rows better by {rows}"
+    sizes = _nats(entry["elpd_diff_by_size"], entry["dse_by_size"])
+    return f"model sizes left out whole better by {sizes}, single rows by {rows}{_doubt(entry)}"
+
+
+def _nats(difference, error):
+    return f"{difference:.1f} ± {error:.1f} nats"
+
+
+def _doubt(entry):
+    """Return what to know of a comparison by sizes where importance sampling failed at some of them."""
+    if not entry["unreliable_sizes"]:
+        return ""
+    return (
+        f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
+        "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
+    )
