@@ -444,7 +444,7 @@ def scores_design():
 
 @pytest.fixture
 def command_line_here():
-    """Run the command line in this process, for what no test needs a process of its own: its result has all streams."""
+    """Run the command line in this process, where a separate one is not the point; the result is that of a process."""
     from bayescaling.commands.cli import main
 
     def run(*words):

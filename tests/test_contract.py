@@ -33,7 +33,7 @@ from bayescaling.reports.pages.small_lm.analysis import of_scheme
 from bayescaling.reports.results import to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
-SIMULATED = {"draws": 60, "tune": 200, "chains": 2}  # of each simulated table, whose truth is placed roughly
+SIMULATED = {"draws": 60, "tune": 150, "chains": 2}  # of each simulated table, whose truth is placed roughly
 # Laws whose short chains disagree, so that Monte-Carlo error hides what the units inform.
 LONGER = {"horizons, break, estimates, families": {"draws": 600, "tune": 600}}
 STUDIED = {

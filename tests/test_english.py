@@ -144,10 +144,9 @@ def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", paths(), ids=name_of)
 @pytest.mark.parametrize("check", [faults, names])
-def test_a_file_follows_the_rules(check, path):
-    problems = check(path)
+def test_every_file_follows_the_rules(check):
+    problems = [f"{name_of(path)}: {problem}" for path in paths() for problem in check(path)]
     assert not problems, "\n".join(problems)
 
 
