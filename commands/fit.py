@@ -36,7 +36,8 @@ def fit(
 
     settings = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
     showing = tables.interactive(fitting.json)
-    with Stages(["fit", "answer", "rivals", "entry" if fitting.json else "besides"], False, law=origins(chosen, table), **settings) as stage:
+    names = ["fit", "answer", "rivals", "entry" if fitting.json else "besides"]
+    with Stages(names, False, law=origins(chosen, table), **settings) as stage:
         with tables.verdict_later(unless=fitting.json):
             fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
         of = {law: fitted}

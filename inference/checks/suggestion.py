@@ -10,6 +10,7 @@ from .sandwich import quotable
 from .verdict import ALARMS, BY_COLUMN, verdict_sentence
 
 EXPONENT = "exponent_parameters"
+ERROR_OF_SIZE = 2.0  # Nats of a size at which Pareto k is above 0.7: our choice; it was 0.1 to 1.5 on public tables.
 LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
 
 
@@ -17,6 +18,15 @@ def gain(entry):
     """Return the difference of elpd that decides about a law, and its standard error: by sizes if left out."""
     ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
     return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
+
+
+def is_clear(entry):
+    """Return whether errors of importance sampling at sizes left out cannot decide if a law predicts better."""
+    if entry["unreliable_sizes"] is None:
+        return False
+    difference, error = gain(entry)
+    apart = abs(difference - max(LEAST_GAIN, error))
+    return apart > LEAST_GAIN + ERROR_OF_SIZE * entry["unreliable_sizes"]
 
 
 def _is_better(difference, error):
@@ -85,7 +95,7 @@ def _nats(difference, error):
 
 def _doubt(entry):
     """Return what to know of a comparison by sizes where importance sampling failed at some of them."""
-    if not entry["unreliable_sizes"]:
+    if not entry["unreliable_sizes"] or is_clear(entry):
         return ""
     return (
         f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "

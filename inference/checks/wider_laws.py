@@ -6,9 +6,11 @@ row was seen, which is what a scaling law is extrapolated to. Where the table al
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ...datasets.wording import listed
@@ -22,7 +24,7 @@ from ..printed import Printed, Text
 from ..progress_messages import counted
 from ..settings import seed_of
 from ..workers import mapped
-from .suggestion import exponent_of, gain, suggestion
+from .suggestion import exponent_of, gain, is_clear, suggestion
 from .verdict import FITS
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 5000  # Of a table to which other laws are fitted automatically.
 LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standard error.
 MOST_REFITS = 3  # Of each law, without one of the largest sizes.
-BRIEF = {"draws": 250, "tune": 300}  # Of these refits: 0.03 to 0.05 nats of error each, where gains have several nats.
+BRIEF = {"draws": 250, "tune": 300, "chains": 2}  # Of refits: 0.1 nats of error each, where gains have several nats.
 SHORT = {"draws": 400, "tune": 300}  # Of the fits.
 
 
@@ -53,8 +55,8 @@ def wider_laws(
     """Fit the laws that the check of this one suggests, and compare them with it by leave-one-out.
 
     Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out. Both use
-    importance sampling. Of the law that predicts best refits replace it where Pareto k is above 0.7: without a row, or
-    without a size, of the three largest such sizes at most.
+    importance sampling. Where its error could decide whether the best law predicts better, refits replace it where
+    Pareto k is above 0.7: without a row, or without a size, of the three largest such sizes at most.
 
     Parameters
     ----------
@@ -93,31 +95,49 @@ def wider_laws(
     options = {"seed": seed} | SHORT | settings
     fitted = mapped(_fitted, (fitter_of(fit), options), laws)
     others = list(counted(fitted, f"trying {listed([law.label for law in laws])}", progress, total=len(laws)))
-    gains = [_gains(fit, other, seed, refit=False) for other in others]
+    scores = functools.cache(functools.partial(_scores, seed=seed))
+    gains = [_gains(scores(fit), scores(other)) for other in others]
     exact: set[int] = set()
     while others and (best := max(range(len(gains)), key=lambda i: gain(gains[i])[0])) not in exact:
-        gains[best] = _gains(fit, others[best], seed, refit=True)
+        if is_clear(gains[best]):
+            break
+        gains[best] = _gains(*(scores(one, refit=not scores(one).reliable) for one in (fit, others[best])))
         exact.add(best)
     entries = [
-        {"law": other.law.label, "name": other.law.name, "options": other.law.options, **gain, "verdict": other.check()}
+        {"law": other.law.label, "name": other.law.name, "options": other.law.options, **of, "verdict": other.check()}
         | exponent_of(other)
-        for other, gain in zip(others, gains, strict=True)
+        for other, of in zip(others, gains, strict=True)
     ]
     best_first = sorted(entries, key=lambda entry: -gain(entry)[0])
     results_of(fit)[TRIED] = best_first
     return Alternatives(best_first, suggestion(fit, best_first))
 
 
-def _gains(fit, other, seed, *, refit):
-    """Return how much better another fit predicts rows and sizes left out, with or without refits at high Pareto k."""
-    asked = {} if refit else {"high_k": "none"}
+class _Scores(NamedTuple):
+    """Log predictive densities of rows and of sizes left out (None of too few), and whether no Pareto k is high."""
+
+    of_rows: np.ndarray
+    by_size: pd.DataFrame | None
+    reliable: bool
+
+
+def _scores(fit, refit=False, *, seed):
+    """Return scores of a fit, by importance sampling or with refits where the Pareto k is high."""
+    asked = BRIEF if refit else {"high_k": "none"}
     with warnings.catch_warnings():
         if not refit:
             warnings.simplefilter("ignore", DiagnosticWarning)
-        base, wider = left_out(fit, **asked), left_out(other, **asked | (BRIEF if refit else {}))
-    apart = wider.elpd_i.values - base.elpd_i.values
-    by_size = (_by_size(one, seed, **asked) for one in (fit, other))
-    return {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart)), **_compared(*by_size)}
+        of_rows = left_out(fit, **asked)
+    by_size = _by_size(fit, seed, **asked)
+    reliable = not of_rows.warning and (by_size is None or not unresolved(by_size).any())
+    return _Scores(of_rows.elpd_i.values, by_size, reliable)
+
+
+def _gains(base, wider):
+    """Return how much better one law predicts rows and sizes left out than another, in an entry of `wider_laws`."""
+    apart = wider.of_rows - base.of_rows
+    gains = {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
+    return gains | _compared(base.by_size, wider.by_size)
 
 
 class Alternatives(Printed, list):
@@ -160,7 +180,7 @@ def _by_size(fit, seed, **asked):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)  # the entry counts the sizes that are not reliable
         try:
-            return loo_by_group(fit, size, most=MOST_REFITS, seed=seed, **asked, **BRIEF)
+            return loo_by_group(fit, size, most=MOST_REFITS, seed=seed, **BRIEF | asked)
         except InputError:  # a run with rows of several sizes
             return None
 
