@@ -1,6 +1,6 @@
 """The command line as ``python -m bayescaling``."""
 
-from .commands.cli import main
+from .commands.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -4,6 +4,8 @@ Results go to standard output (one JSON document with ``--json``), everything el
 be used is refused in one line with exit status 2. Slow imports are inside the commands.
 """
 
+import atexit
+import gc
 import os
 import sys
 from typing import Annotated
@@ -120,5 +122,17 @@ def _refuse(message):
     return 2
 
 
+def run():
+    """Run the command line as a process, which then ends without taking modules apart: a third of a short command."""
+    gc.set_threshold(100_000, 50, 100)  # what imports make stays
+    if not any(word.startswith("--scheduler") for word in sys.argv):
+        sys.modules.setdefault("dask", None)  # xarray would import it, for arrays that no command has
+    try:
+        main()
+    except SystemExit as end:
+        atexit._run_exitfuncs()
+        os._exit(end.code)
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -4,7 +4,7 @@ import math
 
 from .checks.chains import sentence
 from .checks.suggestion import suggestion
-from .checks.verdict import FITS, verdict_sentence
+from .checks.verdict import FITS, verdict_of, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
 from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
 
@@ -19,7 +19,7 @@ CAREFUL = {
 
 def known_check(fit):
     """Return the `Check` of a fit where it was made or takes about a second, else None."""
-    return fit.check() if VERDICT in results_of(fit) or len(fit.rows) <= QUICK_ROWS else None
+    return verdict_of(fit) if VERDICT in results_of(fit) or len(fit.rows) <= QUICK_ROWS else None
 
 
 def standing(fit, interval=None, *, decades=None, robust=True):

@@ -19,7 +19,7 @@ from ...models.draws import BLOCK, DRAWS
 from .. import densities
 from ..effective_draws import effective_draws
 from ..fitted import once
-from .verdict import FITS
+from .verdict import FITS, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -260,7 +260,7 @@ def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray]) -> dict[Any, xr.D
     """
     arrays = {name: x.transpose(*DRAWS) for name, x in quantities.items()}
     finite = [name for name, x in arrays.items() if np.isfinite(x.values).all() and x.values.std() > 0]
-    if not finite or fit.check()["verdict"] == FITS:
+    if not finite or verdict_of(fit)["verdict"] == FITS:
         return dict(quantities)
     return dict(quantities) | _spread(fit, {name: arrays[name] for name in finite})
 
@@ -284,7 +284,7 @@ def quotable_places(fit, quantities, *, bounded=True):
     places = [np.moveaxis(x.values.reshape(*shape, -1), -1, 0) for x in arrays.values()]
     values = np.concatenate(places)
     varies = np.isfinite(values).all((1, 2)) & (np.ptp(values, axis=(1, 2)) > 0)
-    if varies.any() and fit.check()["verdict"] != FITS:
+    if varies.any() and verdict_of(fit)["verdict"] != FITS:
         values[varies] = _spread_values(fit, values[varies], bounded=bounded)
     ends = np.cumsum([len(part) for part in places])[:-1]
     parts = zip(arrays.items(), np.split(values, ends), strict=True)

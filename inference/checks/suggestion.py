@@ -7,7 +7,7 @@ from ..intervals import named
 from ..words import plain
 from .chains import PARETO_K_LIMIT
 from .sandwich import quotable
-from .verdict import ALARMS, BY_COLUMN, verdict_sentence
+from .verdict import ALARMS, BY_COLUMN, verdict_of, verdict_sentence
 
 EXPONENT = "exponent_parameters"
 ERROR_OF_SIZE = 2.0  # Nats of a size at which Pareto k is above 0.7: our choice; it was 0.1 to 1.5 on public tables.
@@ -52,7 +52,7 @@ def suggestion(fit, others):
     others : list of dict
         From `wider_laws`.
     """
-    columns = [name for name in fit.check()["rejected_by"] if name.startswith(BY_COLUMN)]
+    columns = [name for name in verdict_of(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
     apart = [
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]

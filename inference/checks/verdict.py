@@ -1,12 +1,18 @@
 """The result of the check of a law in words."""
 
 from ...datasets.wording import p_value
+from ..fitted import VERDICT, results_of
 
 FITS, OFF, NOT = "fits", "off", "does not fit"
 BY_COLUMN = "means by column "  # begins the names of tests of groups that a column names
 # Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
 ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
 REJECTED = "Tests that reject it:"
+
+
+def verdict_of(fit):
+    """Return the result of `Fit.check`, without an import of what makes it where it was made."""
+    return results_of(fit).get(VERDICT) or fit.check()
 
 
 def verdict_sentence(verdict):

@@ -1,8 +1,8 @@
 """nutpie: the default sampler on a CPU, which samples compiled densities.
 
-nutpie is imported without what it imports for an annotation alone: all of ArviZ, with its plots and a compilation by
-Numba. Where ArviZ was not imported before, nutpie gets a module in its place that imports ArviZ when something of it is
-called for. That is a second and more of the first fit of a process.
+nutpie is imported without what it imports for an annotation alone, all of ArviZ, and without Numba, which its models of
+PyMC need. Where these were not imported before, nutpie gets modules in their place that import them when something of
+them is called for. That is a second and more of the first fit of a process.
 """
 
 import dataclasses
@@ -23,13 +23,16 @@ from .program import NOT_FINITE, STATISTICS, Program, quiet
 from .whitened import whitened
 
 COORDINATE = "unconstrained_parameter"
-NAMED = "InferenceData"  # in annotations of nutpie's functions
+NAMED, INTRINSIC = "InferenceData", "intrinsic"  # what nutpie's module takes of others
+LATER = ("arviz", "numba", "numba.extending")
 
 
 class _Later(types.ModuleType):
     """A module that is imported when something of it is called for."""
 
     def __getattr__(self, name):
+        if name.startswith("__"):  # what importing asks for
+            raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
@@ -38,16 +41,33 @@ class _Later(types.ModuleType):
 @functools.cache
 def nutpie():
     """Import nutpie, all of whose functions work as without this."""
-    if "arviz" in sys.modules or "nutpie" in sys.modules:
-        return importlib.import_module("nutpie")
-    later = _Later("arviz")
-    setattr(later, NAMED, type(NAMED, (), {}))
-    sys.modules["arviz"] = later
+    later = {name: _Later(name) for name in (() if "nutpie" in sys.modules else LATER) if name not in sys.modules}
+    for module in later.values():
+        vars(module).update({NAMED: type(NAMED, (), {}), INTRINSIC: lambda function: function})
+    sys.modules.update(later)
     try:
-        return importlib.import_module("nutpie")
+        loaded = importlib.import_module("nutpie")
     finally:
-        if sys.modules.get("arviz") is later:
-            del sys.modules["arviz"]
+        for name, module in later.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+    if "numba" in later:
+        _compile_later(loaded.compile_pymc)
+    return loaded
+
+
+def _compile_later(module):
+    """Let nutpie import Numba when it first compiles a model of PyMC with it."""
+    compiled, plain = module._compile_pymc_model_numba, module.address_as_void_pointer
+
+    @functools.wraps(compiled)
+    def with_numba(*args, **options):
+        module.intrinsic = importlib.import_module("numba.extending").intrinsic
+        module.address_as_void_pointer = module.intrinsic(plain)
+        module._compile_pymc_model_numba = compiled
+        return compiled(*args, **options)
+
+    module._compile_pymc_model_numba = with_numba
 
 
 class DensityProgram(Program):
