@@ -2,10 +2,10 @@
 
 import bayescaling as bs
 from bayescaling.reports.cache.stages import Stages
+from bayescaling.reports.laws import NOISES
 from bayescaling.reports.pages import PAGES
 from bayescaling.reports.pages.corpora import analysis as corpora
 from bayescaling.reports.pages.progress import specifications as progress
-from bayescaling.reports.pages.progress.entries import NOISES
 from bayescaling.reports.pages.since import analysis as since
 from study import Study
 

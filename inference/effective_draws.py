@@ -50,9 +50,9 @@ def convergence(values, ends):
     Returns
     -------
     ndarray, shape (3, ...)
-        R-hat of half chains, the larger of that of ranks and that of ranks of distances from the median; effective
-        draws of the ranks as normal scores; the least of those of the shares of draws below the quantiles. NaN as for
-        `effective_draws`.
+        First R-hat of half chains, the larger of that of ranks and that of ranks of distances from the median. Then
+        the effective draws of the ranks as normal scores. Last the least of those of the shares of draws below the
+        quantiles. NaN as for `effective_draws`.
     """
 
     def figures(columns):

@@ -73,8 +73,9 @@ def fit(
     progress : bool
         Show a progress bar on standard error.
     **settings
-        ``draws=1000``, ``chains=4``, ``cores``, and ``tune`` and ``target_accept``, by default what the law needs (1000,
-        of horizons 400; 0.8 to 0.95, and more in further tries after a divergence).
+        ``draws=1000``, ``chains=4``, ``cores``, ``tune`` and ``target_accept``. The last two are by default what the
+        law needs: ``tune=1000``, or 400 for horizons, and ``target_accept=0.8`` or more. Further tries after a
+        divergence accept more.
 
     Returns
     -------

@@ -57,7 +57,7 @@ __all__ = [
     "register",
 ]
 
-# Classes of laws by name; of the package, as a text, they are imported when they are first asked for.
+# Classes of laws by name. Those of the package are texts, and imported on first use.
 LAWS: dict[str, type[Law] | str] = {
     "chinchilla": "Chinchilla",
     "coupled": "Coupled",

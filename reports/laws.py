@@ -1,4 +1,4 @@
-"""Laws of the loss that pages fit to Chinchilla's runs, by the names that they have in a report."""
+"""Laws that several pages quote, by the names that they have in a report."""
 
 from ..models import Chinchilla, Coupled, Offsets
 
@@ -14,3 +14,14 @@ LAWS = {
 }
 DEFAULT = "coupled"  # whose optimum is quoted unless another predicts better
 PLANNED = (CHINCHILLA, DEFAULT, "offsets")  # laws of other means, each under the noise that the runs prefer
+
+# Of algorithmic progress: the specification that is quoted, the noises, and the study of all specifications.
+MAIN = 7
+INDEPENDENT, EFFECTS = "rows independent", "paper effects"
+NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
+SPECIFICATIONS_STUDY = "progress_specifications"
+
+
+def name_of_fit(k, noise):
+    """Return the name of the posterior of a specification of progress."""
+    return f"progress-{k}" if noise == INDEPENDENT else f"progress-{k}, {noise}"

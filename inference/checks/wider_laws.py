@@ -55,8 +55,8 @@ def wider_laws(
     """Fit the laws that the check of this one suggests, and compare them with it by leave-one-out.
 
     Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out. Both use
-    importance sampling. Where its error could decide whether the best law predicts better, refits replace it where
-    Pareto k is above 0.7: without a row, or without a size, of the three largest such sizes at most.
+    importance sampling. Where its error could decide whether the best law predicts better, refits replace it at high
+    Pareto k. They leave out a row, or one of the three largest such sizes.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ References
 
 import warnings
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,11 @@ class LeftOut:
     log_weights: xr.DataArray | None = None
     resolved: Any = None
 
+    def __getstate__(self):
+        """Leave out ArviZ's object, whose import takes long."""
+        return {name: x for name, x in vars(self).items() if name != "of_arviz"}
+
+    @cached_property
     def of_arviz(self):
         """Return what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
         from arviz_stats import utils

@@ -83,7 +83,7 @@ def loo(fit: Fit, by: str | None = None, *, seed: int | None = None, progress: b
     (True, True)
     """
     if by is None:
-        return left_out(fit, seed=seed, progress=progress, **options).of_arviz()
+        return left_out(fit, seed=seed, progress=progress, **options).of_arviz
     options, name = _asked(fit, by, seed, options)
     return once(fit, name, lambda: loo_by_group(fit, by, **options))
 
@@ -118,7 +118,7 @@ def _of_units(fit, *, seed, progress, high_k=None, **settings):
         # shifts them far, ratios of densities overflow, and its result is not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
-            matched = moment_match(fit, result.of_arviz())
+            matched = moment_match(fit, result.of_arviz)
             result = with_se(replace(result, **{name: getattr(matched, name) for name in MATCHED}))
     high = int(unreliable(result).sum())
     if high:

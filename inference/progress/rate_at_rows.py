@@ -16,7 +16,10 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
+from ...models.progress.growth import doubling_quantiles
+from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
+from ..intervals import QUANTILES, finite
 from ..needs import of_kind
 from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
@@ -160,3 +163,11 @@ def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
         entries[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
         entries[name]["not_positive"] = gain.attrs["not_positive"]
     return pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})
+
+
+def fall(fit):
+    """Return quantiles of the yearly ``factor`` by which compute falls and of the ``halving`` time in months."""
+    levels = list(QUANTILES.values())
+    rate = quotable(fit, {"rate": compute_equivalent_gain(fit)})["rate"].values.ravel()
+    quantiles = {"factor": np.exp(np.quantile(rate, levels)), "halving": doubling_quantiles(rate, levels)}
+    return {name: dict(zip(QUANTILES, map(finite, values), strict=True)) for name, values in quantiles.items()}

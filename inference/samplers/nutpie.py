@@ -31,7 +31,7 @@ class _Later(types.ModuleType):
     """A module that is imported when something of it is called for."""
 
     def __getattr__(self, name):
-        if name.startswith("__"):  # what importing asks for
+        if name.startswith("__"):  # of the machinery of imports
             raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]

@@ -62,7 +62,7 @@ class Nearest:
         return best
 
     def _at(self, z):
-        """Return residuals and their derivatives at coordinates, which are moved in turn all at once."""
+        """Return residuals at coordinates, and their derivatives by differences."""
         steps = ROUNDING**0.5 * np.maximum(1, abs(z))
         moved = np.column_stack([z, z[:, None] + np.diag(steps)])
         residuals = self.residual(moved[..., None])

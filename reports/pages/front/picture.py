@@ -9,6 +9,7 @@ from ....models.loss.chinchilla import optimum as chinchilla_optimum
 from ....plots.published import CONSTANTS, PREFIX
 from ...drawing import optimum
 from ...html.front import Panel
+from ...laws import SPECIFICATIONS_STUDY
 from .answers import beyond
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
@@ -79,9 +80,7 @@ def _as_summary(estimate):
 
 
 def _doubling_panel(document):
-    from ..progress.specifications import STUDY
-
-    rows, study = _doubling_rows(document), document.get("studies", {}).get(STUDY)
+    rows, study = _doubling_rows(document), document.get("studies", {}).get(SPECIFICATIONS_STUDY)
     dated = f"Our rows but the first are of {study['made']}, by {study['command']}. " if study else ""
     values = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(

@@ -14,8 +14,10 @@ from ....inference.progress import contributions, direct_rate
 from ....inference.progress.fitting import new_fitter
 from ....models.progress.law import Progress
 from ...findings import Findings
-from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES, document, frame, rule_gains, times_by_label
-from .specifications import STUDY, every_specification, name_of_fit
+from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
+from ...laws import SPECIFICATIONS_STUDY as STUDY
+from .entries import document, frame, rule_gains, times_by_label
+from .specifications import every_specification
 
 PAIRS = [
     (start, end)

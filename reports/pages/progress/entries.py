@@ -13,6 +13,7 @@ from ....inference.progress.variants import VARIANTS
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
 from ... import results
+from ...laws import MAIN
 from . import ridge
 
 ESTIMAND = (
@@ -20,9 +21,6 @@ ESTIMAND = (
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
 )
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
-MAIN = 7
-INDEPENDENT, EFFECTS = "rows independent", "paper effects"
-NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
 PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
@@ -111,17 +109,6 @@ def quoted_entry(fit):
     rate = compute_equivalent_gain(fit)
     robust = rate_quantiles(quotable(fit, {"rate": rate})["rate"].values)
     return gain_entry(rate) | {"doubling_months": robust, "verdict": results.verdict_entry(fit)}
-
-
-def fall(fit):
-    """Return quantiles of the yearly ``factor`` by which compute falls and of the ``halving`` time in months."""
-    levels = list(intervals.QUANTILES.values())
-    rate = quotable(fit, {"rate": compute_equivalent_gain(fit)})["rate"].values.ravel()
-    quantiles = {"factor": np.exp(np.quantile(rate, levels)), "halving": doubling_quantiles(rate, levels)}
-    return {
-        name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
-        for name, values in quantiles.items()
-    }
 
 
 def apart(difference):

@@ -9,7 +9,8 @@ from ....inference.words import probability
 from ....models.progress.growth import doubling_months
 from ...drawing.intervals import rows_named
 from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line, panels, points
-from .entries import MAIN, PROBABILITIES
+from ...laws import MAIN
+from .entries import PROBABILITIES
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
 from .specifications import TEN_BEST

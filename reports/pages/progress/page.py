@@ -16,13 +16,14 @@ from ....models.loss.rules import chinchilla_over_kaplan
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import checks, verdicts
 from ...html import prose
+from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES
+from ...laws import SPECIFICATIONS_STUDY as STUDY
 from ...results import rejected_by
 from . import entries, figures, quantities_figures, studies, tables, wording
-from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import year_slopes
-from .specifications import REPLICATES, STUDY
+from .specifications import REPLICATES
 from .wording import COMPUTE_ONLY, draws_interval
 
 SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}

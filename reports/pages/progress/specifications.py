@@ -8,24 +8,18 @@ from ....inference.comparison.weights import bootstrapped, stacking
 from ....inference.progress import rate_at_optimum
 from ....inference.progress.compare import compare, mixed_scores, pooled_rates, score_progress
 from ....inference.progress.fitting import new_fitter
-from ....inference.progress.rate_at_rows import compute_equivalent_gain
+from ....inference.progress.rate_at_rows import compute_equivalent_gain, fall
 from ....models.progress.law import Progress
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ... import results
+from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
 from . import entries
-from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES
 
-STUDY = "progress_specifications"
 TOP, TEN_BEST = 10, "top10"
 WEIGHTY = 0.01  # least stacking weight of a specification whose priors are varied
 REPLICATES = 100
 BRIEF = 500
 LEAST_ESS = 400
-
-
-def name_of_fit(k, noise):
-    """Return the name of the posterior of a specification."""
-    return f"progress-{k}" if noise == INDEPENDENT else f"progress-{k}, {noise}"
 
 
 def with_weight(comparison):
@@ -111,7 +105,7 @@ def every_specification(table, main, *, seed=1, sampler=None, **settings):
         "pooled": {name: entries.times(rate) for name, rate in pooled.items()},
         "by_noise": {name: entries.times(rate) for name, rate in by_noise.items()},
         "resampled": entries.times(resampled),
-        "fall": {name_of_fit(MAIN, noise): entries.fall(fit) for noise, fit in main.items()},
+        "fall": {name_of_fit(MAIN, noise): fall(fit) for noise, fit in main.items()},
         "records": results.records(named),
     }
     return result, named

@@ -7,7 +7,8 @@ from ....inference.checks.sensitivity import SENSITIVE
 from ....inference.progress.change_points import NONE
 from ....inference.words import plain, probability
 from ...drawing import tables
-from .entries import MAIN, frame
+from ...laws import MAIN
+from .entries import frame
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, months, name_of, words
 

@@ -7,7 +7,7 @@ from ....inference.checks.law_tests import BY_COLUMN
 from ....inference.words import in_words, probability
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import tables
-from .entries import EFFECTS, INDEPENDENT, MAIN, NOISES
+from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES
 from .published import DIRECT_PUBLISHED, DOUBLING
 from .ridge import OFFSETS, paper_coefficients
 from .specifications import TEN_BEST

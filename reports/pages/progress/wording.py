@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
-from .entries import EFFECTS, INDEPENDENT
+from ...laws import EFFECTS, INDEPENDENT
 from .specifications import TEN_BEST, TOP
 
 REMARKS = {

@@ -12,7 +12,7 @@ from ....inference.scores.compute import progress_at_fixed_compute
 from ....models.scores.law import Scores
 from ... import results
 from ...findings import Findings
-from ..progress.specifications import STUDY
+from ...laws import SPECIFICATIONS_STUDY as STUDY
 from . import speeds
 from .before_2023 import SHARED, earlier_progress
 from .forms import probabilities, with_fits

@@ -1,8 +1,8 @@
 """The fall of compute at a fixed result from 2012 to 2023, to compare with the period since."""
 
 from ....datasets import load
-from ..progress.entries import EFFECTS, INDEPENDENT, MAIN, fall
-from ..progress.specifications import name_of_fit
+from ....inference.progress.rate_at_rows import fall
+from ...laws import EFFECTS, INDEPENDENT, MAIN, name_of_fit
 
 # Names of the fits of the page on progress, by what is independent.
 SHARED = {unit: name_of_fit(MAIN, noise) for unit, noise in (("rows", INDEPENDENT), ("papers", EFFECTS))}
