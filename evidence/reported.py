@@ -2,7 +2,7 @@
 
 import bayescaling as bs
 from bayescaling.reports.cache.stages import Stages
-from bayescaling.reports.laws import NOISES
+from bayescaling.reports.laws import NOISES, SPECIFICATIONS_STUDY
 from bayescaling.reports.pages import PAGES
 from bayescaling.reports.pages.corpora import analysis as corpora
 from bayescaling.reports.pages.progress import specifications as progress
@@ -28,8 +28,11 @@ def _specifications():
 
 
 STUDIES = {
-    progress.STUDY: reported(
-        "progress", progress.STUDY, "all specifications of progress, with and without paper effects", _specifications
+    SPECIFICATIONS_STUDY: reported(
+        "progress",
+        SPECIFICATIONS_STUDY,
+        "all specifications of progress, with and without paper effects",
+        _specifications,
     ),
     since.CONSTANT: reported(
         "since",

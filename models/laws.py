@@ -52,7 +52,6 @@ __all__ = [
     "Scores",
     "Specification",
     "Trend",
-    "kind_of",
     "names",
     "register",
 ]

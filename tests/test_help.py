@@ -85,7 +85,7 @@ def test_options_of_the_table_the_law_and_the_sampler_have_panels():
         ("Processes", "--processes"),
     ):
         assert option in panels[panel] and option not in panels["Options"]
-    assert panels["Options"] == ["--data", "--out", "--log-likelihood", "--json", "--help"]
+    assert panels["Options"] == ["--data", "--out", "--log-likelihood", "--wider", "--json", "--help"]
 
 
 def test_a_shell_completes_commands_and_options(monkeypatch):

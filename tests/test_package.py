@@ -213,43 +213,6 @@ def test_a_refusal_loads_nothing_that_only_a_fit_needs(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
-@pytest.fixture(scope="module")
-def fit_files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fits")
-    short = {"seed": 1, "draws": 200, "tune": 300}
-    for name, law, table in (("runs", "chinchilla", "chinchilla_runs"), ("progress", "progress-7", "lm_progress")):
-        fit = bs.Fitter(bs.law(law), bs.load(table)).fit(least_ess=0, **short)
-        fit.check()
-        fit.save(folder / f"{name}.nc")
-    return folder
-
-
-# The commands that people run most. What takes a second to import, and what none of them needs.
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-@pytest.mark.parametrize(
-    "words",
-    [
-        "show runs.nc",
-        "allocate runs.nc --compute 1e24",
-        "predict runs.nc --parameters 1e9 --tokens 2e10",
-        "show progress.nc",
-        "doubling progress.nc",
-        "fit chinchilla --draws 200 --tune 300 --no-wider",
-    ],
-)
-def test_a_command_loads_what_it_uses(words, fit_files):
-    heavy = ["arviz", "arviz_stats", "matplotlib", "pandera", "hypothesis", "scipy.stats", "scipy.optimize", "numba"]
-    heavy += ["pymc", "pytensor", "torch", "plotly", "jax"]
-    code = (
-        "import sys\nfrom bayescaling.commands.cli import main\ntry:\n    main()\nfinally:\n"
-        f"    print([m for m in {heavy} if m in sys.modules])"
-    )
-    command = [sys.executable, "-c", code, *words.split()]
-    done = subprocess.run(command, cwd=fit_files, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 def test_few_names_are_public_at_the_top():
     # Figures are one family, whose names all begin alike.
     assert len([name for name in bs.__all__ if not name.startswith("plot_")]) <= 27

@@ -104,7 +104,7 @@ def _p_of_tail(simulations, tail):
     simulations = min(simulations, MOST_RANKS)
     # A hair of slack: the tail of a table is computed once more here.
     allowed = _tails_of_all(simulations) > tail * (1 + 1e-9)
-    states, probability = np.zeros(1, int), np.ones(1)
+    states, probability, p = np.zeros(1, int), np.ones(1), 0.0
     for place in range(RANKS - 1):
         following = np.flatnonzero(allowed[:, place])
         if not following.size:
@@ -115,6 +115,11 @@ def _p_of_tail(simulations, tail):
         with np.errstate(invalid="ignore"):  # of steps back, and of more than are left
             log_choose = -special.betaln(steps + 1, left - steps + 1) - np.log(left + 1)
             pmf = np.exp(log_choose + steps * np.log(share) + special.xlog1py(left - steps, -share))
+        # The counts allowed have no gaps: what leaves them is in two tails, whose sum is exact where it is small.
+        fewer, more = (following[end] - states for end in (0, -1))
+        below = np.where(fewer > 0, special.bdtr(np.maximum(fewer - 1, 0), left[:, 0], share), 0.0)
+        above = np.where(more >= 0, special.bdtrc(np.maximum(more, 0), left[:, 0], share), 1.0)
+        p += float(probability @ (below + above))
         probability = probability @ np.where((steps >= 0) & (steps <= left), pmf, 0.0)
         states = following
-    return float(np.clip(1 - probability.sum(), 0.0, 1.0))
+    return min(p, 1.0)

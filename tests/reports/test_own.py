@@ -227,7 +227,7 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results, 
         (["a.nc", "--where", "loss > 2", "--draws", "1000"], "--draws, --where: FILE.nc holds what was fitted"),
         (["a.nc", "--group", "corpus"], "--group: FILE.nc holds what was fitted"),
         (["--shared", "alpha"], "--shared: only for a custom table"),
-        (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a custom table"),
+        (["--data", "t.csv", "--page", "chinchilla"], "--page: only for the built-in tables"),
     ],
 )
 def test_options_that_mean_nothing_together_are_refused(arguments, message):

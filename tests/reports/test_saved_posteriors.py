@@ -5,7 +5,7 @@ from bayescaling.inference.progress.compare import pooled_rates, score_progress
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
 from bayescaling.reports.cache.stages import Stages
 from bayescaling.reports.output import POSTERIORS, prepare, write_posteriors
-from bayescaling.reports.pages.progress import analysis, entries
+from bayescaling.reports.pages.progress import analysis, entries, specifications
 
 SPECIFICATIONS = (7, 14)
 SEED = 2
@@ -13,8 +13,9 @@ SEED = 2
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # few draws do
 def test_the_doubling_time_follows_from_the_saved_posteriors_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(analysis, "SPECIFICATIONS", {k: analysis.SPECIFICATIONS[k] for k in SPECIFICATIONS})
-    with Stages(analysis.STAGES, False) as stage:
+    few = {k: specifications.SPECIFICATIONS[k] for k in SPECIFICATIONS}
+    monkeypatch.setattr(specifications, "SPECIFICATIONS", few)
+    with Stages(analysis.STAGES, False, all=True) as stage:
         analysed = analysis.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
     reported = analysed.document["compute_equivalent_gain"]["by_noise"]["paper effects"]
     prepare(tmp_path)
