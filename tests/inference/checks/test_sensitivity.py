@@ -1,10 +1,12 @@
 import json
 
+import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference.checks.sensitivity import power_scaling, prior_sensitive
+from bayescaling.inference.checks.sensitivity import power_scaling, power_scalings, prior_sensitive
+from bayescaling.inference.densities import total
 from bayescaling.reports.entries import fit_entry
 from bayescaling.reports.results import to_json
 
@@ -62,3 +64,14 @@ def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior():
         stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run")
     )
     assert np.isnan(sensitivity["prior"]) and "unknown" in sensitivity["diagnosis"]
+
+
+def test_sensitivities_are_those_of_arviz(fit_default):
+    posterior = fit_default["posterior"].to_dataset()[["alpha", "E", "nu"]]
+    density = total(fit_default).expand_dims("all", -1).to_dataset(name="density")
+    groups = {"posterior": posterior, "log_likelihood": density, "log_prior": fit_default["log_prior"].to_dataset()}
+    table = azs.psense_summary(xr.DataTree.from_dict(groups), round_to=6)
+    for name, of in power_scalings(fit_default, list(posterior)).items():
+        assert of["prior"] == pytest.approx(table.loc[name, "prior"], rel=1e-4, abs=2e-6)
+        assert of["likelihood"] == pytest.approx(table.loc[name, "likelihood"], rel=1e-4, abs=2e-6)
+        assert of["diagnosis"] == table.loc[name, "diagnosis"]
