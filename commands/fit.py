@@ -44,7 +44,7 @@ def fit(
         answer = stage("answer", lambda: _answer(fitted, showing), of=of)
         if not fitting.json:
             print(answer, flush=True)
-        others = stage("rivals", lambda: _rivals(fitted, fitting.seed, showing), of=of) if wider else {}
+        others = stage("rivals", lambda: _rivals(fitted, out, fitting.seed, showing), of=of) if wider else {}
         if fitting.json:
             entry = stage("entry", lambda: _entry(fitted, fitting.seed), of=of)
         else:
@@ -73,12 +73,17 @@ def _answer(fitted, showing):
     return fitted.text()
 
 
-def _rivals(fitted, seed, showing):
-    """Try what may fit better: other forms of a trend, or wider laws, of which it returns the entry."""
+def _rivals(fitted, out, seed, showing):
+    """Try what may fit better: other forms of a trend, or wider laws, of which it returns the entry.
+
+    The fit is saved before, so that an interrupt loses nothing but these.
+    """
     from ..inference.checks.wider_laws import worth_trying
     from ..inference.progress.trends import rival_forms
     from ..inference.progress_messages import say
 
+    if out:
+        fitted.save(out)
     if fitted.law.kind == "values":
         say("fitting other forms of the trend", showing)
         rival_forms(fitted)

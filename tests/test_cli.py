@@ -213,6 +213,16 @@ def test_fit_in_words(fits):
     assert "exponent_parameters" in constants and "sigma_tokens" in constants
 
 
+def test_an_interrupt_while_rivals_are_tried_loses_no_fit(tmp_path, monkeypatch):
+    def interrupted(fit):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayescaling.inference.progress.trends.rival_forms", interrupted)
+    result = call("fit", "trend", "--draws", "300", "--tune", "300", "--out", "trend.nc", folder=tmp_path)
+    assert result.status == 130 and "days in which values double" in result.out
+    assert bs.open(tmp_path / "trend.nc").law.name == "trend"
+
+
 def test_fit_without_a_law_fits_the_coupled_one(fits):
     document = json.loads(succeeded("fit", *SHORT, "--data", "mine.csv", "--json", folder=fits))
     assert document["law"] == "coupled" and "kappa" in document["parameters"]
