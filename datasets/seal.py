@@ -15,6 +15,7 @@ import sys
 from contextlib import suppress
 
 from ..errors import InputError
+from .files import written_whole
 from .wording import shortened
 
 MARK = b"\nsha256 of all before: "
@@ -78,11 +79,12 @@ def seal(content):
 def remember(sealed):
     """Note in the user's cache that HDF5 reads sealed content; nothing where the cache cannot be written."""
     folder = _remembered()
-    with suppress(OSError):
+    with suppress(OSError, InputError):
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.iterdir(), key=os.path.getmtime)[:-MOST_REMEMBERED]:
             path.unlink(missing_ok=True)
-        (folder / sealed[-64:].decode()).touch()
+        with written_whole(folder / sealed[-64:].decode()) as partial:
+            partial.touch()
 
 
 def _remembered():
