@@ -123,7 +123,7 @@ def _refuse(message):
 
 
 def run():
-    """Run the command line as a process, which then ends without taking modules apart: a third of a short command."""
+    """Run the command line as a process, which then ends without taking modules apart: an eighth of a short command."""
     gc.set_threshold(100_000, 50, 100)  # what imports make stays
     if not any(word.startswith("--scheduler") for word in sys.argv):
         sys.modules.setdefault("dask", None)  # xarray would import it, for arrays that no command has

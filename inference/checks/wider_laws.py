@@ -101,7 +101,8 @@ def wider_laws(
     while others and (best := max(range(len(gains)), key=lambda i: gain(gains[i])[0])) not in exact:
         if is_clear(gains[best]):
             break
-        gains[best] = _gains(*(scores(one, refit=not scores(one).reliable) for one in (fit, others[best])))
+        pair = (fit, others[best])
+        gains[best] = _gains(*(scores(one) if scores(one).reliable else scores(one, refit=True) for one in pair))
         exact.add(best)
     entries = [
         {"law": other.law.label, "name": other.law.name, "options": other.law.options, **of, "verdict": other.check()}
