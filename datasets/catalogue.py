@@ -172,7 +172,7 @@ LISTED = (
     ),
     Table(
         "published",
-        271,
+        373,
         "published",
         "Estimates that papers report, to compare with other results",
         "the papers named in its source column",

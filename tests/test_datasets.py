@@ -27,7 +27,7 @@ ROWS = {
     "eci_models": 222,
     "rosetta_scores": 1324,
     "rosetta_models": 179,
-    "published": 271,
+    "published": 373,
     "training_compute": 440,
     "weirdml": 7395,
     "weirdml_models": 87,
