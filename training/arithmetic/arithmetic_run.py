@@ -166,7 +166,7 @@ class Run(base.Run):
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
-        return compiled_model(self, execution, device), task(self, device, precision)
+        return compiled_model(self, execution, device), task(self, device)
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Count right answers in every cell of the grid; a model that diverged has none."""

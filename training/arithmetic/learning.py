@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 
 from ...datasets import netcdf
-from ..engine.hardware import autocast
 from ..engine.loop import Task
+from ..engine.precision import rounded
 from ..engine.randomness import hashed, low_bits
 from ..sweeps.records import read_dataset
 from .evaluation import evaluate
@@ -30,12 +30,12 @@ def compiled_model(run, execution, device):
     if run.objective.divide_gradients:
         divide_gradients(model)
     if execution.compiles(device):
-        model.compile_layers()
+        model.compile_block(graph=execution.graph)
     return model
 
 
-def task(run, device, precision="float32"):
-    """Make the task of a run, an `engine.loop.Task`: its problems, evaluated with layers in a precision."""
+def task(run, device):
+    """Make the task of a run, an `engine.loop.Task`."""
     problems, joined = Problems(run, device), run.joined(torch.device(device))
 
     def batch(step):
@@ -54,7 +54,7 @@ def task(run, device, precision="float32"):
     def loss(model, *parts):
         return run.objective.losses(model, parts)
 
-    return Task(batch, loss, _evaluation(run, device, precision))
+    return Task(batch, loss, _evaluation(run, device))
 
 
 class Problems:
@@ -88,7 +88,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     """
     cells, parts = run.grid.cells, []
     size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)
-    model.eval()
+    model = rounded(model, precision).eval()
     for start in range(0, len(cells), size):
         path = Path(folder) / f"cells-{start:06d}-{size}.nc"
         if path.exists():
@@ -96,7 +96,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
             continue
         if guard.expired:
             return None
-        with torch.no_grad(), autocast(precision, device):
+        with torch.no_grad():
             part = evaluate(
                 model if trained else silent,
                 run.task,
@@ -118,15 +118,13 @@ def silent(tokens, *, offset=0):
     return torch.zeros(*tokens.shape, PAD + 1, device=tokens.device)
 
 
-def _evaluation(run, device, precision):
+def _evaluation(run, device):
     seed = low_bits(hashed(HELD_OUT, run.seed), 62)
     (batches,) = run.batches(seed, range(1), run.evaluation_problems, device)
 
     def evaluate_now(model):
-        # As the layers are compiled for training.
-        with autocast(precision, device):
-            sums = zip(*(judged(model, batch) for batch in batches), strict=True)
-            loss, tokens, right = (sum(parts).item() for parts in sums)
+        sums = zip(*(judged(model, batch) for batch in batches), strict=True)
+        loss, tokens, right = (sum(parts).item() for parts in sums)
         return {"loss_eval": loss / tokens, "accuracy": right / sum(len(b.tokens) for b in batches)}
 
     return evaluate_now

@@ -7,7 +7,8 @@ import pandas as pd
 import torch
 
 from ..engine.checkpoints import restored, weights_in
-from ..engine.hardware import autocast, chosen_device, chosen_precision
+from ..engine.hardware import chosen_device, chosen_precision
+from ..engine.precision import rounded
 from ..sweeps.keys import with_defaults
 from .cells import CELLS, OF_TASK, cells_of
 from .evaluation import evaluate
@@ -64,8 +65,8 @@ def check_saved(
         if recurrences is not None and shape.recurrences > 1:
             axes["recurrences"] = list(recurrences)
         tokens = evaluation_tokens(shape, device)
-        with torch.no_grad(), autocast(precision, device):
-            counts = evaluate(model, task, chosen, batch_tokens=tokens, **options, **axes)
+        with torch.no_grad():
+            counts = evaluate(rounded(model, precision), task, chosen, batch_tokens=tokens, **options, **axes)
         rows = counts.rename(recurrences="tested_recurrences").to_dataframe().reset_index()
         rows = rows[rows["total"] > 0].assign(**described)
         tables.append(rows[[*described, *(name for name in rows if name not in described)]])

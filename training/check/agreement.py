@@ -14,10 +14,11 @@ from ..arithmetic.problems.operations import Addition
 from ..arithmetic.sweep_file import make_sweep
 from ..engine.compilation import can_compile, eager_calls
 from ..engine.guard import Guard
-from ..engine.hardware import autocast, where_trained
+from ..engine.hardware import where_trained
 from ..engine.loop import Optimisation
 from ..engine.loop import run as loop
 from ..engine.optimisers import make_optimiser
+from ..engine.precision import rounded
 from ..engine.steps import Stepper
 from ..language.corpora.synthetic import Synthetic
 from ..language.next_token import compiled_loss, next_token_loss
@@ -43,26 +44,23 @@ TINY = {
 def of_bfloat16(device):
     """Compare FIRE's layers forward and backward in bfloat16 with float32."""
     model, tokens = _small("fire", device)
-    outputs = []
-    for precision in ("bfloat16", "float32"):
-        with autocast(precision, device):
-            outputs.append(_outputs(model, tokens))
+    outputs = [_outputs(rounded(model, precision), tokens) for precision in ("bfloat16", "float32")]
     difference = _difference(*outputs)
     return {"ok": difference <= BFLOAT16, "difference": difference}
 
 
 def of_compilation(device):
-    """Compare compiled layers with plain ones, on a GPU in bfloat16 too, and count the calls left uncompiled."""
+    """Compare compiled blocks with plain ones, on a GPU in bfloat16 too, and count the calls left uncompiled."""
     if not can_compile(device.type):
         return {"ok": True, "skipped": "nothing can be compiled here"}
     allowed = {"float32": FLOAT32} | ({"bfloat16": BFLOAT16} if device.type == "cuda" else {})
     worst, before = dict.fromkeys(allowed, 0.0), eager_calls()
     for scheme, precision in itertools.product(COMPILED, allowed):
         model, tokens = _small(scheme, device)
-        with autocast(precision, device):
-            plain = _outputs(model, tokens)
-            model.compile_layers()
-            worst[precision] = max(worst[precision], _difference(_outputs(model, tokens), plain))
+        model = rounded(model, precision)
+        plain = _outputs(model, tokens)
+        model.compile_block()
+        worst[precision] = max(worst[precision], _difference(_outputs(model, tokens), plain))
     eager = eager_calls() - before
     agree = all(worst[precision] <= allowed[precision] for precision in allowed)
     return {"ok": agree and not eager, "difference": worst, "eager_calls": eager}
@@ -151,7 +149,7 @@ def _outputs(model, tokens):
     logits = model(tokens)
     loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
     gradients = torch.autograd.grad(loss, list(model.parameters()))
-    return logits.detach(), torch.cat([gradient.flatten() for gradient in gradients])
+    return logits.detach(), torch.cat([gradient.flatten().float() for gradient in gradients])
 
 
 def _difference(values, expected):

@@ -18,7 +18,8 @@ MADE = []
 class Compiled:
     """A function that is compiled once for each shape of its arguments, by a backend and mode of `torch.compile`.
 
-    `eager` counts the calls that ran without compiled code, because torch gave up compiling.
+    `eager` counts the calls that ran without compiled code, because torch gave up compiling. Copies of a model share
+    its compiled functions.
     """
 
     def __init__(self, function, backend="inductor", mode=None):
@@ -38,6 +39,9 @@ class Compiled:
 
         self._compiled = torch.compile(counted, dynamic=False, backend=backend, mode=mode)
         MADE.append(self)
+
+    def __deepcopy__(self, copies):
+        return self
 
     def __call__(self, *arguments):
         """Call the function."""

@@ -78,13 +78,6 @@ def where_trained(name=None):
     return Where(device.type, chosen_precision("auto", device))
 
 
-def autocast(precision, device):
-    """Make a context in which matrix products run in the precision."""
-    if precision == "float32":
-        return contextlib.nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
-
-
 @contextlib.contextmanager
 def deterministic(wanted):
     """Take only kernels that add in a fixed order within a block, if that is wanted.

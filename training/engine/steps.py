@@ -2,43 +2,35 @@
 
 import torch
 
-from .hardware import autocast
+from .precision import Rounding
 
 
 class Stepper:
     """Makes updates of a model by an optimiser, with gradients clipped to a largest norm unless `clip` is None.
 
-    `loss` takes the model and what a batch holds, and returns a loss of shape () or an iterator over parts that add up
-    to it. Each part is backpropagated before the next is made, so that memory for one part is enough.
+    `loss` takes the model, with layers in the precision, and what a batch holds. It returns a loss of shape () or an
+    iterator over parts that add up to it. Each part is backpropagated before the next is made, so that memory for one
+    part is enough.
     """
 
     def __init__(self, model, loss, optimiser, clip, precision):
         self.model, self.loss, self.optimiser = model, loss, optimiser
-        self.clip, self.precision = clip, precision
-        self.device = next(model.parameters()).device
+        self.clip, self.rounding = clip, Rounding(model, precision)
 
     def __call__(self, rate, *batch):
         """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group.get("scale", 1.0)
         self.optimiser.zero_grad()
-        loss = self._backpropagated(batch)
+        self.rounding.refresh()
+        loss = self.loss(self.rounding.rounded, *batch)
+        total = sum(map(self._backpropagated, [loss] if isinstance(loss, torch.Tensor) else loss))
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimiser.step()
-        return loss
+        return total
 
-    def _backpropagated(self, batch):
-        with autocast(self.precision, self.device):
-            loss = self.loss(self.model, *batch)
-        if isinstance(loss, torch.Tensor):
-            loss.backward()
-            return loss.detach()
-        total = torch.zeros((), device=self.device)
-        while True:
-            with autocast(self.precision, self.device):
-                part = next(loss, None)
-            if part is None:
-                return total
-            part.backward()
-            total += part.detach()
+    def _backpropagated(self, part):
+        part.backward()
+        self.rounding.gather()
+        return part.detach()

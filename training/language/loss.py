@@ -25,8 +25,8 @@ def cross_entropy(states, weight, targets, route="auto"):
     int64, (...).
 
     The route ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by
-    chunk. ``"torch"`` is torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not
-    its gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
+    chunk. ``"torch"`` is torch's linear cross-entropy in chunks, which of bf16 states rounds the loss too, but not its
+    gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
     resolved by `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short.
     `InputError` is raised if the route is unknown or does not work here.
 
@@ -41,10 +41,7 @@ def cross_entropy(states, weight, targets, route="auto"):
     2.3026
     """
     states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
-    device = states.device.type
-    if torch.is_autocast_enabled(device):
-        dtype = torch.get_autocast_dtype(device)
-        states, weight = states.to(dtype), weight.to(dtype)
+    weight = weight.to(states.dtype)
     # Compiled code was given a resolved route.
     chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
     return ROUTES[chosen](states, weight, targets)

@@ -135,10 +135,15 @@ class Decoder(torch.nn.Module):
         Tokens are int64, of shape (sequences, length), length at most the context. Logits are the states' product with
         `unembedding`.
         """
-        states = self.tokens(tokens) + self.places.weight[: tokens.shape[1]]
+        states = (self.tokens(tokens) + self.places.weight[: tokens.shape[1]]).to(self.norm.weight.dtype)
         for block in self.blocks:
             states = block(states)
         return self.norm(states)
+
+    @staticmethod
+    def rounds(name):
+        """Return whether a weight is rounded where layers have a lower precision; see `engine.precision`."""
+        return name.startswith(("blocks.", "norm."))
 
     def _initialise(self, generator):
         written = self.STANDARD_DEVIATION / math.sqrt(2 * max(1, len(self.blocks)))

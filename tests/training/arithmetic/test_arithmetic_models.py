@@ -289,10 +289,10 @@ def test_no_gradient_reaches_the_free_recurrences():
     with torch.no_grad():
         state = model._initial(embedded, draws)
         for _ in range(3):
-            state = model._recurrence(state, embedded, context)
+            state = model.block(state, embedded, *context)
     assert not state.requires_grad
     for _ in range(2):
-        state = model._recurrence(state, embedded, context)
+        state = model.block(state, embedded, *context)
     state = model.head_square(model.head_norm(model.head_network(state)))
     model.unembedding(state).square().sum().backward()
     assert all(
@@ -436,11 +436,11 @@ def test_batches_ramp_up_and_the_rate_is_a_trapezoid_in_problems():
 @pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
-def test_compiled_layers_are_the_layers():
+def test_a_compiled_block_is_the_block():
     model = Transformer(configuration(embedding="fire", recurrences=2, injection="every-layer"), seed=0)
     expected = model(tokens())
     gradients = torch.autograd.grad(expected.square().sum(), list(model.parameters()))
-    model.compile_layers()
+    model.compile_block()
     output = model(tokens())
     assert torch.allclose(output, expected, atol=1e-5)
     again = torch.autograd.grad(output.square().sum(), list(model.parameters()))

@@ -31,6 +31,7 @@ from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
+from bayescaling.training.engine.precision import rounded
 from bayescaling.training.sweeps.execution import Execution
 from safetensors.torch import load_file
 
@@ -518,8 +519,10 @@ def test_bfloat16_trains_as_float32_does(embedding):
         model = Transformer(run.model, 0)
         outcome = loop(model, task(run, CPU), run.optimisation, evaluate_at=run.evaluate_at, precision=precision)
         losses.append([row["loss_eval"] for row in outcome.evaluations])
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            assert model(torch.randint(4, 14, (2, 5))).dtype == torch.float32
+        assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+        model = rounded(model, precision)
+        assert model.layers[0].attended.weight.dtype == getattr(torch, precision)
+        assert model(torch.randint(4, 14, (2, 5))).dtype == torch.float32
     assert losses[1] == pytest.approx(losses[0], abs=0.05) and losses[0][1] < losses[0][0]
 
 

@@ -9,8 +9,6 @@ import pytest
 import torch
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import Transformer, make_sweep
-from bayescaling.training.arithmetic.evaluation import evaluate
-from bayescaling.training.arithmetic.objective import judged
 from bayescaling.training.engine.compilation import Compiled, eager_calls
 from bayescaling.training.engine.hardware import deterministic
 
@@ -37,8 +35,8 @@ def test_calls_without_compiled_code_are_counted():
 @pytest.mark.parametrize(
     "name", ["multiplication", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("addition", "sorting"))]
 )
-def test_no_layer_of_a_preset_runs_uncompiled(name):
-    """All shapes of training, of evaluation and of the grid, for every embedding; all layers of a model are alike."""
+def test_no_block_of_a_preset_trains_uncompiled(name):
+    """All shapes of training, for every embedding; all layers of a model are alike."""
     import torch._dynamo
 
     torch._dynamo.reset()
@@ -49,16 +47,10 @@ def test_no_layer_of_a_preset_runs_uncompiled(name):
     assert len(runs) == {"addition": 6, "multiplication": 3, "sorting": 3}[name]
     for run in runs.values():
         model = Transformer(replace(run.model, layers=1), 0)
-        model.compile_layers(backend="eager")
+        model.compile_block(backend="eager")
         draws = run.draws(0)._replace(free=1 if run.model.recurrences > 1 else 0, held=1)
         (batches,) = run.batches(0, range(1), run.plan.microbatch, "cpu")
-        (seen,) = run.batches(1, range(1), run.evaluation_problems, "cpu")
         sum(run.objective.losses(model, [(batch, draws) for batch in batches])).backward()
-        for batch in seen:
-            judged(model, batch)
-        widths = {-(-(run.task.length(*cell) - 1) // 32): cell for cell in run.grid.cells}
-        for cell in widths.values():
-            evaluate(model, run.task, [cell], count=3, batch_tokens=2**9, multiple=32)
     frames = Counter(torch._dynamo.utils.counters["frames"])
     assert eager_calls() == before and frames["total"] == frames["ok"]
     assert not torch._dynamo.utils.counters["graph_break"]

@@ -100,12 +100,11 @@ class Fire(torch.nn.Module):
         Positions increase, float32, shape (length,). The bias is float32, of shape (1, heads, length, length), with
         queries in rows and keys in columns.
         """
-        with torch.autocast(positions.device.type, enabled=False):
-            distances = (positions[:, None] - positions).clamp(min=0)
-            threshold = (self.multiplier * self.LENGTH).abs()
-            scale = torch.maximum(positions, threshold)[:, None]
-            nearness = self._log(distances) / (self._log(scale) + self.EPSILON)
-            bias = self.out(self.hidden(nearness[..., None]).relu()).permute(2, 0, 1)
+        distances = (positions[:, None] - positions).clamp(min=0)
+        threshold = (self.multiplier * self.LENGTH).abs()
+        scale = torch.maximum(positions, threshold)[:, None]
+        nearness = self._log(distances) / (self._log(scale) + self.EPSILON)
+        bias = self.out(self.hidden(nearness[..., None]).relu()).permute(2, 0, 1)
         later = torch.ones(len(positions), len(positions), dtype=torch.bool, device=positions.device).triu(1)
         return bias.masked_fill(later, -math.inf)[None]
 

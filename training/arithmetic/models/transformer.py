@@ -169,13 +169,18 @@ class Transformer(torch.nn.Module):
         self.head_norm = _norm(configuration)
         self.head_square = torch.nn.Linear(d, d, bias=False)
         self.unembedding = torch.nn.Linear(d, vocabulary, bias=False)
-        self.apply_layer = Layer.forward
+        self.through_block, self.through_head = Transformer.block, Transformer.head
         if seed is not None:
             initialise(self, seed)
 
-    def compile_layers(self, backend="inductor"):
-        """Compile a layer once, by a backend of `torch.compile`, and apply all of them with it."""
-        self.apply_layer = compiled_layer(backend)
+    def compile_block(self, *, graph=False, backend="inductor"):
+        """Compile the block and the head for training, by a backend of `torch.compile`; see `Execution` for `graph`."""
+        self.through_block, self.through_head = compiled(graph, backend)
+
+    @staticmethod
+    def rounds(name):
+        """Return whether a weight is rounded where layers have a lower precision; see `engine.precision`."""
+        return name.startswith(("layers.", "head_")) and ".fire." not in name
 
     def forward(self, tokens, *, recurrences=None, offset=0, draws=None):
         """Compute the logits of the token that follows each, float32, shape (problems, length, vocabulary).
@@ -192,22 +197,38 @@ class Transformer(torch.nn.Module):
         free, held = 0, self.configuration.recurrences if recurrences is None else recurrences
         if draws is not None and recurrences is None:
             free, held = draws.free, draws.held
-        if free:
-            with torch.no_grad():
-                for _ in range(free):
-                    state = self._recurrence(state, embedded, context)
+        block, head = Transformer.block, Transformer.head
+        if self.training:  # tests have many shapes, and compiled code is made for each
+            block, head = self.through_block, self.through_head
+        with torch.no_grad():
+            for _ in range(free):
+                state = block(self, state, embedded, *context)
         for _ in range(held):
-            state = self._recurrence(state, embedded, context)
+            state = block(self, state, embedded, *context)
+        return head(self, state)
+
+    def block(self, state, embedded, positions=None, turn=None):
+        """Compute the state after one recurrence, shape (problems, length, d_model) as before it.
+
+        The other arguments are the embedded problems, and what `Layer` takes.
+        """
+        injection = self.configuration.injection
+        for place, layer in enumerate(self.layers):
+            if injection == "every-layer" or (injection == "first-layer" and place == 0):
+                state = state + embedded
+            state = layer(state, positions, turn)
+        return state
+
+    def head(self, state):
+        """Compute the logits of a state, in float32, so that rounding cannot change which one is largest."""
         state = self.head_square(self.head_norm(self.head_network(state)))
-        # In float32, whatever the layers ran in, so that rounding cannot change which logit is largest.
-        with torch.autocast(state.device.type, enabled=False):
-            return F.linear(state.float(), self.unembedding.weight)
+        return F.linear(state.float(), self.unembedding.weight)
 
     def _embedded(self, tokens, offset):
         embedded = self.tokens(tokens)
         if self.abacus is not None:
             embedded = embedded + self.abacus(tokens, offset)
-        return self.embedding_norm(embedded)
+        return self.embedding_norm(embedded).to(self.head_square.weight.dtype)
 
     def _context(self, length, device, draws):
         parts, width = self.configuration.parts, self.configuration.d_model // self.configuration.heads
@@ -224,15 +245,7 @@ class Transformer(torch.nn.Module):
         device, shape = embedded.device, (len(embedded) // len(draws.noise), *embedded.shape[1:])
         generators = [torch.Generator(device).manual_seed(seed) for seed in draws.noise]
         noise = torch.cat([torch.randn(shape, generator=one, device=device) for one in generators])
-        return once + self.configuration.noise * noise
-
-    def _recurrence(self, state, embedded, context):
-        injection = self.configuration.injection
-        for place, layer in enumerate(self.layers):
-            if injection == "every-layer" or (injection == "first-layer" and place == 0):
-                state = state + embedded
-            state = self.apply_layer(layer, state, *context)
-        return state
+        return once + self.configuration.noise * noise.to(once.dtype)
 
 
 class Layer(torch.nn.Module):
@@ -291,9 +304,10 @@ class Network(torch.nn.Module):
 
 
 @functools.cache
-def compiled_layer(backend="inductor"):
-    """Compile `Layer.forward`, once for each shape in the process, by a backend of `torch.compile`."""
-    return Compiled(Layer.forward, backend)
+def compiled(graph, backend):
+    """Compile the block and the head of a transformer, once for each shape in the process."""
+    mode = "reduce-overhead" if graph else None
+    return Compiled(Transformer.block, backend, mode), Compiled(Transformer.head, backend, mode)
 
 
 def initialise(model, seed):

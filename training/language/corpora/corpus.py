@@ -12,7 +12,7 @@ from ...sweeps.keys import NEEDED, Key, checked, keys_of
 from ..external_trainer import ExternalTrainer
 from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
-from .text import open_text
+from .text import open_package, open_text
 from .token_files import open_token_files
 
 
@@ -56,6 +56,8 @@ def open_corpus(table, *, base, folder):
     if kind == "tokens":
         paths = {name: base / os.path.expanduser(options[name]) for name in TOKEN_FILES if name in options}
         return open_token_files(**options | paths)
+    if kind == "package":
+        return open_package(folder=folder, **options)
     if kind == "text":
         files = options.pop("files")
         files = [str(base / os.path.expanduser(file)) for file in ([files] if isinstance(files, str) else files)]
@@ -74,6 +76,7 @@ FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as
 KINDS = {
     **{kind: keys_of(of, [field.name for field in fields(of)]) for kind, of in MADE.items()},
     "text": {"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))},
+    "package": keys_of(open_package, ("package", "files", "vocabulary", "held_out")),
     "tokens": keys_of(open_token_files, (*TOKEN_FILES, "vocabulary", "held_out")),
     "hugging-face": keys_of(hugging_face, PLACE)
     | keys_of(open_documents, ("vocabulary", "tokens", "held_out", "sample")),

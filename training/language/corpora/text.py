@@ -2,13 +2,16 @@
 
 import glob
 import hashlib
+import importlib.metadata
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....datasets.files import sha256_of_file
 from ....datasets.wording import printable, quoted
 from ....errors import InputError
 from ...engine.fields import ProperShare
+from .documents import Paths
 from .tokenisers import Tokenised, pieces_of, tokenised_once
 
 SUFFIXES = (".txt", ".txt.gz")
@@ -47,7 +50,59 @@ def open_text(
     >>> batch.shape
     torch.Size([4, 9])
     """
-    files = text_files([paths] if isinstance(paths, str) else paths)
+    return _tokenised(text_files([paths] if isinstance(paths, str) else paths), vocabulary, folder, held_out)
+
+
+def open_package(
+    package: Paths = "torch",
+    *,
+    files: str = "*.py",
+    vocabulary: Tokenised,
+    folder: str | os.PathLike,
+    held_out: ProperShare = 0.05,
+):
+    """Tokenise the text files of installed packages, once, and open the tokens as `StoredTokens`.
+
+    Equal files are one document. The order is that of their SHA-256, so that any folder may have files in the held-out
+    part. The fingerprint has name, version and licence of each package and the SHA-256 of the text. `InputError` is
+    raised if a package is not installed or has no such file, or a file is not UTF-8 text.
+
+    Parameters
+    ----------
+    package : str or sequence of str
+        Installed packages whose files are the text.
+    files : str
+        Pattern of their files, in any folder.
+    vocabulary : int
+        Number of tokens of the model, and the most that the tokeniser has.
+    folder : path
+        Where to save the tokens.
+    held_out : float
+        Share of the tokens, the last ones, that is held out.
+    """
+    paths, labels = {}, []
+    for name in [package] if isinstance(package, str) else package:
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except (importlib.metadata.PackageNotFoundError, ValueError) as error:
+            raise InputError(f"corpus: package {quoted(name)} is not installed; pip install {name}") from error
+        matches = [str(file.locate()) for file in distribution.files or () if file.match(files)]
+        if not matches:
+            raise InputError(f"corpus: package {name} has no file {quoted(files)}; give a pattern such as *.py")
+        paths |= {sha256_of_file(path): path for path in matches}
+        labels.append(f"{name} {distribution.version} ({_licence(distribution.metadata)})")
+    corpus = _tokenised([paths[digest] for digest in sorted(paths)], vocabulary, folder, held_out)
+    text = hashlib.sha256("".join(sorted(paths)).encode()).hexdigest()
+    return replace(corpus, fingerprint=f"{', '.join(labels)} {text} {corpus.fingerprint}")
+
+
+def _licence(metadata):
+    classifiers = [line for line in metadata.get_all("Classifier", ()) if line.startswith("License ::")]
+    stated = metadata.get("License-Expression") or " ".join(classifiers) or metadata.get("License")
+    return stated.splitlines()[0].rpartition(" :: ")[2] if stated else "no licence stated"
+
+
+def _tokenised(files, vocabulary, folder, held_out):
     contents = "\n".join([str(vocabulary), *map(sha256_of_file, files)])
     return tokenised_once(
         f"text-{hashlib.sha256(contents.encode()).hexdigest()[:16]}",

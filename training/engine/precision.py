@@ -1,0 +1,55 @@
+"""Layers in bfloat16 beside weights in float32: what is updated is exact, what is multiplied is rounded once an update.
+
+The stream between layers has the precision too. Norms compute their statistics in float32 inside torch's kernels.
+Embeddings, FIRE's bias and the logits of arithmetic models stay in float32.
+"""
+
+import copy
+
+import torch
+
+from ...errors import InputError
+
+
+def rounded(model, precision):
+    """Return a model whose layers have a precision: itself in float32, else a copy that shares its other weights.
+
+    The model has the method `rounds`, which takes the name of a weight and returns whether the copy has it rounded.
+    `Rounding` copies weights and gradients between the two. `InputError` is raised if the model has no such method.
+    """
+    if precision == "float32":
+        return model
+    if not hasattr(model, "rounds"):
+        raise InputError(f'training: precision "{precision}" needs a model with the method rounds; give "float32"')
+    weights = {}
+    for name, weight in model.named_parameters():
+        weights[id(weight)] = weight
+        if model.rounds(name):
+            weights[id(weight)] = torch.nn.Parameter(weight.detach().to(getattr(torch, precision)))
+            for hook in (weight._backward_hooks or {}).values():
+                weights[id(weight)].register_hook(hook)
+    return copy.deepcopy(model, weights)
+
+
+class Rounding:
+    """A model in float32 and the same in the precision of its layers, `rounded`, whose gradients it adds up."""
+
+    def __init__(self, model, precision):
+        self.rounded = rounded(model, precision)
+        pairs = zip(model.parameters(), self.rounded.parameters(), strict=True)
+        self.pairs = [(weight, copied) for weight, copied in pairs if weight is not copied]
+
+    @torch.no_grad()
+    def refresh(self):
+        """Round the weights again, once they are updated."""
+        if self.pairs:
+            weights, copies = zip(*self.pairs, strict=True)
+            torch._foreach_copy_(copies, weights)
+
+    @torch.no_grad()
+    def gather(self):
+        """Add the gradients of rounded weights to those in float32, and forget them."""
+        for weight, copied in self.pairs:
+            if copied.grad is not None:
+                gradient, copied.grad = copied.grad.float(), None
+                weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
