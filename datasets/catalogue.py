@@ -155,6 +155,14 @@ LISTED = (
         "that of this package",
     ),
     Table(
+        "arithmetic_gpu",
+        4600,
+        "counts",
+        "Sums of up to 160 digits that transformers trained on up to 20 digits get right, by embedding",
+        'this package: the sweep "gpu" of arithmetic, on one GPU',
+        "that of this package",
+    ),
+    Table(
         "arithmetic_offsets",
         520,
         "offsets",

@@ -16,6 +16,7 @@ ROWS = {
     "small_lm_runs": 495,
     "small_lm_rates": 180,
     "arithmetic_runs": 1728,
+    "arithmetic_gpu": 4600,
     "arithmetic_offsets": 520,
     "arithmetic_equals": 480,
     "data_constrained_runs": 308,

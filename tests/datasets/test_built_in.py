@@ -1,5 +1,7 @@
 """Schemas of the built-in tables, which ship as they are and are not checked when they are loaded."""
 
+import hashlib
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
@@ -59,6 +61,12 @@ def schemas():
         **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
         **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
     }
+    by_operands = {
+        **{name: column for name, column in sums.items() if name not in ("offset", "length")},
+        **dict.fromkeys(["parameters", "samples", "flop"], number(positive)),
+        **dict.fromkeys(["length_a", "length_b"], whole(positive)),
+        "split": text(*SPLITS),
+    }
     tables = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -112,17 +120,8 @@ def schemas():
             **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
             "transformer": whole(flag),
         },
-        "arithmetic_runs": {
-            **dict.fromkeys(["run", "arm", "task", "embedding", "architecture"], text()),
-            **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
-            "train_digits": whole(positive),
-            "seed": whole(nonnegative),
-            **dict.fromkeys(["parameters", "samples", "flop"], number(positive)),
-            **dict.fromkeys(["length_a", "length_b"], whole(positive)),
-            "correct": whole(nonnegative),
-            "total": whole(positive),
-            "split": text(*SPLITS),
-        },
+        "arithmetic_runs": dict.fromkeys(["arm", "task"], text()) | by_operands,
+        "arithmetic_gpu": by_operands,
         **dict.fromkeys(["arithmetic_offsets", "arithmetic_equals"], sums),
         "eci_scores": {
             **dict.fromkeys(["model", "benchmark", "version"], text()),
@@ -206,3 +205,22 @@ def test_a_built_in_table_meets_its_schema(name):
 
 def test_every_built_in_table_has_a_schema():
     assert SCHEMAS.keys() == set(bs.catalogue()["name"])
+
+
+def test_sums_of_the_gpu_are_those_that_its_sweep_counted():
+    sums = bs.load("arithmetic_gpu")
+    by_seed = sums.groupby(["embedding", "seed", "split"])[["correct", "total"]].sum()
+    shares = (by_seed["correct"] / by_seed["total"]).round(3).unstack("split")
+    assert shares.loc["abacus"].to_numpy().tolist() == [[1.0, 0.808, 0.204], [1.0, 0.836, 0.175], [1.0, 0.778, 0.118]]
+    assert shares.loc["abacus+equals"].to_numpy().tolist() == [[1.0, 0.576, 0.17], [1.0, 0.919, 0.233]]
+    assert shares.loc["fire"].to_numpy().tolist() == [[0.991, 0.013, 0.0], [0.994, 0.01, 0.0], [0.996, 0.007, 0.0]]
+    assert shares.loc["nope"].to_numpy().tolist() == [[0.995, 0.012, 0.0], [0.994, 0.006, 0.0]]
+    counts = ",".join(map(str, sums["correct"])).encode()
+    assert hashlib.sha256(counts).hexdigest() == "82839c9f2de305eb48eb4e892abb87c029c9d9412afd33966076aacbe9c5fa04"
+    assert sums["run"].unique().tolist()[::3] == [
+        "79b54d8d32c16042", "32a18b76fc7017a5", "6679eb290ac7ee1d", "8940b0985ff9e486",
+    ]  # fmt: skip
+    assert set(sums["flop"]) == {1304314375569408.0} and set(sums["samples"]) == {1073664.0}
+    longest = sums[["length_a", "length_b"]].max(axis=1)
+    # Rows of the table of Abacus embeddings that training never shows.
+    assert not sums.loc[longest >= sums["train_digits"] + sums["k_max"], "correct"].any()
