@@ -139,6 +139,39 @@ def test_hugging_face_streams(tmp_path):
     assert 'no column "words"' in in_python(wrong, tmp_path).stderr.splitlines()[-1]
 
 
+def test_a_package_of_another_version_is_another_corpus(tmp_path, monkeypatch):
+    def installed(version, licence):
+        folder = tmp_path / version
+        (folder / "tales" / "more").mkdir(parents=True)
+        for name in ("one.txt", "more/two.txt", "more/copy.txt"):
+            (folder / "tales" / name).write_text(text(len(name) % 2), encoding="utf-8")
+        (folder / f"tales-{version}.dist-info").mkdir()
+        stated = f"Metadata-Version: 2.1\nName: tales\nVersion: {version}\n{licence}\n"
+        (folder / f"tales-{version}.dist-info" / "METADATA").write_text(stated, encoding="utf-8")
+        record = "".join(f"tales/{name},,\n" for name in ("one.txt", "more/two.txt", "more/copy.txt", "gone.txt"))
+        (folder / f"tales-{version}.dist-info" / "RECORD").write_text(record, encoding="utf-8")
+        monkeypatch.syspath_prepend(folder)
+        table = {"kind": "package", "package": "tales", "files": "*.txt", "vocabulary": 300}
+        return open_corpus(table, base=tmp_path, folder=tmp_path / "kept")
+
+    first = installed("1.0", "License-Expression: CC0-1.0")
+    second = installed("1.1", "Classifier: License :: Public Domain")
+    third = installed("1.2", "License: MIT")
+    fourth = installed("1.3", "Summary: Tales")
+    stated = [
+        "tales 1.0 (CC0-1.0) ",
+        "tales 1.1 (Public Domain) ",
+        "tales 1.2 (MIT) ",
+        "tales 1.3 (no licence stated) ",
+    ]
+    for corpus, label in zip((first, second, third, fourth), stated, strict=True):
+        assert corpus.fingerprint.startswith(label) and corpus.training == first.training
+        assert corpus.fingerprint.removeprefix(label) == first.fingerprint.removeprefix(stated[0])
+    ids = mapped(first.training.path)
+    tokeniser = Tokenizer.from_file(str(next((tmp_path / "kept").glob("*.json"))))
+    assert (ids == tokeniser.token_to_id("<|endoftext|>")).sum() == 2, "equal files are one document"
+
+
 def write(path, data):
     path.write_bytes(data)
     return path.name
@@ -156,6 +189,9 @@ def write(path, data):
         ({"kind": "text", "files": "latin.txt", "vocabulary": 300}, "byte 0xef is not UTF-8"),
         ({"kind": "text", "files": "broken.txt.gz", "vocabulary": 300}, "cannot be read"),
         ({"kind": "text", "files": "a.txt", "vocabulary": 100}, "from 257 to 65536"),
+        ({"kind": "package", "package": "no-such-package", "vocabulary": 300}, "pip install no-such-package"),
+        ({"kind": "package", "package": ["torch", ""], "vocabulary": 300}, 'package "" is not installed'),
+        ({"kind": "package", "files": "*.pyx?", "vocabulary": 300}, r'torch has no file "\*.pyx\?"'),
         ({"kind": "tokens", "training": "no.bin", "vocabulary": 300}, "cannot be read"),
         ({"kind": "tokens", "training": "odd.bin", "vocabulary": 300}, "3 bytes"),
         ({"kind": "tokens", "training": "train.bin", "vocabulary": 300}, "token 999 at position 999"),

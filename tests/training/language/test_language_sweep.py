@@ -142,6 +142,20 @@ def test_text_trains_too(kind, tmp_path):
     assert len(read(tmp_path / "out" / "stage-1.csv")) == 8
 
 
+def test_the_four_schemes_train_on_the_text_of_a_package(kind, tmp_path):
+    tables = {
+        "preset": "demo",
+        "corpus": {"kind": "package", "package": "safetensors", "vocabulary": 300},
+        "model": {"sizes": [[4, 1], [8, 1]]},
+        "training": {"updates": 4, "batch_tokens": 256, "evaluation_tokens": 1024},
+    }
+    result = kind.train(make_sweep(tables, folder=tmp_path / "corpus"), tmp_path / "out")
+    assert (result["status"] == "finished").all() and np.isfinite(result["loss_eval"].isel(step=-1)).any()
+    assert {path.stem for path in (tmp_path / "out").glob("*.csv")} == {"runs", *(f"scheme-{i}" for i in range(1, 5))}
+    record = xr.load_dataset(next((tmp_path / "out" / "runs").glob("*.nc")))
+    assert json.loads(record.attrs["configuration"])["corpus"].startswith("safetensors ")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

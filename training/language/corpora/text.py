@@ -1,5 +1,6 @@
 """Text files as a corpus, with a tokeniser trained on them."""
 
+import fnmatch
 import glob
 import hashlib
 import importlib.metadata
@@ -86,7 +87,8 @@ def open_package(
             distribution = importlib.metadata.distribution(name)
         except (importlib.metadata.PackageNotFoundError, ValueError) as error:
             raise InputError(f"corpus: package {quoted(name)} is not installed; pip install {name}") from error
-        matches = [str(file.locate()) for file in distribution.files or () if file.match(files)]
+        listed = (file for file in distribution.files or () if fnmatch.fnmatchcase(str(file), files))
+        matches = [str(path) for file in listed if (path := file.locate()).is_file()]
         if not matches:
             raise InputError(f"corpus: package {name} has no file {quoted(files)}; give a pattern such as *.py")
         paths |= {sha256_of_file(path): path for path in matches}
