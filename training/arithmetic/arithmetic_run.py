@@ -8,7 +8,7 @@ import torch
 
 from ..deviations import ARITHMETIC
 from ..engine.fields import Count, check_fields
-from ..engine.hardware import PRECISIONS
+from ..engine.hardware import PRECISIONS, free_memory
 from ..engine.loop import FINISHED
 from ..sweeps import base
 from .cell_counts import together
@@ -20,8 +20,8 @@ from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 
-# Problems that go through the model together on a GPU, at least, where they can: the microbatch of most presets.
-AT_ONCE = 512
+# Problems that go through the model together on a GPU, at most, and the share of its free memory that they may take.
+AT_ONCE, MEMORY = 8192, 0.5
 UNITS = {
     "loss_train": "nats per token",
     "loss_eval": "nats per token",
@@ -118,13 +118,18 @@ class Run(base.Run):
         (batches,) = self.batches(self.seed, range(1), self.plan.microbatch, "cpu")
         return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in batches)
 
-    def joined(self, device):
-        """Return how many microbatches go through the model together, on a GPU where kernels of each take no time.
+    def joined(self, device, precision):
+        """Return how many microbatches go through the model together on a GPU, as many as fit into its memory.
 
         Only models without loops and randomised positions can, whose microbatches differ in offsets and noise alone.
         """
-        alike = self.model.recurrences == 1 and not self.model.random_positions
-        return max(1, AT_ONCE // self.plan.microbatch) if alike and device.type == "cuda" else 1
+        alike, count = self.model.recurrences == 1 and not self.model.random_positions, 1
+        most = min(self.plan.batch, AT_ONCE) // self.plan.microbatch
+        while alike and device.type == "cuda" and 2 * count <= most:
+            if self._bytes(2 * count, device, precision) > MEMORY * free_memory(device):
+                break
+            count *= 2
+        return count
 
     @property
     def largest_part(self):
@@ -141,11 +146,13 @@ class Run(base.Run):
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
+        return self._bytes(self.joined(device, precision), device, precision)
+
+    def _bytes(self, joined, device, precision):
         tokens, length = self.largest_part
-        tokens *= self.joined(device)
         every = self.model.recurrences
         held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)
-        return training_bytes(self.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
+        return training_bytes(self.model, joined * tokens, length, precision, held, on_cpu=device.type == "cpu")
 
     @property
     def test_flop(self):
@@ -166,7 +173,7 @@ class Run(base.Run):
 
     def prepared(self, execution, device, precision):
         """Make the model with its initial weights, and its task."""
-        return compiled_model(self, execution, device), task(self, device)
+        return compiled_model(self, execution, device), task(self, device, precision)
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Count right answers in every cell of the grid; a model that diverged has none."""

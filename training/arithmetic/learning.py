@@ -34,9 +34,9 @@ def compiled_model(run, execution, device):
     return model
 
 
-def task(run, device):
-    """Make the task of a run, an `engine.loop.Task`."""
-    problems, joined = Problems(run, device), run.joined(torch.device(device))
+def task(run, device, precision="float32"):
+    """Make the task of a run, an `engine.loop.Task`, whose layers have a precision."""
+    problems, joined = Problems(run, device), run.joined(torch.device(device), precision)
 
     def batch(step):
         parts = []

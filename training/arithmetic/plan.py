@@ -68,13 +68,17 @@ class Plan:
         return range(self.starts[step], self.starts[step + 1])
 
     def groups(self, step, joined):
-        """Return the indices of the microbatches of an update as ranges of so many, and of one for those left over.
+        """Return the indices of the microbatches of an update as ranges of `joined`, a power of two, or less.
 
-        So there are few shapes of what goes through a model, which is compiled for each.
+        Those left over have smaller powers. So there are few shapes of what goes through a model, which is compiled for
+        each.
         """
-        indices = self.microbatches(step)
-        whole = len(indices) // joined * joined
-        return [indices[i : i + joined] for i in range(0, whole, joined)] + [range(i, i + 1) for i in indices[whole:]]
+        indices, groups = self.microbatches(step), []
+        while indices:
+            count = min(joined, 1 << (len(indices).bit_length() - 1))
+            groups.append(indices[:count])
+            indices = indices[count:]
+        return groups
 
     def seen(self, step):
         """Count the problems seen after `step` updates."""

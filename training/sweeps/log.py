@@ -6,7 +6,7 @@ import time
 
 
 class Log:
-    """A log to which lines are appended, and which `track` takes too, as a dict.
+    """A log to which lines are appended, and which `track` takes too, as a dict. A number that is not finite is null.
 
     A run that resumes repeats the steps since its last checkpoint: of lines of one step the last counts.
     """
@@ -19,19 +19,20 @@ class Log:
     def write(self, entry):
         """Append a line with the time, in seconds since 1970."""
         entry = {"time": time.time()} | entry
+        line = {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in entry.items()}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(self.start + json.dumps(entry) + "\n")
+            file.write(self.start + json.dumps(line) + "\n")
         self.start = ""
         if self.track is not None:
             self.track(entry)
 
     def reporter(self, run, shown=None):
-        """Make the report that the training loop calls, which logs the loss (null if not finite) and then shows it."""
+        """Make the report that the training loop calls, which logs the loss and then shows it."""
 
         def report(step, loss):
             rate = run.optimisation.rate(step - 1)
-            entry = {"run": run.name, "step": step, "loss_train": loss if math.isfinite(loss) else None}
-            self.write(entry | {"learning_rate": rate, "tokens": run.tokens_done(step)})
+            entry = {"run": run.name, "step": step, "loss_train": loss, "learning_rate": rate}
+            self.write(entry | {"tokens": run.tokens_done(step)})
             if shown:
                 shown(step, loss)
 

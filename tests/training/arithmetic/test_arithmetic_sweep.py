@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from bayescaling.training.arithmetic import (
     Configuration,
     Sorting,
     Transformer,
+    arithmetic_run,
     check_saved,
     evaluate,
     learning,
@@ -537,10 +539,14 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
     }
     (run,) = make_sweep(tables).arms["arm-1"]
     looped = make_sweep(tables | {"arms": [tables["arms"][0] | {"architectures": ["1x2"]}]}).arms["arm-1"][0]
-    assert [one.joined(torch.device("cuda")) for one in (run, looped)] == [64, 1] and run.joined(CPU) == 1
+    cuda = torch.device("cuda")
+    assert [one.joined(cuda, "bfloat16") for one in (run, looped)] == [8, 1] and run.joined(CPU, "float32") == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(arithmetic_run, "free_memory", lambda device: 2 * run.bytes_needed(Execution(), CPU, "float32"))
+        assert run.joined(cuda, "float32") == 1
     results = []
-    for joined in (1, 3):
-        monkeypatch.setattr(type(run), "joined", lambda self, device, joined=joined: joined)
+    for joined in (1, 4):
+        monkeypatch.setattr(type(run), "joined", lambda self, *where, joined=joined: joined)
         work, model = task(run, CPU), Transformer(run.model, 0)
         parts = work.batch(0)
         loss = sum(work.loss(model, *parts))
@@ -548,4 +554,5 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
         results.append((loss.item(), torch.cat([weight.grad.flatten() for weight in model.parameters()]), len(parts)))
     (loss, gradient, parts), (other_loss, other_gradient, fewer) = results
     assert other_loss == pytest.approx(loss, rel=1e-6) and torch.allclose(gradient, other_gradient, atol=1e-6)
-    assert parts == 8 * len(run.shapes) and fewer == 4 * len(run.shapes)
+    assert parts == 8 * len(run.shapes) and fewer == 2 * len(run.shapes)
+    assert [len(group) for group in replace(run.plan, samples=8 * 7).groups(0, 4)] == [4, 2, 1]

@@ -18,8 +18,7 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
     and of what lies between them. Attention's weights are added if the kernel stores them.
     """
     bfloat16 = precision == "bfloat16"
-    # Under autocast norms and additions stay in float32, and weights are cast for every product.
-    width = 3 if bfloat16 else 4
+    width = 2 if bfloat16 else 4
     layer = (9 * model.d_model + 2 * model.feed_forward) * width
     if "fire" in model.parts and on_cpu:
         layer += 3 * 4 * model.heads * length
@@ -27,8 +26,9 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
         layer += 2 * 4 * model.d_model
     activations = tokens * (model.layers * held * layer + (4 * model.d_model + 2 * model.feed_forward) * width)
     logits = tokens * model.vocabulary * 4 * 3
-    casts = 2 * model.parameters * held if bfloat16 else 0
-    return MARGIN * (16 * model.parameters + casts + activations + logits)
+    # Weights rounded to bfloat16 have gradients of their own.
+    weights = (20 if bfloat16 else 16) * model.parameters
+    return MARGIN * (weights + activations + logits)
 
 
 def evaluation_tokens(model, device):
