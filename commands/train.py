@@ -41,6 +41,7 @@ class Sweep:
 
     out: Annotated[Path | None, Option("--out", help="Folder to write to; a sweep in it is continued.")] = None
     dry_run: Annotated[bool, Option("--dry-run", help="Only print what it takes: FLOP, memory, time.")] = False
+    processes: Annotated[int | None, Option(help="Runs trained at the same time, on the cores or the GPU here.")] = None
     scheduler: options.Scheduler = None
     device: Annotated[str | None, Option(help="cpu, cuda or cuda:1; with --dry-run any GPU, such as H100.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds after which to save and stop.")] = None
@@ -225,7 +226,7 @@ def _followed(name, arguments, json):
 
 
 def _trained(training, sweep, options):
-    settings = {name: getattr(options, name) for name in ("scheduler", "device", "time_limit")}
+    settings = {name: getattr(options, name) for name in ("processes", "scheduler", "device", "time_limit")}
     try:
         return training.train(sweep, options.out, progress=not options.json, **settings)
     except KeyboardInterrupt as interrupt:

@@ -116,13 +116,15 @@ def device_name(device):
 def free_memory(device):
     """Return how many bytes of memory are free on a device now, including what this process holds unused.
 
-    It is infinite where the system does not report it, and for a GPU that is not here.
+    A process that shares a GPU has its share alone. The result is infinite where the system does not report it, and for
+    a GPU that is not here.
     """
     if device.type == "cuda" and not torch.cuda.is_available():
         return math.inf
     if device.type == "cuda":
-        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return float(torch.cuda.mem_get_info(device)[0] + unused)
+        held, (free, whole) = torch.cuda.memory_reserved(device), torch.cuda.mem_get_info(device)
+        share = torch.cuda.get_per_process_memory_fraction(device) * whole - held
+        return float(min(free, share) + held - torch.cuda.memory_allocated(device))
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))

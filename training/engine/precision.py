@@ -51,5 +51,5 @@ class Rounding:
         """Add the gradients of rounded weights to those in float32, and forget them."""
         for weight, copied in self.pairs:
             if copied.grad is not None:
-                gradient, copied.grad = copied.grad.float(), None
-                weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+                weight.grad = copied.grad.float() if weight.grad is None else weight.grad.add_(copied.grad)
+                copied.grad = None

@@ -23,6 +23,7 @@ def train(
     *,
     executor: Any = None,
     scheduler: str | None = None,
+    processes: int | None = None,
     device: str | None = None,
     time_limit: float | None = None,
     progress: bool = True,
@@ -48,6 +49,9 @@ def train(
         package.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``"tcp://host:8786"``, whose workers train the runs.
+    processes : int, optional
+        Processes of this machine that train runs at the same time. They share its cores and the memory of its GPU. A
+        script has its work under ``if __name__ == "__main__":``, for each process imports it.
     device : str, optional
         Such as ``"cpu"`` or ``"cuda:1"``; by default CUDA where a worker has a GPU.
     time_limit : float, optional
@@ -94,6 +98,7 @@ def train(
         out,
         executor=executor,
         scheduler=scheduler,
+        processes=processes,
         device=device,
         time_limit=time_limit,
         progress=progress,

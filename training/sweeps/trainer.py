@@ -3,18 +3,22 @@
 import contextlib
 import json
 import math
+import multiprocessing
 import os
-from concurrent.futures import as_completed
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 
-from ...clusters import connected
+import torch
+
+from ...clusters import connected, cores
 from ...datasets import netcdf
 from ...datasets.files import remove_partial
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
 from ..engine.compilation import eager_calls
+from ..engine.fields import Count, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
 from ..engine.loop import FINISHED, PAUSED
@@ -25,7 +29,19 @@ from .log import Log
 from .records import read_dataset, record, write_table
 
 
-def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True, track=None):
+def train(
+    read,
+    sweep,
+    out,
+    *,
+    executor=None,
+    scheduler=None,
+    processes=None,
+    device=None,
+    time_limit=None,
+    progress=True,
+    track=None,
+):
     """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc``, its tables and ``OUT/log.jsonl``.
 
     `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`. The other parameters, the
@@ -36,8 +52,13 @@ def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_
     for folder in (out, out / "runs"):
         make_folder(folder)
     with contextlib.ExitStack() as stack:
+        if sum(choice is not None for choice in (executor, scheduler, processes)) > 1:
+            raise InputError("give one of executor, scheduler and processes")
         if scheduler is not None:
-            executor = stack.enter_context(_dask(scheduler, executor))
+            executor = stack.enter_context(_dask(scheduler))
+        if processes is not None:
+            check_value("processes", processes, Count)
+            executor = stack.enter_context(_processes(processes))
         # All workers are taken to be like the one that answers.
         where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
         sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out)).settled(where)
@@ -138,9 +159,13 @@ class _Trainer:
         try:
             for future in _completed(waiting, self.guard):
                 self._save(waiting[future], future.result())
+        except BrokenExecutor as error:
+            raise InputError("processes: one was killed, perhaps for want of memory; give fewer") from error
         finally:
             for future in waiting:
                 future.cancel()
+            for process in multiprocessing.active_children() if self.guard.signalled is not None else ():
+                process.terminate()  # which saves its run
 
     def _save(self, run, result):
         if result is None:
@@ -178,11 +203,20 @@ def make_folder(path):
 
 
 @contextlib.contextmanager
-def _dask(address, executor):
-    if executor is not None:
-        raise InputError("executor and scheduler are both given; give one")
+def _dask(address):
     with connected(address) as client:
         yield client.get_executor()
+
+
+def _processes(count):
+    """Start processes of this machine, which share its cores and the memory of its GPU."""
+    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _share, (max(1, cores() // count), count))
+
+
+def _share(threads, processes):
+    torch.set_num_threads(threads)
+    if torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(1 / processes)
 
 
 def _completed(waiting, guard):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import torch
 import xarray as xr
 from bayescaling.errors import InputError
 from bayescaling.training.engine.checkpoints import Checkpoints
+from bayescaling.training.sweeps import trainer
 
 # More than the updates, and the parts of grids, of either tiny sweep.
 MOST_SLICES = 400
@@ -115,6 +117,25 @@ def test_an_executor_of_threads(kind, tiny, unbroken, tmp_path):
         result = kind.train(tiny, tmp_path / "out", executor=executor)
     assert result.attrs["status"] == "finished"
     assert kind.same(result, unbroken[0])
+
+
+def test_processes_of_this_machine_of_which_one_is_killed(kind, tiny, unbroken, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "cores", lambda: 2)
+
+    def kill():
+        wait_for(tmp_path, "out/checkpoints/*/step-*")
+        multiprocessing.active_children()[0].kill()
+
+    with ThreadPoolExecutor(1) as killer:
+        killer.submit(kill)
+        with pytest.raises(InputError, match="processes: one was killed"):
+            kind.train(tiny, tmp_path / "out", processes=2)
+    result = kind.train(tiny, tmp_path / "out", processes=2)
+    assert result.attrs["status"] == "finished" and kind.same(result, unbroken[0])
+    with pytest.raises(InputError, match="processes is 0"):
+        kind.train(tiny, tmp_path / "out", processes=0)
+    with pytest.raises(InputError, match="give one of executor, scheduler and processes"):
+        kind.train(tiny, tmp_path / "out", processes=2, scheduler="tcp://127.0.0.1:9")
 
 
 @pytest.mark.filterwarnings("default")
