@@ -16,12 +16,12 @@ FORMS = {
     "months": months,
     "date": dates,
     "rank": lambda q: plain(q, "{:.0f}"),
-    "digits": lambda q: digits({name: x or None for name, x in q.items()}),
+    "digits": digits,
     "gain a year": lambda q: plain(q, "{:.3g}"),
     "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
 }
-OF_SHARES = {"human time": "of runs", "digits": "right"}
+OF_SHARES = {"human time": "of runs", "digits": "of accuracy left"}
 BESIDES = {  # other columns that are printed
     "count": ("rows", "{:.0f}".format),
     "solved": ("any success", "{:.0%}".format),
@@ -30,6 +30,7 @@ BESIDES = {  # other columns that are printed
     "p_faster": ("P(faster than the first)", probability),
     "p_not_until": ("P(not by then)", probability),
     "p_best": ("P(best)", probability),
+    "plateau": ("right at short lengths", "{:.0%}".format),
     "similar": ("similar", "{:.0f}".format),
 }
 

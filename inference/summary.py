@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 EXPONENT = "exponent_parameters"
 MOST_LEVELS = 20  # of a quantity that is shown level by level
-SHARE = 0.5  # of problems right at the lengths that are quoted
+SHARE = 0.5  # of the accuracy at short lengths, at the lengths that are quoted
 MOST_ANSWERS = 5
 AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
 NAMES = {EXPONENT: "exponent of the best size", "E": "floor E, nats per token"}
@@ -272,9 +272,8 @@ def _of_evaluations(fit) -> Iterator[Answer]:
 
 def _of_counts(fit) -> Iterator[Answer]:
     for name, row in length_summary(fit, SHARE).droplevel("share").iterrows():
-        q = {end: row[end] or None for end in (LOW, MIDDLE, HIGH)}
-        template = f"{_safe(name)}: half of the problems are right at {{x}} digits ({{of}}, median run)."
-        yield Answer(f"digits at which half is right, {name}", q, digits, template)
+        template = f"{_safe(name)}: accuracy has halved at {{x}} digits ({{of}}, median run)."
+        yield Answer(f"digits at which accuracy has halved, {name}", intervals.ends(row), digits, template)
 
 
 def _of_scores(fit) -> Iterator[Answer]:

@@ -47,14 +47,14 @@ def ratios(q):
 
 
 def digits(q):
-    """Write the median and 95% interval of a length; none where no length has that share of sums right.
+    """Write the median and 95% interval of a length.
 
     Examples
     --------
-    >>> digits({LOW: None, MIDDLE: 7.2, HIGH: 9.95}), digits({LOW: None, MIDDLE: None, HIGH: None})
-    ('7.2 [none, 9.9]', 'none (probability above 0.975)')
+    >>> digits({LOW: 6.41, MIDDLE: 7.2, HIGH: None}), digits({LOW: 83.4, MIDDLE: 98.6, HIGH: 115.0})
+    ('7.2 [6.4, ∞]', '98.6 [83.4, 115]')
     """
-    return _interval(q, lambda x: "none" if x is None else f"{x:.1f}")
+    return _interval(q, lambda x: "∞" if x is None else f"{x:.0f}" if x >= 100 else f"{x:.1f}")
 
 
 def plain(q, form="{:.3f}"):

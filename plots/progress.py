@@ -12,7 +12,8 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.sandwich import quotable_places
 from ..inference.fitted import place_of
-from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy, quantiles
+from ..inference.intervals import quantiles
+from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy
 from ..inference.needs import of_kind
 from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
 from ..inference.progress.rate_at_rows import gain_times
@@ -231,8 +232,8 @@ def plot_lengths(
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
     >>> axes = bs.plot_lengths(fit)
-    >>> axes.get_title(loc="left")[:26]
-    'Half of the sums are right'
+    >>> axes.get_title(loc="left")[:22]
+    'Accuracy has halved at'
     """
     level, rows = check_level(level), of_kind(fit, "counts").rows
     longest = float(rows["length_a"].max()) if longest is None else float(longest)
@@ -243,14 +244,13 @@ def plot_lengths(
     for name, look in with_looks(accuracy["condition"].values):
         label = position(str(name))
         layers += median_and_band(lengths, ends(accuracy.sel(condition=name), level), look, label)
-        answers[label] = quantiles(half.sel(condition=name), ((1 - level) / 2, 0.5, (1 + level) / 2))
+        answers[label] = quantiles(half.sel(condition=name).values.ravel(), ((1 - level) / 2, 0.5, (1 + level) / 2))
     best = max(answers, key=lambda label: answers[label][1])
     trained = float(rows["train_digits"].max())
     layers.append(Layer("line", "longest trained", frame(x=[trained, trained], y=[0.0, 1.0]), Look(GREY, "dot"),
                         width=1.2))  # fmt: skip
-    three = [x or np.inf for x in answers[best]]
     picture = Picture(
-        title=f"Half of the sums are right up to {in_words(three, digits)} digits with {best}, the longest median of "
+        title=f"Accuracy has halved at {in_words(answers[best], digits)} digits with {best}, the longest median of "
         f"{len(answers)} conditions",
         caption=f"Lines are medians of the median run of a condition, with {percent(level)} bands. Beyond the dotted "
         "line no run was trained.",

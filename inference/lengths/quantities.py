@@ -1,7 +1,8 @@
 """Compute quantities of a fit of the law of lengths, draw by draw: lengths at an accuracy, accuracies, contrasts.
 
 Each result is that of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
-runs themselves (``runs``).
+runs themselves (``runs``). A length is that at which accuracy has fallen to a share of its plateau, the accuracy at
+short lengths. Every run has such a length, and a few errors at any length do not move it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ..interval_table import IntervalTable, printed
-from ..intervals import named
+from ..intervals import named, quantiles
 from ..needs import of_kind
 from ..settings import seed_of
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 SEEDS = tuple(IN_WORDS)
-SHARES = (0.5, 0.95)
+SHARES, ENDS = (0.5, 0.95), (0.025, 0.5, 0.975)
 CELLS_AT_ONCE = 20_000_000
 LEARNED = 0.95  # our choice: share right within the training lengths from which a condition has learned its task
 
@@ -103,14 +104,14 @@ def length_at_accuracy(
     conditions: pd.DataFrame | None = None,
     seed: int | None = None,
 ) -> xr.DataArray:
-    """Compute the length of two equal operands at which accuracy has fallen to a share.
+    """Compute the length of two equal operands at which accuracy has fallen to a share of that at short lengths.
 
     Parameters
     ----------
     fit : Fit
         Of the law ``lengths``.
     shares : float or sequence of float
-        Between 0 and 1.
+        Between 0 and 1. At 0.95, 5% of the accuracy at short lengths is lost; `plateau` has that accuracy.
     seeds : {"typical", "new", "runs"}
         Of the median run of a condition, of a run with a new seed, or of each fitted run.
     conditions : str, sequence of str or DataFrame, optional
@@ -121,8 +122,7 @@ def length_at_accuracy(
     Returns
     -------
     DataArray
-        Digits, dims chain, draw, condition (or run), share; 0 stands for none: the accuracy is below the share for
-        all problems, as where the plateau is.
+        Digits, dims chain, draw, condition (or run), share; at least 1, the shortest operand.
 
     Raises
     ------
@@ -145,9 +145,18 @@ def length_at_accuracy(
     return curves.array(lengths, "share", {"share": shares})
 
 
-def quantiles(draws, probabilities=(0.025, 0.5, 0.975)):
-    """Return quantiles of lengths or ratios of any shape, none taken as 0: draws, none made up between two."""
-    return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
+def plateau(fit, *, seeds="typical", conditions=None, seed=None):
+    """Compute the share of problems right at short lengths; parameters as for `length_at_accuracy`.
+
+    Returns
+    -------
+    DataArray
+        Dims chain, draw, condition (or run).
+    """
+    curves = _Curves(fit, seeds, conditions, seed)
+    reach = curves.parameters["log_reach"]
+    right = natural(curves.parameters, log_train(curves.which)).get("plateau", np.ones_like(reach))
+    return curves.array(right[..., None], "share", {}).isel(share=0)
 
 
 def summary(
@@ -158,12 +167,13 @@ def summary(
     conditions: pd.DataFrame | None = None,
     seed: int | None = None,
 ) -> IntervalTable:
-    """Compute quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
+    """Compute quantiles of `length_at_accuracy`, and the share of problems right at short lengths.
 
     Returns
     -------
     IntervalTable
-        A row for each condition (or run) and share: ``q2.5``, ``q50``, ``q97.5`` in digits (0 for none), ``p_none``.
+        A row for each condition (or run) and share: ``q2.5``, ``q50`` and ``q97.5`` in digits, and ``plateau``, the
+        median of the accuracy at short lengths.
 
     Examples
     --------
@@ -173,14 +183,15 @@ def summary(
     True
     """
     lengths = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
+    highest = plateau(fit, seeds=seeds, conditions=conditions, seed=seed).median(DRAWS)
     dimension = lengths.dims[2]
     rows = []
     for label in lengths[dimension].values:
         for share in lengths["share"].values:
-            draws = lengths.sel({dimension: label, "share": share}).values
-            row = named(quantiles(draws)) | {"p_none": float((draws == 0).mean())}
+            row = named(quantiles(lengths.sel({dimension: label, "share": share}).values.ravel(), ENDS))
+            row["plateau"] = float(highest.sel({dimension: label}))
             rows.append({dimension: label, "share": share} | row)
-    title = f"Digits at which a share of problems is right, {IN_WORDS[seeds]}"
+    title = f"Digits at which a share of the accuracy at short lengths is left, {IN_WORDS[seeds]}"
     table = pd.DataFrame(rows).set_index([dimension, "share"])
     return printed(table, "digits", title, "Medians and 95% intervals.", fit)
 
@@ -337,7 +348,7 @@ def embedding_contrasts(
     fit : Fit
     seeds : {"typical", "new"}
     share : float
-        Accuracy at which lengths are compared.
+        Of the accuracy at short lengths, at which lengths are compared.
     seed : int, optional
 
     Returns
@@ -346,10 +357,8 @@ def embedding_contrasts(
         A row for each two conditions that differ in their embedding alone and each of the regions and ``length``.
         ``first``, ``second`` and ``of`` name them. ``q2.5``, ``q50`` and ``q97.5`` are of the first's mean accuracy
         minus the second's, or of the first's length over the second's. ``p_first`` is the probability that the first is
-        above the second. A ratio is infinite where the second has no length. Draws in which neither has one are left
-        out; ``p_left_out`` is their share. ``learned`` is whether both are right in at least 95% of problems within the
-        training lengths. Where one is not, a contrast beyond these lengths does not separate generalisation from
-        learning.
+        above the second. ``learned`` is whether both are right in at least 95% of problems within the training lengths.
+        Where one is not, a contrast beyond these lengths does not separate generalisation from learning.
 
     Raises
     ------
@@ -376,25 +385,13 @@ def embedding_contrasts(
         for region in means["region"].values:
             difference = (means.sel(condition=a, region=region) - means.sel(condition=b, region=region)).values
             if np.isfinite(difference).all():
-                rows.append(_contrast(a, b, str(region), difference, difference > 0, 0.0))
-        first, second = (lengths.sel(condition=x).values for x in (a, b))
-        either = (first > 0) | (second > 0)
-        with np.errstate(divide="ignore"):
-            ratio = first[either] / second[either]
-        rows.append(_contrast(a, b, "length", ratio, ratio > 1, float(1 - either.mean())))
+                rows.append(_contrast(a, b, str(region), difference, 0))
+        rows.append(_contrast(a, b, "length", (lengths.sel(condition=a) / lengths.sel(condition=b)).values, 1))
     table = pd.DataFrame(rows)
     learned = [name for name, share in shares.items() if share >= LEARNED]
     return table.assign(learned=table["first"].isin(learned) & table["second"].isin(learned))
 
 
-def _contrast(first, second, of, draws, above, left_out):
-    shown = quantiles(draws) if draws.size else (np.nan,) * 3
-    probability = float(above.mean()) if draws.size else np.nan
-    return {
-        "first": first,
-        "second": second,
-        "of": of,
-        **named(shown),
-        "p_first": probability,
-        "p_left_out": left_out,
-    }
+def _contrast(first, second, of, draws, equal):
+    shown = named(quantiles(draws.ravel(), ENDS))
+    return {"first": first, "second": second, "of": of, **shown, "p_first": float((draws > equal).mean())}

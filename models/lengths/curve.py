@@ -94,7 +94,7 @@ def right_and_wrong(constants, log_longer, log_ratio, shape):
 
 
 def length_at(curve, log_train, share, shape):
-    """Return the length of two equal operands at which accuracy is `share`.
+    """Return the length of two equal operands at which accuracy has fallen to a share of its plateau.
 
     Parameters
     ----------
@@ -107,17 +107,13 @@ def length_at(curve, log_train, share, shape):
     Returns
     -------
     ndarray
-        Digits; 0 for none, where accuracy is below `share` for all problems of one digit or more, and infinity where
-        the length is beyond 1e300.
+        Digits, at least 1: no operand is shorter. Infinity where the length is beyond floats.
     """
-    plateau = sigmoid(-np.asarray(curve["logit_lapse"])) if "logit_lapse" in curve else 1.0
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        fallen = np.where(share < plateau, share / plateau, np.nan)
-        beyond = -(np.log(fallen) - np.log1p(-fallen)) / np.exp(curve["log_steepness"])
-        length = np.exp(log_train + curve["log_reach"])
-        length = length * (np.exp(beyond) if shape == "log" else 1 + beyond)
-    length = np.where(length > 1e300, np.inf, length)
-    return np.where(length >= 1, length, 0.0)
+    beyond = (np.log1p(-share) - np.log(share)) / np.exp(curve["log_steepness"])
+    log_half = log_train + curve["log_reach"]
+    with np.errstate(over="ignore"):
+        length = np.exp(log_half + beyond) if shape == "log" else np.exp(log_half) * (1 + beyond)
+    return np.maximum(length, 1.0)
 
 
 def log_rising(x, k):

@@ -174,7 +174,7 @@ WORDS = {
         "D*": r"^tokens$|parameters on$",
         "loss": r"^loss \(nats/token\)$",
         "gain": r"^gain\b(?! at)|grew by|gains are|faster gains",
-        "sums": r"half of (?:the )?sums right|50% length",
+        "sums": r"[Hh]alf of the accuracy|95% left",
         "alpha": r"α(?=, exponent of p| is$)",
         "beta": r"β(?=, exponent of t)|and β$",
         None: r"[ασνωγκβ]\b|\b(?:spread|moves|times the length|effective compute|prior)\b|multiplied|compute buys",
@@ -219,7 +219,7 @@ WORDS = {
     "changed": {
         name: name
         for name in ("offset 8", r"seed \d", "new seed", "equal cost|after training", "second half", "smallest sizes",
-                     "smaller reducible", "exact budgets", "envelope|replicated", "95% right", "compared",
+                     "smaller reducible", "exact budgets", "envelope|replicated", "95% left", "compared",
                      "ocabulary (?:8|32),", "ocabulary 128,", "ocabulary 256,", "^width", "N.?x from")
     },
 }  # fmt: skip

@@ -1,86 +1,85 @@
+import warnings
 from collections import defaultdict
 
 import bayescaling as bs
 import numpy as np
-import pandas as pd
 import pytest
-import xarray as xr
-from bayescaling.reports.findings import Findings
+from bayescaling.reports.cache.stages import Stages
 from bayescaling.reports.html import prose
-from bayescaling.reports.pages.arithmetic import figures, page
-from bayescaling.reports.pages.arithmetic.analysis import abacus, offsets_entry
+from bayescaling.reports.pages.arithmetic import analysis, figures, page
 
-LENGTH = {"q2.5": 7.4, "q50": 8.4, "q97.5": 9.6}
-FITS = {"verdict": {"verdict": "fits", "sentence": "the law fits its rows"}}
-NAMES = ["abacus", "nope"]
+SHORT = {"draws": 100, "tune": 200, "chains": 2}
 
 
-def analysis(learned, further, p_first=0.88):
-    """What the page reads of an analysis: shares right within the training lengths, and P that Abacus goes further."""
-    contrast = {"first": "abacus", "second": "nope", "of": "length", "p_first": p_first, "learned": True} | LENGTH
-    typical = {name: {"0.5": LENGTH} for name in NAMES}
-    equal = {
-        "learned": learned,
-        "p_abacus_further": further,
-        "p_abacus_further_all": {name: 1.0 for name in learned if name != "abacus"},
-        "confounded": {name: share for name, share in learned.items() if name not in {"abacus", *further}},
-    }
-    lengths = {"contrasts": [contrast], "lengths": {"typical": typical}}
-    index = pd.MultiIndex.from_product([NAMES, [0.5]])
-    result = Findings()
-    vars(result).update(
-        document={"equal_cost": equal | FITS, "lengths": lengths | FITS},
-        counts=bs.load("arithmetic_runs"),
-        arms=bs.load("arithmetic_offsets"),
-        lengths={"typical": pd.DataFrame([LENGTH] * 2, index=index)},
-        contrasts=pd.DataFrame([contrast]),
-        beyond=xr.DataArray(
-            np.full((1, 4, 2, 1), 0.5),
-            dims=("chain", "draw", "condition", "length_a"),
-            coords={"condition": NAMES, "length_a": [33.0]},
-        ),
-    )
-    return result
+@pytest.fixture(scope="module")
+def findings():
+    with Stages(analysis.STAGES, False, all=True) as stage, warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return analysis.analyse(stage, None, {}, seed=1, **SHORT)
 
 
-def sections(learned, further):
+def sections(findings):
     """Sections of the page by title, without figures and tables."""
-    named = page.named(analysis(learned, further), bs.load("published"))
+    named = page.named(findings, bs.load("published").set_index("quantity")["estimate"])
     return {section["title"]: section for section in prose.sections(page.__file__, defaultdict(list), **named)}
 
 
+def contrast(second, p_first=0.99, learned=True, first="abacus", of="length"):
+    return {"first": first, "second": second, "of": of, "p_first": p_first, "learned": learned}
+
+
+def test_rivals_are_other_embeddings_that_learned():
+    contrasts = [contrast("fire"), contrast("rope", learned=False), contrast("abacus+equals")]
+    assert set(analysis.rivals([*contrasts, contrast("nope", of="id"), contrast("nope", first="fire")])) == {"fire"}
+
+
 @pytest.mark.parametrize(
-    ("further", "sure"),
-    [({}, False), ({"nope": 0.97}, False), ({"nope": 0.975}, True), ({"nope": 0.99, "fire": 0.9}, False)],
+    ("further", "sure"), [({}, False), ({"nope": 0.97}, False), ({"nope": 0.975}, True), ({"n": 0.99, "f": 0.9}, False)]
 )
 def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
-    learned = {"abacus": 1.0, "nope": 0.99, "fire": 0.96}
-    assert page.settled(analysis(learned, further).document["equal_cost"]) is sure
-    assert ("Not settled at this scale." in sections(learned, further)["Answer"]["text"][0]) is not sure
+    assert page.settled({name: contrast(name, p) for name, p in further.items()}) is sure
 
 
-def test_the_answer_names_rivals_that_did_not_learn_and_the_sweep_in_which_they_did():
-    on_page = sections({"abacus": 1.0, "nope": 0.684, "rope": 0.008}, {})
-    text = on_page["Answer"]["text"][0]
-    assert "2 rivals of Abacus did not learn to add" in text
-    assert "68% with no positions, 1% with rotary" in text
-    assert "8.4 [7.4, 9.6] digits" in text and "P = 0.880" in text
-    assert "0 of 2 rivals of Abacus learned to add" in on_page["Checks"]["points"][0]
+def test_the_law_sees_the_lengths_of_which_training_shows_every_position(findings):
+    counts, rows = findings.counts, findings.fit.rows
+    longest = counts[["length_a", "length_b"]].max(axis=1)
+    assert len(rows) == (longest <= 119).sum() == findings.entry["rows"] and findings.entry["longest"] == 119
+    assert not counts.loc[longest > 119, "correct"].any()
+    assert set(findings.entry["rivals"]) == {"fire", "nope"}
+    point = sections(findings)["What could change it"]["points"][1]
+    assert "no digit is shown above position 119. No sum of more than 119 digits is right" in point
 
 
-def test_offsets_are_told_as_they_were_counted():
-    offsets = abacus(bs.load("arithmetic_offsets"))
-    entry = offsets_entry(offsets)["share_right"]
-    for (length, offset), rows in offsets.groupby(["length", "offset"]):
-        entry_of_cell = entry[str(length)][str(offset)]
-        assert entry_of_cell["share"] == pytest.approx(rows["correct"].mean() / 100)
-        assert entry_of_cell["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
-    section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: the offset of the test"]
-    at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
-    assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
-    # A tenth of the numbers has each length up to 10 digits: the first row meets 2 digits in 2.5% of problems.
-    assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
-    accuracy, rows = figures.by_offset(offsets), figures.rows_seen(offsets)
-    assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {
-        f"{length} digits" for length in (12, 15, 18, 21)
-    }
+def test_the_page_gives_published_shares_next_to_the_scale_of_both(findings):
+    text = sections(findings)
+    assert "97.9% with Abacus, 2.9% with FIRE, 3.2% with no positions." in text["Answer"]["text"][0]
+    points = text["What could change it"]["points"]
+    assert "78% to 84% with Abacus" in points[0] and "1% with FIRE" in points[0]
+    assert "398 times the compute: 5.19e17 FLOP against 1.3e15 FLOP" in points[3]
+    shown = figures.curves(findings)
+    circles = {trace.legendgroup for trace in shown.data if trace.mode == "markers"}
+    assert circles == {"abacus", "abacus+equals", "fire", "nope"}
+
+
+def test_small_models_are_told_as_they_were_counted(findings):
+    entry = findings.document["lengths_on_cpu"]
+    counts = bs.load(entry["data"])
+    beyond = counts[(counts["offset"] == 0) & (counts["length"] > counts["train_digits"])]
+    for (name, seed), rows in beyond.groupby(["embedding", "seed"]):
+        share = rows["correct"].sum() / rows["total"].sum()
+        assert entry["share_right"][name][str(seed)]["beyond"] == pytest.approx(share)
+    section = sections(findings)["What do small models on a CPU show?"]["text"]
+    shares = ", ".join(f"{of['beyond']:.0%}" for of in entry["share_right"]["abacus"].values())
+    assert f"Abacus has {shares} right, by seed." in section[0]
+    for name, learned in entry["learned"].items():
+        within = np.mean([of["within"] for of in entry["share_right"][name].values()])
+        assert learned == (within >= 0.95)
+
+
+def test_small_models_that_did_not_learn_are_named_and_not_compared(findings):
+    learned = findings.document["lengths_on_cpu"]["learned"]
+    rival = next(name for name in learned if name != "abacus")
+    for able in (True, False):
+        learned.update({name: name == "abacus" or (able and name == rival) for name in learned})
+        text = " ".join(sections(findings)["What do small models on a CPU show?"]["text"])
+        assert ("Rivals that learned to add" in text) is able and "so that nothing is compared" in text

@@ -1,25 +1,24 @@
 """The entry of results.json of a fitted law of lengths, and its rows for people."""
 
-import numpy as np
-
 from ....errors import InputError
-from ....inference.intervals import QUANTILES, finite
-from ....inference.lengths.quantities import SHARES, embedding_contrasts, learned_shares, length_at_accuracy, quantiles
+from ....inference.intervals import QUANTILES, finite, summary
+from ....inference.lengths.quantities import SHARES, embedding_contrasts, learned_shares, length_at_accuracy, plateau
+from ....inference.words import digits, plain
 
 KINDS = ("typical", "new", "runs")
 
 
 def lengths_entry(fit, *, seed=1):
-    """Return the lengths at 50% and 95% and the contrasts of embeddings of one fit.
+    """Return the lengths at which 50% and 95% of the accuracy is left, and the contrasts of embeddings, of one fit.
 
     Returns
     -------
     dict
-        ``lengths``: quantiles in digits (null for none) and ``p_none``, for typical runs, new seeds and the fitted
-        runs, by condition or run and share. ``runs``: their descriptions. ``contrasts``: a list, empty where no two
-        conditions differ in the embedding alone. ``learned``: the share right within the training lengths by condition,
-        null where the table has no such problem. ``confounded``: effects that have no coefficient, because the runs
-        cannot tell them from others.
+        ``lengths``: quantiles in digits by condition or run and share, for typical runs, new seeds and the fitted runs.
+        ``plateau`` next to them is the share right at short lengths. ``runs``: their descriptions. ``contrasts``: a
+        list, empty where no two conditions differ in the embedding alone. ``learned``: the share right within the
+        training lengths by condition, null where the table has no such problem. ``confounded``: effects that have no
+        coefficient, because the runs cannot tell them from others.
     """
     try:
         contrasts = embedding_contrasts(fit, seed=seed).to_dict("records")
@@ -39,32 +38,21 @@ def _description(row):
 
 
 def _lengths(fit, kind, seed):
-    lengths = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed)
-    dimension = lengths.dims[2]
-    return {
-        str(label): {f"{share:g}": _quantiles(lengths.sel({dimension: label, "share": share})) for share in SHARES}
-        for label in lengths[dimension].values
-    }
-
-
-def _quantiles(draws):
-    values = quantiles(draws, list(QUANTILES.values()))
-    digits = {name: finite(x) if x > 0 else None for name, x in zip(QUANTILES, values, strict=True)}
-    return {"mean": None, "sd": None} | digits | {"p_none": float(np.mean(draws == 0))}
+    lengths, highest = length_at_accuracy(fit, SHARES, seeds=kind, seed=seed), plateau(fit, seeds=kind, seed=seed)
+    entry, dimension = {}, lengths.dims[2]
+    for label in lengths[dimension].values:
+        of = lengths.sel({dimension: label})
+        entry[str(label)] = {f"{share:g}": summary(of.sel(share=share), ratio=True) for share in SHARES}
+        entry[str(label)]["plateau"] = summary(highest.sel({dimension: label}))
+    return entry
 
 
 def lengths_rows(entry, kind):
-    """Return rows of a table of lengths for people: label, share, 2.5%, 50%, 97.5%, P(none)."""
+    """Return rows of a table of lengths for people: label, share right at short lengths, lengths at 50% and 95%."""
     names = {label: f"{label} ({who})" for label, who in entry["runs"].items()} if kind == "runs" else {}
     return [
-        (
-            names.get(label, label),
-            f"{float(share):.0%}",
-            *("none" if q[k] is None else f"{q[k]:.1f}" for k in QUANTILES),
-            f"{q['p_none']:.3f}",
-        )
-        for label, of_label in entry["lengths"][kind].items()
-        for share, q in of_label.items()
+        (names.get(label, label), plain(of["plateau"], "{:.1%}"), *(digits(of[f"{share:g}"]) for share in SHARES))
+        for label, of in entry["lengths"][kind].items()
     ]
 
 
@@ -73,7 +61,7 @@ def contrast_rows(entry):
     return [
         (
             f"{c['first']} / {c['second']}" if c["of"] == "length" else f"{c['first']} - {c['second']}",
-            "50% length" if c["of"] == "length" else f"accuracy, {c['of']}",
+            "length at 50%" if c["of"] == "length" else f"accuracy, {c['of']}",
             *("-" if c[k] is None else f"{c[k]:.3g}" for k in (*QUANTILES, "p_first")),
         )
         for c in entry["contrasts"]

@@ -268,17 +268,27 @@ def _embeddings(document):
 
 
 def _arithmetic(document):
-    entry = document["equal_cost"]
-    further, abacus = entry["p_abacus_further"], entry["lengths"]["typical"]["abacus"]["0.5"]
-    ends = (min(further.values()), max(further.values())) if further else (0.0, 1.0)
+    entry = document["lengths"]
+    shares = {name: entry["accuracy"][name]["ood"] for name in ("abacus", *entry["rivals"])}
+    abacus, further = shares.pop("abacus"), [row["p_first"] for row in entry["rivals"].values()]
+    others = [of["beyond"][MIDDLE] for of in entry["other_laws"]["abacus"].values()]
+    facts = Facts(
+        chains=True,
+        width=width(abacus),
+        sensitivity=ratio([abacus[MIDDLE], *others]),
+        direction=(min(further), max(further)),
+        **of_law(entry["verdict"]),
+    )
     named = {
         "abacus": abacus,
-        "further": further,
-        "sure": grade_of_direction(ends[0]) == STRONG,
+        "rivals": shares,
+        "lengths": {name: of["0.5"] for name, of in entry["lengths"]["typical"].items() if name in ("abacus", *shares)},
+        "least": min(further),
+        "sure": grade_of_direction(min(further)) == STRONG,
         "trained": entry["train_digits"],
-        "unable": [(name, share) for name, share in entry["confounded"].items() if share is not None],
+        "longest": entry["longest"],
     }
-    return Facts(chains=True, width=width(abacus), direction=ends), ("lengths, equal cost",), named
+    return facts, ("lengths",), named
 
 
 def _truth(document):
@@ -303,6 +313,6 @@ ANSWERED = {
     "since": ("since", "since", _since),
     "allocation": ("sizes", "chinchilla", _next_model),
     "reconciliation": ("embeddings", "embeddings", _embeddings),
-    "equal_cost": ("arithmetic", "arithmetic", _arithmetic),
+    "lengths": ("arithmetic", "arithmetic", _arithmetic),
     "small_lm": ("small_models", "small-models", _truth),
 }

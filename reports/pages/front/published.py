@@ -81,7 +81,7 @@ CLAIMS = tuple(Claim(*entry) for entry in (
     ("Width over depth", "reconciliation.aspect_ratio", None, "embeddings",
      ("reconciliation", "configurations", "posterior", "aspect_ratio")),
     ("Sums right beyond the training lengths, Abacus (%)", "arithmetic.addition20.abacus.ST+injection.ood", None,
-     "arithmetic", ("lengths", "accuracy", "abacus", "ood"), 100.0, "models of 3 layers trained on 6 digits"),
+     "arithmetic", ("lengths", "accuracy", "abacus", "ood"), 100.0, "other layers, a 400th of the compute"),
 ))  # fmt: skip
 
 

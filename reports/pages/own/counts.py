@@ -13,7 +13,7 @@ from .runs import main_of, short_sections
 
 QUESTION = "How far do these models get?"
 STEPS = ()
-LENGTHS = ("which", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+LENGTHS = ("which", "right at short lengths", "half of it left at (digits)", "95% of it left at (digits)")
 CONTRASTS = ("median runs", "of", "2.5%", "50%", "97.5%", "P(first above)")
 
 
@@ -26,7 +26,7 @@ def first_screen(stage, fits, document, comparison):
     """Answer how far the condition that gets furthest does, and draw accuracy by length."""
     best = main_of(fits, comparison)
     lengths = {name: shares["0.5"] for name, shares in document["laws"][best]["lengths"]["typical"].items()}
-    first, *others = sorted(lengths, key=lambda name: -(lengths[name][MIDDLE] or 0.0))
+    first, *others = sorted(lengths, key=lambda name: -lengths[name][MIDDLE])
     following = [(printable(name), digits(lengths[name]).partition(" ")[0]) for name in others[:1]]
     named = {
         "best": printable(first),
@@ -43,7 +43,8 @@ def sections(fits, document, elpd, comparison, backdrop):
     entry = document["laws"][main_of(fits, comparison)]
     blocks = {
         "lengths": [
-            tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in IN_WORDS.items()
+            tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Medians and 95% intervals {of}.")
+            for kind, of in IN_WORDS.items()
         ],
         "contrasts": tables.of_rows(CONTRASTS, contrast_rows(entry)) if entry["contrasts"] else None,
     }

@@ -1,24 +1,26 @@
 import json
 import warnings
-from types import SimpleNamespace
 
 import bayescaling as bs
 import numpy as np
-import pandas as pd
 import pytest
 from bayescaling.commands.cli import main
-from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, quantiles, region_accuracy
-from bayescaling.reports.pages.arithmetic.analysis import equal_entry
+from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, plateau, region_accuracy
 from bayescaling.reports.pages.arithmetic.entries import lengths_entry
 from bayescaling.reports.results import to_json
 
 
-def test_typical_lengths_are_those_at_which_accuracy_is_the_share(lengths_fit):
-    lengths = bs.lengths.length_at_accuracy(lengths_fit, 0.5)
+@pytest.mark.parametrize("seeds", ["typical", "new"])
+def test_lengths_are_those_at_which_a_share_of_the_accuracy_at_short_lengths_is_left(lengths_fit, seeds):
+    lengths = bs.lengths.length_at_accuracy(lengths_fit, [0.5, 0.95], seeds=seeds)
+    highest = plateau(lengths_fit, seeds=seeds)
     for condition in ("abacus", "nope"):
-        digits = lengths.sel(condition=condition).isel(chain=0, draw=3).values
-        right = bs.lengths.accuracy_at_length(lengths_fit, digits, conditions=condition).isel(chain=0, draw=3)
-        np.testing.assert_allclose(right.values.ravel(), 0.5, rtol=1e-9)
+        of = {"condition": condition, "chain": 0, "draw": 3}
+        right = bs.lengths.accuracy_at_length(lengths_fit, lengths.sel(of).values, seeds=seeds).sel(of)
+        np.testing.assert_allclose(right, lengths["share"] * float(highest.sel(of)), rtol=1e-9)
+    table = bs.lengths.summary(lengths_fit, seeds=seeds)
+    assert table.loc[("nope", 0.95), "plateau"] == pytest.approx(float(highest.sel(condition="nope").median()))
+    assert (highest < 1).all() and float(highest.median()) == pytest.approx(0.95, abs=0.03)
 
 
 def test_new_seeds_spread_more_than_the_median_run(lengths_fit):
@@ -57,19 +59,6 @@ def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, 
     assert all(contrast["learned"] is False for contrast in entry["contrasts"])
 
 
-def test_at_equal_cost_only_rivals_that_learned_are_compared(lengths_fit, lengths_counts):
-    reach = bs.lengths.length_at_accuracy(lengths_fit, [0.5, 0.95])
-    arms = lengths_counts.assign(offset=0, length=lengths_counts[["length_a", "length_b"]].max(axis=1))
-    arms = pd.concat([arms, arms[arms["embedding"] == "nope"].assign(embedding="rope", correct=0)])
-    entry = equal_entry(SimpleNamespace(reach=reach, equal=lengths_fit, arms=arms, seed=1))
-    first, second = (reach.sel(condition=name, share=0.5) for name in ("abacus", "nope"))
-    assert entry["p_abacus_further_all"] == {"nope": pytest.approx(float((first > second).mean()))}
-    assert entry["p_abacus_further"] == {}
-    unable = {k: x for k, x in learned_shares(lengths_fit).items() if x < LEARNED} | {"rope": 0.0}
-    assert entry["confounded"] == pytest.approx(unable)
-    assert "nope" in entry["confounded"]
-
-
 def test_counts_foretold_scatter_as_beta_binomial_counts(lengths_fit):
     counts = bs.lengths.predict_counts(lengths_fit, [4, 12, 30], [8, 12, 12], total=50, seeds="typical")
     right = bs.lengths.accuracy_at_length(lengths_fit, [4, 12, 30], [8, 12, 12])
@@ -87,11 +76,6 @@ def test_conditions_that_were_not_run_can_be_asked_about(lengths_fit):
     asked = conditions(lengths_fit).loc[["abacus"]].assign(train_digits=16)
     twice, once = (bs.lengths.length_at_accuracy(lengths_fit, 0.5, conditions=c).values for c in (asked, "abacus"))
     np.testing.assert_allclose(twice / once, 2)
-
-
-def test_quantiles_of_lengths_are_draws_and_survive_infinity():
-    draws = np.array([0.0, 0.0, 5.0, 7.0, np.inf, np.inf])
-    assert quantiles(draws, [0.1, 0.5, 0.9]).tolist() == [0.0, 5.0, np.inf]
 
 
 def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
@@ -127,21 +111,16 @@ def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, m
         return capsys.readouterr().out
 
     text = call("fit", "lengths", *short, "--noise", "binomial", "--option", "shape=linear", "--out", "b.nc")
-    assert "digits, of a run with a new seed" in text
-    assert "contrasts of embeddings" in text
+    assert "lengths, noise=binomial, shape=linear on 486 rows of counts.csv" in text
     lengths_fit.save("a.nc")
     models = json.loads(call("compare", "a.nc", "b.nc", "--json"))["models"]
     assert models["a.nc"]["elpd_diff"] == 0
     assert models["b.nc"]["elpd_diff"] < 0
 
 
-def test_lengths_as_json_have_null_for_none(lengths_fit):
+def test_lengths_as_json_stand_next_to_the_accuracy_at_short_lengths(lengths_fit):
     document = json.loads(to_json(lengths_entry(lengths_fit)))
-    length = document["lengths"]["typical"]["abacus"]["0.5"]
-    assert length["q2.5"] < length["q50"] < length["q97.5"]
+    for length in document["lengths"]["typical"]["abacus"].values():
+        assert length["q2.5"] < length["q50"] < length["q97.5"]
+    assert {*document["lengths"]["runs"]["abacus-0"]} == {"0.5", "0.95", "plateau"}
     assert {c["of"] for c in document["contrasts"]} == {"id", "ood", "length"}
-    missing = [
-        q for kind in document["lengths"].values() for row in kind.values() for q in row.values() if q["p_none"] > 0.05
-    ]
-    assert missing
-    assert all(q["q2.5"] is None for q in missing)

@@ -12,33 +12,30 @@ from scipy.special import expit
 
 @pytest.mark.parametrize("shape", lengths.SHAPES)
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
-def test_length_is_where_the_mean_accuracy_crosses_the_share(shape, share):
+def test_length_is_where_the_mean_accuracy_crosses_a_share_of_its_plateau(shape, share):
     curve = {"log_reach": 0.4, "log_steepness": 1.3, "logit_lapse": -3.0, "logit_shorter": -1.0}
     log_train = np.log(20.0)
 
     def excess(digits):
         right, _ = lengths.right_and_wrong(lengths.natural(curve, log_train), np.log(digits), 0.0, shape)
-        return right - share
+        return right - share * expit(3.0)
 
     length = lengths.length_at(curve, log_train, share, shape)
     assert length == pytest.approx(brentq(excess, 1, 1e4), rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", lengths.SHAPES)
-def test_no_length_where_the_plateau_is_below_the_share(shape):
+def test_errors_at_any_length_move_no_length(shape):
     curve = {"log_reach": 0.4, "log_steepness": 1.3, "logit_lapse": np.array([0.1, -4.0])}
-    assert (lengths.length_at(curve, np.log(20.0), 0.5, shape) > 0).tolist() == [False, True]
+    assert np.ptp(lengths.length_at(curve, np.log(20.0), 0.95, shape)) == 0
 
 
-def test_no_length_below_one_digit():
+def test_no_length_is_below_one_digit():
     curve = {"log_reach": -4.0, "log_steepness": 1.0}
-    assert lengths.length_at(curve, np.log(20.0), 0.5, "log") == 0
+    assert lengths.length_at(curve, np.log(20.0), 0.5, "log") == 1
     assert lengths.length_at(curve, np.log(200.0), 0.5, "log") == pytest.approx(200 * np.exp(-4))
-
-
-def test_linear_shape_reaches_no_share_above_that_of_empty_operands():
-    curve = {"log_reach": 0.0, "log_steepness": 0.5}
-    assert lengths.length_at(curve, np.log(20.0), expit(np.exp(0.5)) + 1e-3, "linear") == 0
+    # Under the linear shape operands of no digits at all have a lower share right than this.
+    assert lengths.length_at({"log_reach": 0.0, "log_steepness": 0.5}, np.log(20.0), 0.95, "linear") == 1
 
 
 def test_length_beyond_floats_is_infinite():

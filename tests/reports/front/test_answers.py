@@ -23,7 +23,7 @@ from bayescaling.reports.pages.front.published import claims, verdict
 from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 FITS = (
-    "chinchilla", "coupled", "offsets", "lengths, equal cost", "progress-7, paper effects", "since, linear",
+    "chinchilla", "coupled", "offsets", "lengths", "progress-7, paper effects", "since, linear",
     "since, break", *(f"small models, scheme-{i}" for i in (1, 2)),
 )  # fmt: skip
 
@@ -72,7 +72,8 @@ def document():
         name: {"elpd": elpd, "elpd_diff": elpd - 890, "dse": 10.0 if elpd < 890 else 0.0, "rank": 1.0 + (elpd < 890)}
         for name, elpd in scores.items()
     }
-    lengths = {"abacus": q(12.0, 15.0, 20.0), "nope": q(5.0, 9.0, 13.0), "rope": q(None, 1.0, 2.0)}
+    lengths = {"abacus": q(75.0, 99.0, 126.0), "nope": q(17.0, 23.0, 32.0), "rope": q(1.0, 1.0, 2.0)}
+    shares = {"abacus": q(0.65, 0.8, 0.9), "nope": q(0.0, 0.015, 0.07), "rope": q(0.0, 0.0, 0.01)}
     pace = {
         "doubling_months": {"all": q(4.0, 9.0, 27.0)},
         "compute_equivalent_gain": {"all": {"doubling_months": q(8.0, 11.0, 17.0)}},
@@ -140,11 +141,14 @@ def document():
             },
             "why_missed": "Scheme 1 trains every size at one rate.",
         },
-        "equal_cost": {
-            "train_digits": 10,
-            "p_abacus_further": {},
-            "confounded": {"nope": 0.68, "rope": 0.01},
+        "lengths": {
+            "train_digits": 20,
+            "longest": 119,
+            "rivals": {"nope": {"p_first": 0.999}},
+            "other_laws": {"abacus": {"linear": {"beyond": q(0.6, 0.82, 0.9)}}},
+            "accuracy": {name: {"ood": interval} for name, interval in shares.items()},
             "lengths": {"typical": {name: {"0.5": interval} for name, interval in lengths.items()}},
+            "verdict": OFF,
         },
         "diagnostics": {name: {"ok": True, "sentence": "converged", "data": "some_runs"} for name in FITS},
     }  # fmt: skip
@@ -175,7 +179,7 @@ def test_a_card_has_at_most_35_words_and_6_numbers(document, card_counts):
     changed = copy.deepcopy(document)
     changed["since"]["p_faster"]["averaged"] = 0.6
     changed["reconciliation"]["direction"]["rises"] = False
-    changed["equal_cost"]["p_abacus_further"] = {"nope": 0.99}
+    changed["lengths"]["rivals"]["nope"]["p_first"] = 0.93
     for answer in (*document["answers"], *answers(changed)):
         words, numbers = card_counts(answer)
         assert words <= 35 and numbers <= 6, answer["answer"]
@@ -230,7 +234,7 @@ def test_the_budget_field_has_the_grades_that_do_not_depend_on_the_budget(docume
 
 
 def test_questions_whose_pages_were_not_made_are_not_answered(document):
-    for key in ("compute_equivalent_gain", "since", "allocation", "reconciliation", "equal_cost", "small_lm"):
+    for key in ("compute_equivalent_gain", "since", "allocation", "reconciliation", "lengths", "small_lm"):
         some = {name: x for name, x in document.items() if name != key}
         some["answers"] = answers(some)
         some["claims"] = claims(some, bs.load("published"))
@@ -262,7 +266,7 @@ def test_the_optimum_is_of_the_coupled_law_unless_another_is_better_by_two_error
 @pytest.mark.parametrize(
     ("fit", "page"),
     [
-        ("lengths, equal cost", "arithmetic"),
+        ("lengths", "arithmetic"),
         ("progress-7, paper effects", "progress"),
         ("since, break", "since"),
     ],
@@ -279,11 +283,12 @@ def test_a_direction_is_claimed_only_if_every_alternative_agrees(document):
     changed = copy.deepcopy(document)
     changed["reconciliation"]["direction"]["rises"] = False
     changed["since"]["p_faster"]["averaged"] = 0.6
-    changed["equal_cost"]["p_abacus_further"] = {"nope": 0.93}
+    changed["lengths"]["rivals"]["nope"]["p_first"] = 0.93
     texts = {answer["page"]: answer["answer"] for answer in answers(changed)}
     assert all(texts[page].startswith("Not settled") for page in ("embeddings", "since", "arithmetic"))
-    changed["equal_cost"]["p_abacus_further"] = {"nope": 0.99}
-    assert answers(changed)[4]["answer"].startswith("Yes")
+    changed["lengths"]["rivals"]["nope"]["p_first"] = 0.99
+    answer = answers(changed)[4]
+    assert answer["answer"].startswith("Yes") and answer["facts"]["sensitivity"] == pytest.approx(0.82 / 0.8)
 
 
 def test_an_answer_that_the_numbers_do_not_bear_is_not_given(document):
@@ -329,7 +334,6 @@ def test_published_estimates_stand_next_to_ours(document):
     gain = {"compute": 1.5e21, "gain": q(1.1, 1.2, 1.3)}
     shares = {"from": "RNN (2012)", "to": "Gopher (2021)", "progress": q(0.1, 0.25, 0.4)}
     more = {"chinchilla_over_kaplan": [gain], "attribution": [shares]}
-    more["lengths"] = {"accuracy": {"abacus": {"ood": q(0.1, 0.3, 0.5)}}}
     more["effective_compute_since_2014"] = q(20.0, 4000.0, 7e6)
     rows = {claim["claim"].partition(" (")[0]: claim for claim in claims(document | more, bs.load("published"))}
     assert rows["Gain of Chinchilla's rule over Kaplan's"]["published"]["estimate"] == 1.75
