@@ -110,7 +110,11 @@ def test_tables_are_read_as_they_are(unbroken):
 def test_diverged_runs_are_recorded_and_left_out(kind, tiny, tmp_path):
     text = kind.text.replace("[0.003, 0.03]", "[0.003, 1e30]").replace("sizes = [[4, 1], [8, 1]]", "sizes = [[4, 1]]")
     tiny.write_text(text.replace("[40, 60]", "40"), encoding="utf-8")
-    result = kind.train(tiny, tmp_path / "out")
+    lines = []
+    result = kind.train(tiny, tmp_path / "out", track=lines.append)
+    assert any(math.isnan(line.get("loss_train", 0.0)) for line in lines)
+    log = (tmp_path / "out" / "log.jsonl").read_text(encoding="utf-8")
+    assert '"loss_train": null' in log and "NaN" not in log
     assert result["status"].values.tolist() == ["finished", "diverged", "finished", "finished"]
     assert np.isnan(result["loss_eval"].values[1]).all() and math.isnan(result["excess"].values[1, -1])
     assert set(read(tmp_path / "out" / "runs.csv")["learning_rate_peak"]) == {0.003}
