@@ -252,12 +252,13 @@ def _print_outline(outline):
             " to ".join(f"{count:,}" for count in sorted(set(entry["parameters"]))),
             f"{entry['flop']:.3g}",
             f"{entry['bytes'] / 2**30:.3g}",
-            lasting(entry["seconds"]) if measured else "not measured",
+            "not measured" if entry["seconds"] is None else lasting(entry["seconds"]),
         )
         for entry in rounds
     ]
     runs, flop = (sum(entry[name] for entry in rounds) for name in ("runs", "flop"))
-    whole = lasting(sum(entry["seconds"] for entry in rounds)) if measured else ""
+    seconds = [entry["seconds"] for entry in rounds]
+    whole = "" if None in seconds else lasting(sum(seconds))
     rows.append(("together", runs, "", f"{flop:.3g}", "", whole))
     tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "time"), rows)
     if measured:
@@ -265,7 +266,8 @@ def _print_outline(outline):
         print(f"about {whole} if all of this {outline['device']} is free: an update, timed now, takes {updates}")
     else:
         print(
-            f"The time is not measured: {outline['unmeasured']}. The same command on the machine that trains does so."
+            f"The time is {'estimated' if whole else 'not measured'}: {outline['unmeasured']}. The same command on the "
+            "machine that trains measures it."
         )
     if outline["free"] is not None:
         print(f"{outline['free'] / 2**30:.3g} GiB are free there")

@@ -13,6 +13,8 @@ from ...errors import DiagnosticWarning
 SHAPES, SHAPES_TOGETHER = 512, 4096
 # The compiled functions of this process.
 MADE = []
+# Marks a function that is compiled once within another, however often that calls it, such as of layers that are alike.
+nested = getattr(torch.compiler, "nested_compile_region", lambda function: function)
 
 
 class Compiled:

@@ -73,6 +73,7 @@ class Run(base.Run):
     seed: int = 0
     budget_fraction: Positive = 1.0
 
+    peak_shares = (0.8e6, 0.012), (4.6e6, 0.048)  # the loss compiled
     measured = MEASURED
     units = UNITS
     deviations = LANGUAGE

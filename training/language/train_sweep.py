@@ -60,7 +60,7 @@ def train(
     progress : bool
         Whether to show progress on standard error: a bar in a terminal, and a line a minute elsewhere.
     track : callable, optional
-        Takes each line of ``OUT/log.jsonl`` as a dict, for a tracker, such as ``wandb.log``.
+        Takes each line of ``OUT/log.jsonl`` as a dict, for a tracker, such as ``wandb.log``. A loss may be NaN.
 
     Returns
     -------
@@ -117,7 +117,8 @@ def outline(sweep, *, device=None):
     has their parameters, FLOP and seconds; ``unmeasured`` is None or the reason why there are none. For each arm or
     stage, ``rounds`` has its name, ``runs``, smallest and largest ``parameters``, and ``flop`` of matrix products. It
     also has the ``bytes`` of memory of the largest run, and ``seconds`` of all runs with their tests. They are
-    interpolated by FLOP between the measured updates, and None where none was measured.
+    interpolated by FLOP between the measured updates. For an H100 or H200 that is not here, they are estimated from the
+    shares of its peak that models of their size reached. For other GPUs they are None.
 
     Examples
     --------
@@ -125,8 +126,10 @@ def outline(sweep, *, device=None):
     >>> result = outline(make_sweep({"preset": "schemes"}), device="H100")
     >>> [entry["runs"] for entry in result["rounds"]], result["rounds"][0]["parameters"]
     ([5, 15, 5, 25], [807440, 4636240])
-    >>> result["unmeasured"], result["rounds"][0]["seconds"]
-    ('H100 is not here', None)
+    >>> result["unmeasured"]
+    'H100 is not here; at the shares of its peak that an H200 reached on 2026-11-27, 1.2% to 4.8%'
+    >>> round(result["rounds"][0]["seconds"])
+    0
     """
     return outlines.outline(_read, sweep, device)
 

@@ -24,6 +24,9 @@ class Run:
     by step that evaluations hold, named in `measured`, and others that `curves(steps)` computes. It has the coordinates
     `described`, and `units` by name. `deviations` are those from the study that it follows.
 
+    `peak_shares` has the shares of a GPU's peak that training reached on an H200, pairs of parameters of the model and
+    share, as `check.speed` measures them.
+
     It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
     `tokens_done(updates)`. It has
     `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to give if it is

@@ -9,7 +9,7 @@ import torch
 from ...errors import InputError
 from ..engine.hardware import GPUS, Where, chosen_device, device_name, free_memory, where_trained
 from .base import Sweep, distinct
-from .times import Times
+from .times import PEAKS, SHARES_OF, AtShares, Times
 
 
 def outline(read, sweep, device=None):
@@ -31,8 +31,14 @@ def outline(read, sweep, device=None):
             rounds[name] = distinct(run for run in runs if run.name not in seen)
             seen |= {run.name for run in runs}
         times, unmeasured = None, f"{machine} is not here" if absent else None
+        if absent and machine in PEAKS:
+            shares = [share for runs in rounds.values() for run in runs for _, share in run.peak_shares]
+            times, unmeasured = (
+                AtShares(machine),
+                f"{unmeasured}; {SHARES_OF.format(100 * min(shares), 100 * max(shares))}",
+            )
         try:
-            times = None if absent else Times(sweep, device)
+            times = times if absent else Times(sweep, device)
         except InputError as error:
             unmeasured = str(error)
     entries, models = [], set()
@@ -44,7 +50,7 @@ def outline(read, sweep, device=None):
     return {
         "device": machine,
         "free": None if math.isinf(free := free_memory(device)) else free,
-        "measured": [] if times is None else times.measured,
+        "measured": [] if times is None else list(times.measured),
         "unmeasured": unmeasured,
         "rounds": entries,
     }

@@ -1,4 +1,7 @@
-"""The time that runs take on a device: measured in updates of the smallest and of the largest model of a sweep."""
+"""The time that runs take on a device: measured in updates of the smallest and of the largest model of a sweep.
+
+For a GPU that is not here, it is estimated from the share of its peak that training reached on another day.
+"""
 
 import time
 
@@ -12,6 +15,9 @@ from ..engine.steps import Stepper
 
 # Seconds that an update may take at the peak of a device, of which training reaches a part; seconds of later updates.
 AT_PEAK, ENOUGH = 1.0, 1.0
+# Dense products in bfloat16, FLOP/s, of GPUs of one chip, and what was measured on an H200: `Run.peak_shares`.
+PEAKS = dict.fromkeys(("H100", "H200"), 9.89e14)
+SHARES_OF = "at the shares of its peak that an H200 reached on 2026-11-27, {:.2g}% to {:.2g}%"
 
 
 def update(run, execution, device):
@@ -57,6 +63,21 @@ class Times:
         """Return the seconds of a whole run with its evaluations, which take as long as updates of as many FLOP."""
         flop = _flop(run)
         return float(np.interp(flop, self._flop, self._seconds)) * (run.matmul_flop + run.test_flop) / flop
+
+
+class AtShares:
+    """Seconds that runs take on a GPU that is not here, at the shares of its peak that models of their size reached."""
+
+    measured, first = (), 0.0
+
+    def __init__(self, gpu):
+        self.peak = PEAKS[gpu]
+
+    def of(self, run):
+        """Return the seconds of a whole run with its evaluations."""
+        parameters, shares = zip(*run.peak_shares, strict=True)
+        share = np.interp(np.log(run.model.parameters), np.log(parameters), shares)
+        return (run.matmul_flop + run.test_flop) / float(share * self.peak)
 
 
 def _flop(run):

@@ -60,7 +60,14 @@ def test_the_time_on_a_device_that_is_not_here_is_not_estimated(kind, command_li
     assert plan["unmeasured"] == "B200 is not here" and plan["measured"] == []
     assert all(stage["seconds"] is None and stage["bytes"] > 0 for stage in plan["rounds"])
     words = command_line_here(COMMAND[name_of(kind)], "--preset", preset, "--dry-run", "--device", "B200").stdout
-    assert "B200 is not here. The same command on the machine that trains does so." in words
+    assert "B200 is not here. The same command on the machine that trains measures it." in words
+
+
+def test_the_time_on_a_gpu_of_a_chip_that_was_measured_follows_from_shares_of_its_peak():
+    """Ten runs at once took 256 s, with their start and their tests."""
+    plan = arithmetic.outline(arithmetic.make_sweep({"preset": "gpu"}), device="H200")
+    assert plan["unmeasured"].startswith("H200 is not here; at the shares of its peak") and plan["measured"] == []
+    assert sum(stage["seconds"] for stage in plan["rounds"]) == pytest.approx(256, rel=0.2)
 
 
 def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run(kind):

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from ....errors import InputError
-from ...engine.compilation import Compiled
+from ...engine.compilation import Compiled, nested
 from ...engine.fields import Count, NotNegative, Whole, check_fields
 from .positions import SCHEMES, Abacus, Fire, ordered_positions, parts, rotated, rotation
 
@@ -262,6 +262,7 @@ class Layer(torch.nn.Module):
         self.network_norm = _norm(configuration)
         self.fire = Fire(configuration.heads) if "fire" in configuration.parts else None
 
+    @nested
     def forward(self, state, positions=None, turn=None):
         """Compute the state after the layer, shape (problems, length, d_model) as before it.
 
