@@ -40,15 +40,18 @@ def full():
     """Return the sweeps and sizes of a check of a GPU."""
     reduced = arithmetic_preset("reduced")
     reduced["training"]["seeds"] = [0, 1, 2]
+    addition = arithmetic_preset("addition")
+    addition["arms"] = [addition["arms"][1] | {"embeddings": ["abacus"], "architectures": ["16x1+injection"]}]
     return {
         "schemes": language_preset("schemes"),
         "reduced": reduced,
+        "addition": addition,
         "sorting": _of_task("sorting", "sorting", 10, 30),
         "or": _of_task("or", "or", 20, 60, samples=2_000_000),
         "digits": 20,
         "problems": 65536,
         "judged": 1024,
-        "ways": ["eager", "compiled"],
+        "ways": ["plain", "compiled", "graphs"],
     }
 
 
@@ -56,12 +59,12 @@ def tiny():
     """Return sweeps and sizes of the same kinds that a CPU does in a minute, to rehearse the check."""
     tables = full()
     # To compile takes longer than all else here.
-    tables |= {"digits": 5, "problems": 256, "judged": 16, "ways": ["eager"]}
+    tables |= {"digits": 5, "problems": 256, "judged": 16, "ways": ["plain"]}
     schemes = tables["schemes"]
     schemes["corpus"]["vocabulary"] = 32
     schemes["model"] |= {"sizes": [[4, 1], [8, 1]], "heads": 2, "context": 8}
     schemes["training"] |= {"batch_tokens": 128, "updates": [4, 6], "evaluations": 2, "evaluation_tokens": 128}
-    for name in ("reduced", "sorting", "or"):
+    for name in ("reduced", "addition", "sorting", "or"):
         sweep = tables[name]
         sweep["model"] = {"d_model": 16, "heads": 2, "k_max": 2, "table_rows": 16}
         sweep["training"] |= {"samples": 128, "batch": 32, "microbatch": 32, "evaluations": 1, "seeds": [0]}

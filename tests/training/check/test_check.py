@@ -5,9 +5,10 @@ import torch
 from bayescaling.errors import InputError
 from bayescaling.training.check.agreement import CHECKS
 from bayescaling.training.check.runner import check, tiny
+from bayescaling.training.check.speed import WAYS
 
 torch.set_num_threads(1)
-NAMES = ("device", "problems", "updates", "judging")
+NAMES = ("device", "problems", "judging", "kernels", "losses", *(f"updates {way}" for way in WAYS))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
@@ -42,8 +43,19 @@ def test_the_check_is_rehearsed_from_end_to_end(rehearsed):
     }
     for name in record["sweeps"]:
         assert (out / name / "runs.csv").stat().st_size
-    for update in record["speed"]["updates"]["updates"].values():
-        assert update["eager"]["seconds"] > 0
+    plain = {name: update for name, update in record["speed"]["updates plain"].items() if name != "took"}
+    assert set(plain) == {
+        "reduced abacus",
+        "reduced fire",
+        "reduced nope",
+        "addition abacus",
+        "language 4x1",
+        "language 8x1",
+    }
+    assert all(0 < update["share_of_peak"] < 1 for update in plain.values())
+    assert record["speed"]["judging"]["ratio"] > 1 and "skipped" in record["speed"]["losses"]["liger"]
+    kernels = [kernel["ms"] for name, kernel in record["speed"]["kernels"].items() if name != "took"]
+    assert len(kernels) == 10 and kernels == sorted(kernels, reverse=True)
     stored = json.loads((out / "check.json").read_text())
     assert stored | {"status": "finished"} == record
     summary = (out / "summary.md").read_text()
