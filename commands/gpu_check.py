@@ -9,15 +9,12 @@ from . import options
 
 def gpu_check(
     out: options.Out,
-    minutes: Annotated[float, Option(help="Minutes after which to save and stop.")] = 9.0,
+    minutes: Annotated[float, Option(help="Minutes after which no step begins.")] = 9.0,
     device: options.Device = None,
 ):
-    """Check the results and the speed of a GPU.
-
-    It resumes: repeat the command until it reports that it is finished.
-    """
+    """Check the results and the speed of a GPU."""
     from ..training.check.runner import check
 
-    result = check(out, minutes=minutes, device=device, announce=lambda line: print(line, flush=True))
-    if not all(entry.get("ok", True) for group in ("agreement", "speed") for entry in result[group].values()):
+    results = check(out, minutes=minutes, device=device, announce=lambda line: print(line, flush=True))
+    if not all(entry.get("ok", True) for group in ("agreement", "speed") for entry in results[group].values()):
         raise Exit(1)
