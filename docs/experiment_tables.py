@@ -34,7 +34,7 @@ LANGUAGE = tuple(
         ("one rate, not annealed", "the best rate, not annealed", "cosine", "cosine at six budgets"), 1
     )
 )
-HEADER = ("experiment", "`--preset`", "runs", "parameters", "compute", "GiB")
+HEADER = ("experiment", "`--preset`", "runs", "parameters", "compute", "hours of one H100", "GiB")
 
 
 def tables(table):
@@ -63,5 +63,6 @@ def _rows(experiments, taken, prefix, published):
         names = published.index.str.extract(rf"^{prefix}\.{pattern}(?:\.[^.]+\.ood)?$", expand=False)
         groups = published.groupby(names, sort=False)
         shown = "; ".join(f"{name} {', '.join(map('{:g}'.format, values))}" for name, values in groups) or "-"
-        rows.append((what, f"`{preset}`", of["runs"], f"{low} to {high}", flop(of["flop"]), memory, shown))
+        size = of["runs"], f"{low} to {high}", flop(of["flop"]), f"{of['seconds'] / 3600:.2g}", memory
+        rows.append((what, f"`{preset}`", *size, shown))
     return rows

@@ -14,7 +14,7 @@ from study import Study
 GPU = "H100"
 KINDS = {"arithmetic": arithmetic, "language": training}
 # Presets of the experiments; the others are smaller ones of this package.
-OWN = {"arithmetic": ("demo", "equals", "small", "reduced", "reduced-wide"), "language": ("demo", "small", "rates")}
+OWN = {"arithmetic": ("demo", "equals", "gpu", "small", "reduced"), "language": ("demo", "small", "rates")}
 NAMES = {kind: [name for name in module.PRESETS if name not in OWN[kind]] for kind, module in KINDS.items()}
 UPDATES, PROBLEMS, TOKENS = 2, 8, 128
 
@@ -31,7 +31,7 @@ def _taken(kind, name):
     sweep = KINDS[kind].make_sweep({"preset": name})
     outline = KINDS[kind].outline(sweep, device=GPU)["rounds"]
     counts = [count for of in outline for count in of["parameters"]]
-    taken = {key: sum(of[key] for of in outline) for key in ("runs", "flop")}
+    taken = {key: sum(of[key] for of in outline) for key in ("runs", "flop", "seconds")}
     taken |= {"parameters": [min(counts), max(counts)], "bytes": max(of["bytes"] for of in outline)}
     tiny = {run.name: run for runs in sweep.groups().values() for run in map(TINY[kind], runs)}
     return taken | {"tiny": len(tiny), "tiny_finished": sum(_finished(run) for run in tiny.values())}

@@ -8,7 +8,6 @@ __all__, __getattr__, __dir__ = lazy(
         "evaluation": ["evaluate", "greedy", "right"],
         "train_sweep": ["outline", "train"],
         ".sweeps.trainer": ["train_run"],
-        "exposure": ["rows_trained"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["Plan"],
         "presets": ["PRESETS", "preset"],

@@ -187,12 +187,6 @@ PRESETS = {
         evaluation={"longest": 40, "diagonal_to": 40},
     ),
     "reduced": REDUCED,
-    "reduced-wide": REDUCED
-    | {
-        "model": REDUCED["model"] | {"d_model": 512, "heads": 8},
-        "training": REDUCED["training"] | {"samples": SAMPLES},
-        "arms": [_arm("reduced-wide", COMPARED, ["8x1+injection"])],
-    },
 }
 
 

@@ -2,12 +2,10 @@ import math
 import shutil
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
-from bayescaling.training.arithmetic import Addition, rows_trained
 from bayescaling.training.arithmetic.models.draws import drawn, recurrences_drawn
 from bayescaling.training.arithmetic.models.positions import (
     SCHEMES,
@@ -473,17 +471,3 @@ def test_a_compiled_block_is_the_block():
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_rows_are_trained_as_often_as_problems_show_them():
-    task, k_max, problems = Addition(6), 9, 40_000
-    batch = task.batch(0, 0, problems, CPU)
-    asked = (batch.tokens == EQUALS).cumsum(1) == 0
-    places = torch.where(asked, digit_places(batch.tokens), 0)
-    offsets = torch.randint(k_max, (problems, 1), generator=torch.Generator().manual_seed(1))
-    counted = torch.bincount((places + offsets)[places > 0], minlength=15) / problems
-    expected = rows_trained(6, k_max)
-    assert np.abs(counted.numpy() - expected).max() < 0.02
-    assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and len(expected) == 15
-    with pytest.raises(InputError, match="k_max is 0; give a whole number of at least 1"):
-        rows_trained(6, 0)
