@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from ..engine.compilation import Compiled
+from ..engine.compilation import compiled
 from ..engine.loop import Task
 from .loss import chosen_route, cross_entropy, token_losses
 
@@ -39,7 +39,7 @@ def next_token_loss(model, tokens, route):
 @functools.cache
 def compiled_loss(*, graph=False):
     """Compile `next_token_loss`, once for each size of model in the process, on CUDA as graphs if that is wanted."""
-    return Compiled(next_token_loss, mode="reduce-overhead" if graph else None)
+    return compiled(next_token_loss, mode="reduce-overhead" if graph else None)
 
 
 def _evaluation(run, device):

@@ -17,7 +17,6 @@ from ...datasets.files import remove_partial
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
-from ..engine.compilation import eager_calls
 from ..engine.fields import Count, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
@@ -93,7 +92,6 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
     execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
     precision, guard = chosen_precision(run.precision, device), guard or Guard()
     run.check_fits(execution, device, precision)
-    eager = eager_calls()
     saving = {"checkpoints": Checkpoints(folder), "guard": guard, "report": report}
     with guard.listening(), deterministic(execution.deterministic):
         model, outcome = run.trained(execution, device, precision, **saving)
@@ -103,8 +101,7 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
     if counts is None:
         return None
     result = record(run, outcome, counts, device, precision)
-    computed = {"compiled": execution.compiles(device), "eager_calls": eager_calls() - eager}
-    result = result.assign_coords({name: ("run", [value]) for name, value in computed.items()})
+    result = result.assign_coords(compiled=("run", [execution.compiles(device)]))
     return result.assign_attrs(execution=json.dumps(asdict(execution), sort_keys=True))
 
 

@@ -47,7 +47,7 @@ def test_what_a_sweep_records(kind, unbroken):
     assert result["length_a"].values.tolist() == result["length_b"].values.tolist() == [1, 2, 3, 4]
     cells = ("run", "offset", "length_a", "length_b")
     assert result["correct"].dims == result["total"].dims == result["split"].dims == cells
-    assert result["offset"].values.tolist() == [0] and result["eager_calls"].values.tolist() == [0] * 3
+    assert result["offset"].values.tolist() == [0] and result["compiled"].values.tolist() == [False] * 3
     described = {
         "task": ["addition"] * 3,
         "embedding": ["abacus", "nope", "abacus"],

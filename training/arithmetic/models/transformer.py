@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from ....errors import InputError
-from ...engine.compilation import Compiled, nested
+from ...engine.compilation import compiled, nested
 from ...engine.fields import Count, NotNegative, Whole, check_fields
 from .positions import SCHEMES, Abacus, Fire, ordered_positions, parts, rotated, rotation
 
@@ -175,7 +175,7 @@ class Transformer(torch.nn.Module):
 
     def compile_block(self, *, graph=False, backend="inductor"):
         """Compile the block and the head for training, by a backend of `torch.compile`; see `Execution` for `graph`."""
-        self.through_block, self.through_head = compiled(graph, backend)
+        self.through_block, self.through_head = compiled_parts(graph, backend)
 
     @staticmethod
     def rounds(name):
@@ -305,10 +305,10 @@ class Network(torch.nn.Module):
 
 
 @functools.cache
-def compiled(graph, backend):
+def compiled_parts(graph, backend):
     """Compile the block and the head of a transformer, once for each shape in the process."""
     mode = "reduce-overhead" if graph else None
-    return Compiled(Transformer.block, backend, mode), Compiled(Transformer.head, backend, mode)
+    return compiled(Transformer.block, backend, mode), compiled(Transformer.head, backend, mode)
 
 
 def initialise(model, seed):
