@@ -163,11 +163,19 @@ LISTED = (
         "that of this package",
     ),
     Table(
+        "arithmetic_small",
+        288,
+        "offsets",
+        "Sums that small transformers get right, with Abacus, FIRE and no positions, which all learned to add",
+        'this package: the sweep "small" of arithmetic, on a CPU',
+        "that of this package",
+    ),
+    Table(
         "arithmetic_offsets",
         520,
         "offsets",
         "Sums that small transformers get right, by embedding and, of Abacus, the offset of the evaluation",
-        'this package: the sweep "small" of arithmetic, on a CPU',
+        "this package: a sweep of arithmetic, whose settings the notes have, on a CPU",
         "that of this package",
     ),
     Table(
@@ -175,7 +183,7 @@ LISTED = (
         480,
         "offsets",
         "Sums that small transformers get right, with and without a row of Abacus embeddings for the equals sign",
-        'this package: the sweep "equals" of arithmetic, on a CPU',
+        "this package: a sweep of arithmetic, whose settings the notes have, on a CPU",
         "that of this package",
     ),
     Table(

@@ -19,6 +19,7 @@ ROWS = {
     "arithmetic_gpu": 4600,
     "arithmetic_offsets": 520,
     "arithmetic_equals": 480,
+    "arithmetic_small": 288,
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
     "gemstones": 619,

@@ -122,7 +122,7 @@ def schemas():
         },
         "arithmetic_runs": dict.fromkeys(["arm", "task"], text()) | by_operands,
         "arithmetic_gpu": by_operands,
-        **dict.fromkeys(["arithmetic_offsets", "arithmetic_equals"], sums),
+        **dict.fromkeys(["arithmetic_offsets", "arithmetic_equals", "arithmetic_small"], sums),
         "eci_scores": {
             **dict.fromkeys(["model", "benchmark", "version"], text()),
             "score": number(share),

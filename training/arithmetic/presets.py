@@ -86,22 +86,6 @@ SMALL = {
     "evaluation": {"longest": 24, "diagonal": True, "diagonal_to": 0, "count": 100, "offset": [0, 8]},
     "arms": [_arm("small", COMPARED, ["3x1+injection"], lengths=6)],
 }
-# The row before the first digit's for the equals sign, and the paper's Abacus embeddings, at equal cost.
-EQUALS = {
-    "model": {"d_model": 64, "heads": 2, "k_max": 40, "table_rows": 64, "block": "pre-norm"},
-    "training": {
-        "samples": 300_000,
-        "batch": 64,
-        "learning_rate": 3e-3,
-        "rise": 0.0,
-        "fall": 0.4,
-        "seeds": list(range(8)),
-        "evaluations": 10,
-        "buckets": False,
-    },
-    "evaluation": {"longest": 30, "every": 3, "diagonal_to": 0, "count": 100, "offset": [0, 4, 8]},
-    "arms": [_arm("equals", ["abacus+equals", "abacus"], ["3x1+injection"], lengths=10)],
-}
 # The contrast of [Mc24] at a 400th of its compute, with pre-norm layers and ten times its learning rate.
 GPU = {
     "model": {"d_model": 256, "heads": 4, "k_max": 100, "table_rows": 512, "block": "pre-norm"},
@@ -125,9 +109,8 @@ GPU = {
 }
 PRESETS = {
     "demo": SMALL | {"training": SMALL["training"] | {"seeds": [0]}},
-    # The sweeps that made the tables arithmetic_small, arithmetic_equals and arithmetic_gpu.
+    # The sweeps that made the tables arithmetic_small and arithmetic_gpu.
     "small": SMALL,
-    "equals": EQUALS,
     "gpu": GPU,
     "addition": _paper(
         *_compared("headline"),

@@ -8,6 +8,7 @@ import importlib.util
 
 import torch
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 from ...datasets.wording import unknown
 from ...errors import InputError
@@ -24,11 +25,11 @@ def cross_entropy(states, weight, targets, route="auto"):
     States have shape (..., d_model), the weight of the unembedding (vocabulary, d_model), and targets, the next tokens,
     int64, (...).
 
-    The route ``"plain"`` has all logits in memory. ``"chunked"`` computes gradients together with the loss, chunk by
-    chunk. ``"torch"`` is torch's linear cross-entropy in chunks, which of bf16 states rounds the loss too, but not its
-    gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is
-    resolved by `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short.
-    `InputError` is raised if the route is unknown or does not work here.
+    The route ``"plain"`` has all logits in memory. ``"chunked"`` has those of a chunk, and makes them twice.
+    ``"torch"`` is torch's linear cross-entropy in chunks, which of bf16 states rounds the loss too, but not its
+    gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is resolved by
+    `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short. `InputError` is
+    raised if the route is unknown or does not work here.
 
     Examples
     --------
@@ -41,10 +42,9 @@ def cross_entropy(states, weight, targets, route="auto"):
     2.3026
     """
     states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
-    weight = weight.to(states.dtype)
     # Compiled code was given a resolved route.
     chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
-    return ROUTES[chosen](states, weight, targets)
+    return ROUTES[chosen](states, weight if chosen == "chunked" else weight.to(states.dtype), targets)
 
 
 def token_losses(states, weight, targets):
@@ -95,7 +95,15 @@ def _plain(states, weight, targets):
 
 
 def _chunked(states, weight, targets):
-    return ChunkedCrossEntropy.apply(states, weight, targets)
+    def summed(part, wanted):
+        return F.cross_entropy(F.linear(part, weight.to(part.dtype)).float(), wanted, reduction="sum")
+
+    # Logits are made again for the gradients, so that those of one chunk are in memory.
+    rows = max(1, CHUNK[states.is_cuda] // len(weight))
+    chunks = zip(states.split(rows), targets.split(rows), strict=True)
+    return sum(checkpoint(summed, *chunk, use_reentrant=False, preserve_rng_state=False) for chunk in chunks) / len(
+        states
+    )
 
 
 def _torch(states, weight, targets):
@@ -117,41 +125,6 @@ def _cut(states, weight, targets):
 
     # By default it leaves out gradients below a threshold, which are most of a small model's.
     return linear_cross_entropy(states, weight, targets, filter_eps=None)
-
-
-class ChunkedCrossEntropy(torch.autograd.Function):
-    """Mean cross-entropy whose gradients are computed in the forward pass, so that logits are made only once.
-
-    The gradient of the weight is summed in float32.
-    """
-
-    @staticmethod
-    def forward(ctx, states, weight, targets):
-        """Compute the loss, shape (), of states (rows, d_model), weight (vocabulary, d_model) and targets (rows,)."""
-        total = torch.zeros((), device=states.device)
-        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight, dtype=torch.float32)
-        rows = max(1, CHUNK[states.is_cuda] // len(weight))
-        for start in range(0, len(states), rows):
-            part, wanted = states[start : start + rows], targets[start : start + rows, None]
-            logits = (part @ weight.T).float()
-            logits.sub_(logits.amax(1, keepdim=True))
-            chosen = logits.gather(1, wanted)
-            slope = logits.exp_()
-            partition = slope.sum(1, keepdim=True)
-            total += (partition.log() - chosen).sum()
-            slope.div_(partition * len(states))
-            slope.scatter_add_(1, wanted, slope.new_full(wanted.shape, -1 / len(states)))
-            slope = slope.to(weight.dtype)
-            of_states[start : start + rows] = slope @ weight
-            of_weight += slope.T @ part
-        ctx.save_for_backward(of_states, of_weight)
-        return total / len(states)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        """Return the gradients of states and weight."""
-        of_states, of_weight = ctx.saved_tensors
-        return (gradient * of_states).to(of_states.dtype), (gradient * of_weight).to(of_states.dtype), None
 
 
 ROUTES = {"plain": _plain, "chunked": _chunked, "torch": _torch, "liger": _liger, "cut": _cut}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 import xarray as xr
-from bayescaling.datasets import read
+from bayescaling.datasets import load, read
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import (
     PRESETS,
@@ -31,7 +31,7 @@ from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
-from bayescaling.training.engine.hardware import where_trained
+from bayescaling.training.engine.hardware import Where, where_trained
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.engine.precision import rounded
 from bayescaling.training.sweeps.execution import Execution
@@ -557,3 +557,12 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
     assert other_loss == pytest.approx(loss, rel=1e-6) and torch.allclose(gradient, other_gradient, atol=1e-6)
     assert parts == 8 * len(run.shapes) and fewer == 2 * len(run.shapes)
     assert [len(group) for group in replace(run.plan, samples=8 * 7).groups(0, 4)] == [4, 2, 1]
+
+
+@pytest.mark.parametrize(("name", "kind", "precision"), [("gpu", "cuda", "bfloat16"), ("small", "cpu", "float32")])
+def test_a_preset_has_the_runs_of_its_built_in_table(name, kind, precision):
+    """Runs are named after all that their results depend on."""
+    runs = [run for arm in make_sweep({"preset": name}).settled(Where(kind, precision)).arms.values() for run in arm]
+    table = load(f"arithmetic_{name}").drop_duplicates("run").set_index("run")
+    assert {run.name: run.seed for run in runs} == table["seed"].to_dict()
+    assert {run.name: run.model.embedding for run in runs} == table["embedding"].to_dict()
