@@ -64,9 +64,10 @@ def digest(document):
         "attribution": [{key: row[key] for key in ("from", "to", "progress")} for row in document["attribution"]],
         "chinchilla_over_kaplan": document["chinchilla_over_kaplan"],
         "lengths": {
-            "train_digits": document["equal_cost"]["train_digits"],
-            "typical": document["equal_cost"]["lengths"]["typical"],
-            "p_abacus_further": document["equal_cost"]["p_abacus_further"],
+            "train_digits": document["lengths"]["train_digits"],
+            "typical": document["lengths"]["lengths"]["typical"],
+            "beyond": {name: of["ood"] for name, of in document["lengths"]["accuracy"].items()},
+            "rivals": document["lengths"]["rivals"],
         },
         "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "left_out", "gains")},
     }

@@ -18,6 +18,7 @@ from bayescaling.inference.words import (
     flop,
     months,
     plain,
+    position,
     probability,
     sizes,
     yearly,
@@ -116,9 +117,9 @@ def substitutions(headline):
         ),
         "train_digits": str(lengths["train_digits"]),
         "lengths": table(
-            ("positions", "digits at which half of the sums are right", "P(Abacus goes further)"),
+            ("positions", "longer sums right", "half of the accuracy left at (digits)", "P(Abacus goes further)"),
             [
-                (name, digits(of["0.5"]), _further(lengths["p_abacus_further"], name))
+                (position(name), plain(lengths["beyond"][name], "{:.1%}"), digits(of["0.5"]), _further(lengths, name))
                 for name, of in lengths["typical"].items()
             ],
         ),
@@ -196,8 +197,8 @@ def _claims(claims):
     return table(header, [(*row[:-1], row[-1].replace("moved", "disagrees")) for row in cells])
 
 
-def _further(probabilities, name):
-    return probability(probabilities[name]) if name in probabilities else "–"
+def _further(lengths, name):
+    return probability(lengths["rivals"][name]["p_first"]) if name in lengths["rivals"] else "–"
 
 
 def _times(q):

@@ -21,7 +21,7 @@ FORMS = {
     "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
 }
-OF_SHARES = {"human time": "of runs", "digits": "of accuracy left"}
+OF_SHARES = {"human time": "of runs", "digits": "left"}
 BESIDES = {  # other columns that are printed
     "count": ("rows", "{:.0f}".format),
     "solved": ("any success", "{:.0%}".format),

@@ -43,7 +43,7 @@ def _analyses():
     return probabilities({"periods": {"change": {"model": rate, "family": rate}}, "rests": study, "forms": forms})
 
 
-SMALL, ARITHMETIC = bs.load("small_lm_runs"), bs.load("arithmetic_offsets")
+SMALL, ARITHMETIC = bs.load("small_lm_runs"), bs.load("arithmetic_gpu")
 # What a noun counts, by a pattern of its adjectives, itself and two words after it: the first that matches.
 COUNTED = {
     "ways of training": {name for names in SMALL["scheme"] for name in names.split()},

@@ -29,7 +29,7 @@ INTERVAL = re.compile(r"\d[kMBT%]? \[[-\d][^\]]*,[^\]]*\]")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
 # Chains are short: the test is whether the code runs, not what it returns.
 SHORT = {"draws": 60, "tune": 120, "chains": 2}
-FITTED_WHOLE = ("chinchilla_runs", "overtraining_runs", "arithmetic_runs", "lm_progress")
+FITTED_WHOLE = ("chinchilla_runs", "overtraining_runs", "lm_progress")
 SHORTENED = ((bs, "fit"), (bs, "rollout"), (bs.progress, "fit_all"))
 FITS = re.compile(r"\bbs\.(fit|rollout|calibrate|progress\.(fit_all|change_of_pace|compare)|Fitter)\(")
 

@@ -191,7 +191,7 @@ def summary(
             row = named(quantiles(lengths.sel({dimension: label, "share": share}).values.ravel(), ENDS))
             row["plateau"] = float(highest.sel({dimension: label}))
             rows.append({dimension: label, "share": share} | row)
-    title = f"Digits at which a share of the accuracy at short lengths is left, {IN_WORDS[seeds]}"
+    title = f"Digits at which a share of the accuracy is left, {IN_WORDS[seeds]}"
     table = pd.DataFrame(rows).set_index([dimension, "share"])
     return printed(table, "digits", title, "Medians and 95% intervals.", fit)
 

@@ -144,7 +144,7 @@ PAGES = {
             "arithmetic",
             "Do Abacus embeddings generalise in length?",
             "arithmetic",
-            ("arithmetic_gpu", "arithmetic_offsets"),
+            ("arithmetic_gpu", "arithmetic_small"),
         ),
         Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
     )

@@ -21,7 +21,7 @@ from .entries import lengths_entry
 STUDIES = ("arithmetic_left_out",)
 STAGES = ("arithmetic: fit", "arithmetic: numbers")
 MAIN = "lengths"
-TABLE, SMALL = "arithmetic_gpu", "arithmetic_offsets"
+TABLE, SMALL = "arithmetic_gpu", "arithmetic_small"
 ABACUS = "abacus"
 BEYOND = "ood"  # longer than in training, up to 100 digits: the region that McLeish et al. report
 DRAWN = 60
