@@ -9,6 +9,7 @@ from functools import partial
 from bayescaling import training
 from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic.cells import Grid
+from bayescaling.training.sweeps.times import SHARES_OF
 from study import Study
 
 GPU = "H100"
@@ -79,6 +80,9 @@ def _presets():
 
 STUDIES = {
     "experiments": Study(
-        "what the experiments of the training studies take", experiments, list, {"gpu": GPU, "presets": _presets()}
+        "what the experiments of the training studies take",
+        experiments,
+        list,
+        {"gpu": GPU, "shares": SHARES_OF, "presets": _presets()},
     )
 }

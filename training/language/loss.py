@@ -70,12 +70,15 @@ def chosen_route(route, device):
     """Return the route that is taken on a device for a requested one, such as ``"auto"``.
 
     On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest without compilation,
-    as measured by `tests/benchmarks/training.py`. On CUDA, where none was measured, it is ``"plain"``, which
-    compilation fuses. `InputError` is raised if the route is unknown, needs CUDA, or needs a package that is missing.
+    as measured by `tests/benchmarks/training.py`. On CUDA it is ``"liger"`` where that package is installed, by
+    ``bayescaling[kernels]``, else ``"plain"``, which compilation fuses; `gpu-check` compares them. `InputError` is
+    raised if the route is unknown, needs CUDA, or needs a package that is missing.
     """
     in_torch = hasattr(torch.nn, "LinearCrossEntropyOptions")
     if route == "auto":
-        return "plain" if device.type == "cuda" else "torch" if in_torch else "chunked"
+        if device.type == "cuda":
+            return "liger" if importlib.util.find_spec(PACKAGES["liger"]) else "plain"
+        return "torch" if in_torch else "chunked"
     if route not in ROUTES:
         raise InputError(unknown("training: loss_route", route, ["auto", *ROUTES]))
     package = PACKAGES.get(route)

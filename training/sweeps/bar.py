@@ -14,12 +14,14 @@ EVERY = 60.0
 def shown(wanted):
     """Return what shows progress, if that is wanted: a `Bar` where standard error is a terminal, else `Lines`."""
     if not wanted:
-        return Silence()
+        return Follower()
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-class Silence:
-    """Shows no progress."""
+class Follower:
+    """Follows a round by the time of its runs, else by FLOP, and shows nothing. A subclass does when it `moved`."""
+
+    times = None
 
     def __enter__(self):
         return self
@@ -29,33 +31,21 @@ class Silence:
 
     def measure(self, sweep, device):
         """Measure how long runs of a sweep take on a device, once."""
-
-    def stage(self, name, runs, done):
-        """Begin a round of runs, of which those in `done` are finished."""
-
-    def reporter(self, run):
-        """Make the report that the training loop calls, or None."""
-
-    def finished(self, run):
-        """Count a run as done."""
-
-
-class Follower(Silence):
-    """Follows a round by the time of its runs, else by FLOP. A subclass shows that it has `begun` and `moved`."""
-
-    times = None
-
-    def measure(self, sweep, device):
-        """Measure how long runs of a sweep take on a device, once."""
-        if self.times is None:
+        if self.times is None and type(self) is not Follower:
             with contextlib.suppress(InputError):
                 self.times = Times(sweep, device)
+
+    def begun(self):
+        """Begin to show a round."""
+
+    def moved(self, text, done, speed, *, last=False):
+        """Show what was done."""
 
     def _work(self, run):
         return run.matmul_flop if self.times is None else self.times.of(run)
 
     def stage(self, name, runs, done):
-        """Begin a round."""
+        """Begin a round of runs, of which those in `done` are finished."""
         self.name, self.count, self.index = name, len(runs), len(done)
         self.done, self.total = (float(sum(map(self._work, part))) for part in (done, runs))
         self.begun()
