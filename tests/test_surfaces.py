@@ -47,7 +47,8 @@ LONG = ("progress", "trend", "scores", "lengths")
 def place(request, tmp_path_factory):
     """A folder with a fit in a file, which is named after it, and its report."""
     folder = tmp_path_factory.mktemp(request.param)
-    fit = bs.fit(*FITS[request.param](), seed=1, draws=500, tune=500, chains=2)
+    draws = 1000 if request.param == "lengths" else 500  # from which its chains converge
+    fit = bs.fit(*FITS[request.param](), seed=1, draws=draws, tune=500, chains=2)
     fit.save(folder / "fit.nc")
     run("report", folder / "fit.nc", "--out", folder / "report")
     return folder

@@ -8,7 +8,7 @@ from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, 
 
 COLOURS = {"abacus": BLUE, "abacus+equals": SKY, "nope": ORANGE, "fire": GREEN, "rope": RED}
 SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
-OPERAND = "Digits of the {} operand"
+OPERAND = "{} operand, digits"
 
 
 def curves(findings):
@@ -77,9 +77,9 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": start, "y0": start, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
+    drawn.update_xaxes(title={"text": OPERAND.format("Second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
-    drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
+    drawn.update_yaxes(title={"text": OPERAND.format("First")}, col=1)
     for column in range(1, len(embeddings) + 1):
         drawn.update_yaxes(scaleanchor=f"x{column if column > 1 else ''}", constrain="domain", col=column)
     return drawn
