@@ -257,8 +257,8 @@ def _print_outline(outline):
         for entry in rounds
     ]
     runs, flop = (sum(entry[name] for entry in rounds) for name in ("runs", "flop"))
-    seconds = [entry["seconds"] for entry in rounds]
-    whole = "" if None in seconds else lasting(sum(seconds))
+    estimated = all(entry["seconds"] is not None for entry in rounds)
+    whole = lasting(sum(entry["seconds"] for entry in rounds)) if estimated else ""
     rows.append(("together", runs, "", f"{flop:.3g}", "", whole))
     tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "time"), rows)
     if measured:
@@ -266,8 +266,8 @@ def _print_outline(outline):
         print(f"about {whole} if all of this {outline['device']} is free: an update, timed now, takes {updates}")
     else:
         print(
-            f"The time is {'estimated' if whole else 'not measured'}: {outline['unmeasured']}. The same command on the "
-            "machine that trains measures it."
+            f"The time is {'estimated' if estimated else 'not measured'}: {outline['unmeasured']}. The same command on "
+            "the machine that trains measures it."
         )
     if outline["free"] is not None:
         print(f"{outline['free'] / 2**30:.3g} GiB are free there")

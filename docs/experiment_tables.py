@@ -58,11 +58,10 @@ def _rows(experiments, taken, prefix, published):
     for what, preset, *pattern in experiments:
         of = taken[preset]
         low, high = (f"{count / 1e6:.3g}M" for count in of["parameters"])
-        memory = f"{of['bytes'] / 2**30:.2g}"
         pattern = pattern[0] if pattern else rf"addition20\.({preset.removeprefix('addition-')}\D*?)"
         names = published.index.str.extract(rf"^{prefix}\.{pattern}(?:\.[^.]+\.ood)?$", expand=False)
         groups = published.groupby(names, sort=False)
         shown = "; ".join(f"{name} {', '.join(map('{:g}'.format, values))}" for name, values in groups) or "-"
-        size = of["runs"], f"{low} to {high}", flop(of["flop"]), f"{of['seconds'] / 3600:.2g}", memory
-        rows.append((what, f"`{preset}`", *size, shown))
+        cost = (f"{x:.2g}" if x < 100 else f"{x:.0f}" for x in (of["seconds"] / 3600, of["bytes"] / 2**30))
+        rows.append((what, f"`{preset}`", of["runs"], f"{low} to {high}", flop(of["flop"]), *cost, shown))
     return rows

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from ..sweeps import base
+from ..sweeps import base, records
 from ..sweeps.base import distinct
 from ..sweeps.execution import Execution
 from .arithmetic_run import Run
-from .cell_counts import merged, table
+from .cell_counts import table
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,5 @@ class Sweep(base.Sweep):
     def gathered(self, rounds, results):
         """Merge the runs, with a table that has a row for each run and cell."""
         arms = {arm: {run.name for run in runs} for arm, runs in self.arms.items()}
-        whole = merged(rounds["arithmetic"], results, arms)
+        whole = records.merged(rounds["arithmetic"], results, arms, "arm")
         return whole, {"runs": table(whole)}

@@ -1,11 +1,8 @@
 """Counts of right answers by cell: merged over parts of a grid and over runs, and as a table and as shares."""
 
-import math
-
 import numpy as np
 import xarray as xr
 
-from ..sweeps import records
 from .cells import ID, OOD, OOD100
 
 COUNTS = ("correct", "total", "split")
@@ -33,14 +30,6 @@ def on_grid(flat):
     """Lay counts along cell, an index of length_a and length_b, out on the grid of all pairs of these lengths."""
     empty = {name: 0 if variable.dtype.kind in "iu" else "" for name, variable in flat.data_vars.items()}
     return flat.unstack("cell", fill_value=empty)
-
-
-def merged(planned, results, arms):
-    """Merge the records of runs, over the unions of their lengths and steps, as `sweeps.records.merged` does."""
-    types = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
-    of_kind = {"O": "", "U": "", "f": math.nan}
-    empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in types.items()}
-    return records.merged(planned, results, arms, "arm", fill_value=empty)
 
 
 def table(dataset):

@@ -1,4 +1,4 @@
-"""Layers in bfloat16 beside weights in float32: what is updated is exact, what is multiplied is rounded once an update.
+"""Layers in bfloat16 and weights in float32: updates are exact, and weights are rounded for products once an update.
 
 The stream between layers has the precision too. Norms compute their statistics in float32 inside torch's kernels.
 Embeddings, FIRE's bias and the logits of arithmetic models stay in float32.

@@ -1,4 +1,4 @@
-"""Records of runs of any kind: made, merged, and written as netCDF-4 and CSV, whole or not at all."""
+"""Records of runs of any kind: made, merged and read."""
 
 import hashlib
 import json
@@ -10,7 +10,6 @@ import pandas as pd
 import torch
 import xarray as xr
 
-from ...datasets.files import written_whole
 from ...datasets.seal import check_seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
@@ -53,19 +52,21 @@ def record(run, outcome, counts, device, precision):
     return dataset
 
 
-def merged(planned, results, groups, label, **options):
+def merged(planned, results, groups, label):
     """Merge the records of planned runs, by name in `results`, over the union of their steps, by `xarray.concat`.
 
     `groups` has the names of the runs of each group, in order. The coordinate `label` along run gets the names of its
-    groups, separated by spaces; it is empty if the run is in none. A variable is NaN where a run has no value.
+    groups, separated by spaces; it is empty if the run is in none. Where a run has no value of a variable, numbers are
+    NaN, whole numbers 0 and texts empty.
     The result has the attributes that all runs share. ``sweep`` has the names of the groups, and ``sha256`` is a hash
     of the names of all planned runs.
     """
     planned = list(dict.fromkeys(run.name for run in planned))
     datasets = [results[name] for name in planned if name in results]
-    whole = xr.concat(
-        datasets, "run", join="outer", combine_attrs="drop_conflicts", data_vars="all", coords="minimal", **options
-    )
+    types = {name: variable.dtype.kind for dataset in datasets for name, variable in dataset.data_vars.items()}
+    options = {"combine_attrs": "drop_conflicts", "data_vars": "all", "coords": "minimal"}
+    options["fill_value"] = {name: {"f": math.nan, "i": 0}.get(kind, "") for name, kind in types.items()}
+    whole = xr.concat(datasets, "run", join="outer", **options)
     names = [" ".join(group for group, runs in groups.items() if name in runs) for name in whole["run"].values]
     whole = whole.assign_coords({label: ("run", names)})
     fingerprint = hashlib.sha256(json.dumps(sorted(planned)).encode()).hexdigest()
@@ -83,12 +84,6 @@ def read_dataset(path):
     except Exception as error:
         reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
         raise InputError(f"{printable(path)}: the record is damaged ({reason}); delete it to train it again") from error
-
-
-def write_table(rows, path):
-    """Write a table as CSV, whole or not at all, with every digit; raise `InputError` if that fails."""
-    with written_whole(path) as partial:
-        rows.to_csv(partial, index=False)
 
 
 def versions():

@@ -23,18 +23,22 @@ SHARES_OF = "at the shares of its peak that an H200 reached on 2026-11-27, {:.2g
 def update(run, execution, device):
     """Time the last updates of a run: seconds of the first that is made and of later ones, and the FLOP of one.
 
-    On a CPU they are those of its threads, so that other work on the machine does not count.
+    On a CPU they are those of its threads, so that other work on the machine does not count. On a GPU updates follow
+    each other without waiting for the device, as in training.
     """
     model, task = run.prepared(execution, device, run.precision)
     stepper = Stepper(model, task.loss, make_optimiser(run.optimisation, model), run.optimisation.clip, run.precision)
     threads = torch.get_num_threads()
     now = time.perf_counter if device.type == "cuda" else lambda: time.process_time() / threads
     last, steps, clock = run.optimisation.updates - 1, 0, [now()]
-    while steps < 2 or (clock[-1] - clock[1] < ENOUGH and steps <= last):
+    while steps < 2 or (now() - clock[1] < ENOUGH and steps <= last):
         stepper(1e-4, *task.batch(max(0, last - steps)))
-        synchronise(device)
-        clock.append(now())
+        if not steps:
+            synchronise(device)
+            clock.append(now())
         steps += 1
+    synchronise(device)
+    clock.append(now())
     # Updates with fewer recurrences or problems count for less.
     flop = [run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(steps))]
     seconds = (clock[-1] - clock[1]) * flop[0] / sum(flop[1:])

@@ -5,7 +5,7 @@ import json
 import math
 import multiprocessing
 import os
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import torch
 
 from ...clusters import connected, cores
 from ...datasets import netcdf
-from ...datasets.files import remove_partial
+from ...datasets.files import remove_partial, written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
@@ -25,7 +25,7 @@ from .bar import shown
 from .base import Sweep
 from .execution import Execution
 from .log import Log
-from .records import read_dataset, record, write_table
+from .records import read_dataset, record
 
 
 def train(
@@ -46,7 +46,9 @@ def train(
     `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`. The other parameters, the
     result and the errors are those of `training.train`.
     """
-    guard = Guard(_checked(time_limit))
+    if time_limit is not None and (not isinstance(time_limit, int | float) or not 0 <= time_limit < math.inf):
+        raise InputError(f"time limit is {time_limit!r}; give seconds, at least 0")
+    guard = Guard(time_limit)
     out = Path(os.path.realpath(os.path.expanduser(out)))
     for folder in (out, out / "runs"):
         make_folder(folder)
@@ -54,7 +56,7 @@ def train(
         if sum(choice is not None for choice in (executor, scheduler, processes)) > 1:
             raise InputError("give one of executor, scheduler and processes")
         if scheduler is not None:
-            executor = stack.enter_context(_dask(scheduler))
+            executor = stack.enter_context(connected(scheduler)).get_executor()
         if processes is not None:
             check_value("processes", processes, Count)
             executor = stack.enter_context(_processes(processes))
@@ -134,7 +136,8 @@ class _Trainer:
         netcdf.write(whole, self.out / "runs.nc", parents=True)
         for name, rows in tables.items():
             if len(rows):
-                write_table(rows, self.out / f"{name}.csv")
+                with written_whole(self.out / f"{name}.csv") as partial:
+                    rows.to_csv(partial, index=False)
         return whole
 
     def _finished(self, run):
@@ -154,8 +157,9 @@ class _Trainer:
         submit = self.executor.submit
         waiting = {submit(train_run, run, str(self._folder(run)), **self.options): run for run in runs}
         try:
-            for future in _completed(waiting, self.guard):
-                self._save(waiting[future], future.result())
+            while waiting and self.guard.signalled is None:
+                for future in wait(waiting, 0.5, FIRST_COMPLETED).done:
+                    self._save(waiting.pop(future), future.result())
         except BrokenExecutor as error:
             raise InputError("processes: one was killed, perhaps for want of memory; give fewer") from error
         finally:
@@ -182,12 +186,6 @@ class _Trainer:
         return self.out / "checkpoints" / run.name
 
 
-def _checked(time_limit):
-    if time_limit is not None and (not isinstance(time_limit, int | float) or not 0 <= time_limit < math.inf):
-        raise InputError(f"time limit is {time_limit!r}; give seconds, at least 0")
-    return time_limit
-
-
 def make_folder(path):
     """Make a folder to write into, if it is not there, without what killed processes left in it."""
     try:
@@ -199,12 +197,6 @@ def make_folder(path):
     remove_partial(path)
 
 
-@contextlib.contextmanager
-def _dask(address):
-    with connected(address) as client:
-        yield client.get_executor()
-
-
 def _processes(count):
     """Start processes of this machine, which share its cores and the memory of its GPU."""
     return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _share, (max(1, cores() // count), count))
@@ -214,14 +206,3 @@ def _share(threads, processes):
     torch.set_num_threads(threads)
     if torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(1 / processes)
-
-
-def _completed(waiting, guard):
-    left = set(waiting)
-    while left and guard.signalled is None:
-        try:
-            for future in as_completed(left, timeout=0.5):
-                left.discard(future)
-                yield future
-        except TimeoutError:
-            continue
