@@ -57,15 +57,14 @@ def merged(planned, results, groups, label):
 
     `groups` has the names of the runs of each group, in order. The coordinate `label` along run gets the names of its
     groups, separated by spaces; it is empty if the run is in none. Where a run has no value of a variable, numbers are
-    NaN, whole numbers 0 and texts empty.
-    The result has the attributes that all runs share. ``sweep`` has the names of the groups, and ``sha256`` is a hash
-    of the names of all planned runs.
+    NaN, whole numbers 0 and texts empty. The result has the attributes that all runs share. ``sweep`` has the names of
+    the groups, and ``sha256`` is a hash of the names of all planned runs.
     """
     planned = list(dict.fromkeys(run.name for run in planned))
     datasets = [results[name] for name in planned if name in results]
     types = {name: variable.dtype.kind for dataset in datasets for name, variable in dataset.data_vars.items()}
     options = {"combine_attrs": "drop_conflicts", "data_vars": "all", "coords": "minimal"}
-    options["fill_value"] = {name: {"f": math.nan, "i": 0}.get(kind, "") for name, kind in types.items()}
+    options["fill_value"] = {name: {"f": math.nan, "O": "", "U": ""}.get(kind, 0) for name, kind in types.items()}
     whole = xr.concat(datasets, "run", join="outer", **options)
     names = [" ".join(group for group, runs in groups.items() if name in runs) for name in whole["run"].values]
     whole = whole.assign_coords({label: ("run", names)})
