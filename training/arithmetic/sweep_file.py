@@ -14,19 +14,7 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
-from ..sweeps.keys import (
-    CLIP,
-    FOLLOWING,
-    NEEDED,
-    PRESET,
-    Derived,
-    Key,
-    checked,
-    keys_of,
-    listed,
-    seeds_below,
-    with_defaults,
-)
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
 from .arms import Sweep
@@ -171,9 +159,8 @@ def sweep_keys():
     >>> keys.loc[("[evaluation]", "longest"), "default"]
     '100'
     """
-    preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     common = {f"[{name}]": keys for name, keys in COMMON.items()}
-    return listed({"": preset, **common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS, **FOLLOWING})
+    return listed({**common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS}, PRESETS)
 
 
 def _runs(arm, common):

@@ -10,19 +10,7 @@ from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
 from ..sweeps.execution import Execution
-from ..sweeps.keys import (
-    CLIP,
-    FOLLOWING,
-    NEEDED,
-    PRESET,
-    Derived,
-    Key,
-    checked,
-    keys_of,
-    listed,
-    seeds_below,
-    with_defaults,
-)
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run
@@ -121,10 +109,9 @@ def sweep_keys():
     default                               4
     meaning     Attention heads of a block.
     """
-    preset = {"preset": Key(Literal[tuple(PRESETS)], Derived("none"), PRESET)}
     corpora = {"[corpus]": {"kind": KIND}}
     corpora |= {f'[corpus] of kind "{kind}"': keys for kind, keys in KINDS.items()}
-    return listed({"": preset, **corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE, **FOLLOWING})
+    return listed({**corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE}, PRESETS)
 
 
 def _assembled(corpus, model, training, stages):

@@ -93,7 +93,7 @@ def train(
     [[288.0, 128.0, 221184.0], [960.0, 128.0, 737280.0]]
     """
     return trainer.train(
-        _read,
+        read_sweep,
         sweep,
         out,
         executor=executor,
@@ -131,9 +131,4 @@ def outline(sweep, *, device=None):
     >>> round(result["rounds"][0]["seconds"])
     265
     """
-    return outlines.outline(_read, sweep, device)
-
-
-def _read(path, folder):
-    """Read a sweep; tokens that are made from text are saved in the folder ``corpus``."""
-    return read_sweep(path, folder / "corpus")
+    return outlines.outline(read_sweep, sweep, device)

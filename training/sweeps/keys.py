@@ -1,7 +1,7 @@
 """Keys of the tables of a sweep's file: what each takes, its default and what it means, by which they are checked."""
 
 import inspect
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import Field
@@ -80,14 +80,16 @@ def with_defaults(table, keys):
     return {name: value for name, value in usual.items() if not isinstance(value, Derived)} | table
 
 
-def listed(tables):
+def listed(tables, presets):
     """List the keys of a sweep's file, which are by name in each table, under the name that a file has for it.
 
-    The columns, all text, are ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+    Those of every kind of sweep are added: a preset, and the tables of the commands that follow. The columns, all text,
+    are ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
     """
+    preset = Key(Literal[tuple(presets)], Derived("none"), PRESET)
     rows = [
         (table, name, words(key.takes), _written(key.usual), key.text)
-        for table, keys in tables.items()
+        for table, keys in ({"": {"preset": preset}} | tables | FOLLOWING).items()
         for name, key in keys.items()
     ]
     return pd.DataFrame(rows, columns=["table", "key", "takes", "default", "meaning"])

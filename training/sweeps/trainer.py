@@ -43,8 +43,8 @@ def train(
 ):
     """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc``, its tables and ``OUT/log.jsonl``.
 
-    `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`. The other parameters, the
-    result and the errors are those of `training.train`.
+    `read` takes the path of a sweep's file, and the folder for tokens that are made from text, and returns a `Sweep`.
+    The other parameters, the result and the errors are those of `training.train`.
     """
     if time_limit is not None and (not isinstance(time_limit, int | float) or not 0 <= time_limit < math.inf):
         raise InputError(f"time limit is {time_limit!r}; give seconds, at least 0")
@@ -62,7 +62,7 @@ def train(
             executor = stack.enter_context(_processes(processes))
         # All workers are taken to be like the one that answers.
         where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
-        sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out)).settled(where)
+        sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out / "corpus")).settled(where)
         if executor is None:
             sweep.check(chosen_device(device))
         watched = stack.enter_context(shown(progress))

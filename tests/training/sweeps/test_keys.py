@@ -102,7 +102,9 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
         "first": Key(Count, "as many", "How many of them."),
         "second": Key(Positive, 0.5, "How large."),
     }
-    assert listed({"[it]": keys}).to_dict("list") == {
+    rows = listed({"[it]": keys}, ["demo"])
+    assert rows["table"].tolist() == ["", "[it]", "[it]", "[fit]", "[fit]", "[report]"]
+    assert rows[rows["table"] == "[it]"].to_dict("list") == {
         "table": ["[it]"] * 2,
         "key": ["first", "second"],
         "takes": ["a whole number of at least 1", "a positive number"],
