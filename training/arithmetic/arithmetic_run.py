@@ -186,17 +186,15 @@ class Run(base.Run):
     def described(self):
         """Coordinates of its record; the arm is added when the runs are merged."""
         names = ("embedding", "architecture", "layers", "recurrences", "d_model", "k_max")
-        return (
-            {"task": self.task.name}
-            | {name: getattr(self.model, name) for name in names}
-            | {
-                "train_digits": self.task.largest,
-                "parameters": self.model.parameters,
-                "samples": self.plan.seen(self.plan.updates),
-                "flop": self.matmul_flop,
-                "arm": "",
-            }
-        )
+        return {
+            "task": self.task.name,
+            **{name: getattr(self.model, name) for name in names},
+            "train_digits": self.task.largest,
+            "parameters": self.model.parameters,
+            "samples": self.plan.seen(self.plan.updates),
+            "flop": self.matmul_flop,
+            "arm": "",
+        }
 
     def curves(self, steps):
         """Count problems and FLOP of matrix products by step."""

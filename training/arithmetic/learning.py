@@ -1,5 +1,6 @@
 """One arithmetic model: the task that it learns, and its test on a grid of cells."""
 
+import functools
 from pathlib import Path
 
 import torch
@@ -36,14 +37,14 @@ def compiled_model(run, execution, device):
 
 def task(run, device, precision="float32"):
     """Make the task of a run, an `engine.loop.Task`, whose layers have a precision."""
-    problems, joined = Problems(run, device), run.joined(torch.device(device), precision)
+    problems, joined = problems_of(run, device), run.joined(torch.device(device), precision)
 
     def batch(step):
         parts = []
         for together in run.plan.groups(step, joined):
             draws = [run.draws(microbatch) for microbatch in together]
             offsets = torch.tensor([one.offset for one in draws], device=device)
-            for place, batches in enumerate(zip(*(problems[microbatch] for microbatch in together), strict=True)):
+            for place, batches in enumerate(zip(*map(problems, together), strict=True)):
                 # Parts have different noise; the other draws are common to all.
                 noise = tuple(low_bits(hashed(*one.noise, place), 62) for one in draws)
                 offset = offsets.repeat_interleave(len(batches[0].tokens))[:, None]
@@ -57,25 +58,19 @@ def task(run, device, precision="float32"):
     return Task(batch, loss, _evaluation(run, device))
 
 
-class Problems:
-    """The problems that a run trains on, by the number of microbatches before them, made many at a time.
+def problems_of(run, device):
+    """Return a function that makes the batches of a microbatch, tuple of problems.Batch, by the number of those before.
 
-    A call that generates problems takes a thousand operations, however few the problems are.
+    They are made many at a time. A call that generates problems takes a thousand operations, however few they are.
     """
+    size = max(1, AHEAD[torch.device(device).type == "cuda"] // run.plan.microbatch)
 
-    def __init__(self, run, device):
-        self.run, self.device = run, device
-        self.size = max(1, AHEAD[torch.device(device).type == "cuda"] // run.plan.microbatch)
-        self.batches = {}
+    @functools.lru_cache(maxsize=1)
+    def made(first):
+        steps = range(first, min(first + size, run.plan.starts[-1]))
+        return run.batches(run.seed, steps, run.plan.microbatch, device)
 
-    def __getitem__(self, microbatch):
-        """Return the batches of a microbatch, tuple of problems.Batch."""
-        if microbatch not in self.batches:
-            first = microbatch - microbatch % self.size
-            steps = range(first, min(first + self.size, self.run.plan.starts[-1]))
-            batches = self.run.batches(self.run.seed, steps, self.run.plan.microbatch, self.device)
-            self.batches = dict(zip(steps, batches, strict=True))
-        return self.batches[microbatch]
+    return lambda microbatch: made(microbatch - microbatch % size)[microbatch % size]
 
 
 def grid_counts(model, run, folder, device, precision, guard, *, trained=True):

@@ -1,7 +1,4 @@
-"""The objective: cross-entropy of the answer, through a random number of recurrences.
-
-[Mc24] is McLeish et al. 2024, arXiv:2405.17399.
-"""
+"""The objective of McLeish et al. (2024, arXiv:2405.17399): cross-entropy through a random number of recurrences."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -75,16 +72,14 @@ class Objective:
             yield self._loss(model, batch, draws, weight) / total
 
     def _loss(self, model, batch, draws, weights):
-        loss = 0.0
-        if self.alpha > 0:
-            loss = self.alpha * summed(model(batch.tokens[:, :-1], draws=draws), batch, weights)
-        if self.alpha < 1:
-            every = model.configuration.recurrences
-            held = self.held(every)
-            draws = draws._replace(free=every - held, held=held)
-            whole = summed(model(batch.tokens[:, :-1], draws=draws), batch, weights)
-            loss = loss + (1 - self.alpha) * whole
-        return loss
+        every = model.configuration.recurrences
+        held = self.held(every)
+        passes = [(self.alpha, draws), (1 - self.alpha, draws._replace(free=every - held, held=held))]
+        return sum(
+            share * summed(model(batch.tokens[:, :-1], draws=of_pass), batch, weights)
+            for share, of_pass in passes
+            if share > 0
+        )
 
 
 def summed(logits, batch, weights):

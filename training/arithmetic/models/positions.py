@@ -10,22 +10,12 @@ import math
 
 import torch
 
-from ....datasets.wording import check_choice
 from ....errors import InputError
 from ..problems.vocabulary import DIGIT0, EQUALS
 
 SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
 # Su et al. 2021, arXiv:2104.09864, section 3.2.2.
 ROTARY_BASE = 10000.0
-
-
-def parts(scheme):
-    """Split one of `SCHEMES` into its parts, a frozenset of ``"abacus"``, ``"equals"``, ``"fire"`` and ``"rope"``.
-
-    It is empty for ``"nope"``; `InputError` is raised for an unknown scheme.
-    """
-    check_choice("model: embedding", scheme, SCHEMES)
-    return frozenset(scheme.split("+")) - {"nope"}
 
 
 def digit_places(tokens):

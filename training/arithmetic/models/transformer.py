@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from ....errors import InputError
 from ...engine.compilation import compiled, nested
 from ...engine.fields import Count, NotNegative, Whole, check_fields
-from .positions import SCHEMES, Abacus, Fire, ordered_positions, parts, rotated, rotation
+from .positions import SCHEMES, Abacus, Fire, ordered_positions, rotated, rotation
 
 INJECTIONS = ("none", "every-layer", "first-layer")
 BLOCKS = ("post-norm", "pre-norm")
@@ -97,8 +97,8 @@ class Configuration:
 
     @property
     def parts(self):
-        """Parts of the position scheme, as `positions.parts` gives them."""
-        return parts(self.embedding)
+        """Parts of the position scheme: frozenset of ``"abacus"``, ``"equals"``, ``"fire"`` and ``"rope"``."""
+        return frozenset(self.embedding.split("+")) - {"nope"}
 
     @property
     def architecture(self):

@@ -90,8 +90,11 @@ class Sorting(Task):
         digits = digits * present[..., None]
         named = labels(below(hashed(keys, LABEL), self.labels), count, self.labels)
         ascending = named.gather(1, ranked(digits, present))
-        numbers = self._number(digits, sizes, self._hint_starts(hint_keys, second), reverse=self.reverse)
-        comma, colon = (_column(token, problems, count, device) for token in (COMMA, COLON))
+        starts = self._starts(hint_keys, second)
+        starts = None if starts is None else starts[:, None]
+        numbers = self._number(digits, sizes, starts, reverse=self.reverse)
+        shape = (problems, count, 1)
+        comma, colon = (torch.full(shape, token, dtype=DTYPE, device=device) for token in (COMMA, COLON))
         between = (order > 0) & present
         here = present[..., None]
         question = Part(
@@ -103,16 +106,8 @@ class Sorting(Task):
         )
         return [question, symbol(EQUALS, problems, device), answer, symbol(EOS, problems, device)]
 
-    def _hint_starts(self, keys, needed):
-        starts = self._starts(keys, needed)
-        return None if starts is None else starts[:, None]
-
 
 def first_label(tokens):
     """Find the answer's first label: bool, of the shape (problems, width) of the tokens."""
     following = torch.nn.functional.pad(tokens[:, :-1] == EQUALS, (1, 0))
     return following & (tokens >= LABEL0)
-
-
-def _column(token, problems, count, device):
-    return torch.full((problems, count, 1), token, dtype=DTYPE, device=device)

@@ -151,8 +151,7 @@ class Task:
         self.check(first, second)
         check_value("task: count", count, Many)
         orders = torch.arange(count, device=device)
-        lengths = (torch.full_like(orders, length) for length in (first, second))
-        first, second = lengths
+        first, second = (torch.full_like(orders, length) for length in (first, second))
         return self.problems(first, second, self.keys(seed, first, second, orders), orders)
 
     @staticmethod
