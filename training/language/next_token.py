@@ -22,10 +22,7 @@ def task(run, execution, device, route=None):
         for part in tokens.chunk(execution.parts):
             yield loss(model, part, route) * (len(part) / len(tokens))
 
-    def whole(model, tokens):
-        return loss(model, tokens, route)
-
-    return Task(batch, whole if execution.parts == 1 else in_parts, _evaluation(run, device))
+    return Task(batch, in_parts, _evaluation(run, device))
 
 
 def next_token_loss(model, tokens, route):
@@ -52,17 +49,14 @@ def _evaluation(run, device):
     def evaluate(model):
         losses = [token_losses(model(part[:, :-1]), model.unembedding, part[:, 1:]) for part in parts]
         losses = torch.cat(losses).double().mean(1)
-        values = {"loss_eval": _mean(losses), "loss_eval_se": _standard_error(losses)}
+        values = {"loss_eval": losses.mean().item(), "loss_eval_se": _standard_error(losses)}
         if truth is not None:
             excess = losses - truth
-            values |= {"loss_oracle": _mean(truth), "excess": _mean(excess), "excess_se": _standard_error(excess)}
+            values |= {"loss_oracle": truth.mean().item()}
+            values |= {"excess": excess.mean().item(), "excess_se": _standard_error(excess)}
         return values
 
     return evaluate
-
-
-def _mean(losses):
-    return losses.mean().item()
 
 
 # Tokens of one sequence share their context, so the independent units are sequences.

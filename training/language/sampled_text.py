@@ -69,19 +69,17 @@ def sample_text(folder, *, prompt="", tokens=50, temperature=1.0, seed=0, tokeni
 
 def _tokeniser(folder, path):
     """Open a tokeniser, by default that of a sweep; None if it has none."""
-    if path is None:
-        paths = sorted((folder / "corpus").glob("*.json"))
-        if len(paths) > 1:
-            raise InputError(f"{printable(folder / 'corpus')}: there are several tokenisers; name the one to use")
-        path = paths[0] if paths else None
-    if path is None:
+    paths = sorted((folder / "corpus").glob("*.json")) if path is None else [path]
+    if len(paths) > 1:
+        raise InputError(f"{printable(folder / 'corpus')}: there are several tokenisers; name the one to use")
+    if not paths:
         return None
     from tokenizers import Tokenizer
 
     try:
-        return Tokenizer.from_file(str(path))
+        return Tokenizer.from_file(str(paths[0]))
     except Exception as error:  # the library raises no other
-        raise InputError(f"{printable(path)}: this is no tokeniser ({shortened(error)}); give its file") from error
+        raise InputError(f"{printable(paths[0])}: this is no tokeniser ({shortened(error)}); give its file") from error
 
 
 def _ids(prompt, text, size):

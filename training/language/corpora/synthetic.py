@@ -136,13 +136,10 @@ class Synthetic:
 
     def _successors(self, older, newer, tables):
         rank = torch.arange(self.successors, device=newer.device)
-        bigram = self._successor(1, torch.zeros_like(older)[..., None], newer[..., None], rank, tables)
-        trigram = self._successor(2, older[..., None], newer[..., None], rank, tables)
-        return torch.cat([bigram, trigram], dim=-1)
-
-    def _successor(self, order, older, newer, rank, tables):
-        word = self._successor_word(order, older, newer, rank)
-        return torch.searchsorted(tables.zipf_ends, word, right=True)
+        older, newer = older[..., None], newer[..., None]
+        bigram = self._successor_word(1, torch.zeros_like(older), newer, rank)
+        trigram = self._successor_word(2, older, newer, rank)
+        return torch.searchsorted(tables.zipf_ends, torch.cat([bigram, trigram], dim=-1), right=True)
 
     def _successor_word(self, order, older, newer, rank):
         return top_bits(hashed(self.seed, order * self.successors + rank, (older << BITS) + newer), BITS)

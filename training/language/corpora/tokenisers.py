@@ -1,6 +1,7 @@
 """A byte-level BPE trained on the corpus, and the tokens that it makes."""
 
 import gzip
+import itertools
 import zlib
 from pathlib import Path
 from typing import Annotated
@@ -104,13 +105,10 @@ def pieces_of(path):
 
 def _tokens(documents, tokeniser, end):
     for document in documents:
-        batch = []
-        for piece in document:
-            batch.append(piece)
-            if len(batch) == BATCH:
-                yield _encoded(batch, tokeniser)
-                batch = []
-        yield np.append(_encoded(batch, tokeniser), np.uint16(end))
+        pieces = iter(document)
+        while batch := list(itertools.islice(pieces, BATCH)):
+            yield _encoded(batch, tokeniser)
+        yield np.array([end], np.uint16)
 
 
 def _encoded(pieces, tokeniser):
