@@ -52,8 +52,6 @@ class Grid:
     offsets: tuple[Whole, ...] = (0,)
 
     def __post_init__(self):
-        object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
-        object.__setattr__(self, "offsets", tuple(self.offsets))
         check_fields(self, "evaluation")
         if len(set(self.offsets)) < len(self.offsets):
             raise InputError(f"evaluation: offset is {list(self.offsets)!r}; give each once")

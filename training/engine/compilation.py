@@ -36,7 +36,7 @@ def can_compile(kind):
     Without a C compiler or Triton, or on a GPU too old for it, they cannot, and a warning is issued.
     """
     try:
-        torch.compile(_one_line, dynamic=False)(torch.ones(8, device=kind))
+        torch.compile(lambda numbers: numbers.sin() + 1, dynamic=False)(torch.ones(8, device=kind))
     # The exception depends on what is missing.
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
@@ -48,7 +48,3 @@ def can_compile(kind):
         )
         return False
     return True
-
-
-def _one_line(numbers):
-    return numbers.sin() + 1

@@ -39,12 +39,14 @@ PLURALS = {"a whole number": "whole numbers", "a number": "numbers", "a positive
 def check_fields(settings, section):
     """Raise `InputError` for fields of a dataclass outside the ranges, or of other types, than their annotations give.
 
-    Only plain values are checked: numbers, texts and lists of them. `section`, such as ``"training"``, begins messages.
+    Only plain values are checked: numbers, texts and lists of them, which become tuples. `section`, such as
+    ``"training"``, begins messages.
     """
     for name in (field.name for field in dataclasses.fields(settings)):
-        hint = hints(type(settings))[name]
+        hint, value = hints(type(settings))[name], getattr(settings, name)
         if _is_plain(hint):
-            check_value(f"{section}: {name}", getattr(settings, name), hint)
+            check_value(f"{section}: {name}", value, hint)
+            object.__setattr__(settings, name, _frozen(value))
 
 
 def check_value(label, value, hint, such=""):
@@ -137,4 +139,4 @@ def _choices(hint):
 
 
 def _frozen(value):
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

@@ -78,8 +78,6 @@ class Optimisation:
     rate_width: Whole = 0
 
     def __post_init__(self):
-        if isinstance(self.betas, list):
-            object.__setattr__(self, "betas", tuple(self.betas))
         check_fields(self, "training")
         if self.warmup > self.updates:
             raise InputError(f"training: warmup is {self.warmup}; give at most the updates of the run, {self.updates}")
@@ -181,9 +179,9 @@ def run(
         _restore(checkpoints, model, optimiser, progress, device)
     stepper = Stepper(model, task.loss, optimiser, optimisation.clip, precision)
     evaluate_at = sorted(step for step in set(evaluate_at) if 0 < step <= optimisation.updates)
-    saved = start = time.perf_counter()
+    saved = time.perf_counter()
+    start = saved - progress.seconds
     took = 0.0
-    before = progress.seconds
     while progress.status == PAUSED and progress.step < optimisation.updates and not guard.expired:
         progress.loss += stepper(optimisation.rate(progress.step), *task.batch(progress.step))
         progress.step += 1
@@ -192,7 +190,7 @@ def run(
         evaluate = progress.step in evaluate_at
         if evaluate or progress.step % LOOK == 0:
             mean = progress.loss.item() / progress.updates
-            progress.seconds = before + time.perf_counter() - start
+            progress.seconds = time.perf_counter() - start
             if not math.isfinite(mean):
                 progress.status = DIVERGED
             elif evaluate:
@@ -201,11 +199,11 @@ def run(
                 report(progress.step, mean)
         now = time.perf_counter()
         if checkpoints and now - saved >= max(save_seconds, SAVING * took):
-            progress.seconds = before + now - start
+            progress.seconds = now - start
             _save(checkpoints, model, optimiser, progress)
             saved = time.perf_counter()
             took = saved - now
-    progress.seconds = before + time.perf_counter() - start
+    progress.seconds = time.perf_counter() - start
     if progress.status == PAUSED and progress.step == optimisation.updates:
         progress.status = FINISHED
     if progress.status == DIVERGED:

@@ -67,8 +67,6 @@ class Synthetic:
     seed: int = 0
 
     def __post_init__(self):
-        if isinstance(self.backoff, list):
-            object.__setattr__(self, "backoff", tuple(self.backoff))
         check_fields(self, "corpus")
         if abs(sum(self.backoff) - 1) > 1e-9:
             raise InputError(f"corpus: backoff is {list(self.backoff)}; give three positive weights that sum to 1")
