@@ -151,10 +151,9 @@ class Sweep(base.Sweep):
                 best = {}
             elif stage.compares:
                 best = best_rates(trained, results, self.base)
-            counted = [
-                run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate
-            ]
-            members[stage.name] = {run.name for run in counted}
+            members[stage.name] = {
+                run.name for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate
+            }
         return members
 
 
@@ -163,7 +162,9 @@ def best_rates(runs, results, base):
 
     Runs of the batch and the optimiser of `base` count. A size that diverged at every rate has none.
     """
-    constant = [run for run in distinct(runs) if run.optimisation.schedule == "constant" and _alike(run, base)]
+    usual = base.batch_tokens, base.optimisation.optimiser
+    alike = [run for run in distinct(runs) if (run.batch_tokens, run.optimisation.optimiser) == usual]
+    constant = [run for run in alike if run.optimisation.schedule == "constant"]
     longest = {}
     for run in constant:
         longest[run.model] = max(run.optimisation.updates, longest.get(run.model, 0))
@@ -179,7 +180,3 @@ def best_rates(runs, results, base):
         if finite:
             best[model] = min(finite, key=finite.get)
     return best
-
-
-def _alike(run, base):
-    return run.batch_tokens == base.batch_tokens and run.optimisation.optimiser == base.optimisation.optimiser

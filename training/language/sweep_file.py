@@ -117,21 +117,18 @@ def sweep_keys():
 def _assembled(corpus, model, training, stages):
     shape = {"vocabulary": corpus.vocabulary} | chosen(model, SHAPE)
     sizes = tuple(Configuration(d, layers, **shape) for d, layers in model["sizes"])
-    updates = _updates(training["updates"], len(sizes))
+    updates = training["updates"] if isinstance(training["updates"], list) else [training["updates"]] * len(sizes)
+    if len(updates) != len(sizes):
+        raise InputError(
+            f"training: updates is {updates!r}; give a whole number, or one for each of the {len(sizes)} sizes"
+        )
     optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
     execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)
     longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
     if longest > MOST_UPDATES:
         raise InputError(f"stages: a run has {longest:.3g} updates; give fewer, at most {MOST_UPDATES:,}")
-    return Sweep(base, sizes, updates, training["evaluations"], tuple(training["seeds"]), stages, execution)
-
-
-def _updates(updates, sizes):
-    by_size = updates if isinstance(updates, list) else [updates] * sizes
-    if len(by_size) != sizes:
-        raise InputError(f"training: updates is {updates!r}; give a whole number, or one for each of the {sizes} sizes")
-    return tuple(by_size)
+    return Sweep(base, sizes, tuple(updates), training["evaluations"], tuple(training["seeds"]), stages, execution)
 
 
 def _stages(listed_tables):

@@ -28,10 +28,9 @@ class Run:
     share, as `check.speed` measures them.
 
     It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
-    `tokens_done(updates)`. It has
-    `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in words and what to give if it is
-    too much. `prepared(execution, device, precision)` makes the model with its initial weights, and its
-    `engine.loop.Task`.
+    `tokens_done(updates)`. It has `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in
+    words and what to give if it is too much. `prepared(execution, device, precision)` makes the model with its initial
+    weights, and its `engine.loop.Task`.
     """
 
     @functools.cached_property

@@ -31,16 +31,14 @@ def outline(read, sweep, device=None):
             rounds[name] = distinct(run for run in runs if run.name not in seen)
             seen |= {run.name for run in runs}
         times, unmeasured = None, f"{machine} is not here" if absent else None
-        if absent and machine in PEAKS:
-            shares = [share for runs in rounds.values() for run in runs for _, share in run.peak_shares]
-            times, unmeasured = (
-                AtShares(machine),
-                f"{unmeasured}; {SHARES_OF.format(100 * min(shares), 100 * max(shares))}",
-            )
         try:
-            times = times if absent else Times(sweep, device)
+            times = None if absent else Times(sweep, device)
         except InputError as error:
             unmeasured = str(error)
+        if absent and machine in PEAKS:
+            shares = [share for runs in rounds.values() for run in runs for _, share in run.peak_shares]
+            times = AtShares(machine)
+            unmeasured += f"; {SHARES_OF.format(100 * min(shares), 100 * max(shares))}"
     entries, models = [], set()
     for name, runs in rounds.items():
         new = {run.model for run in runs} - models

@@ -133,7 +133,4 @@ def chosen(table, keys):
 
 def optimiser_settings(training, keys):
     """Return those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
-    settings = chosen(training, keys)
-    if settings.get("clip") == 0:
-        settings["clip"] = None
-    return settings
+    return chosen(training, keys) | {"clip": training["clip"] or None}

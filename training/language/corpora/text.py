@@ -24,8 +24,8 @@ def open_text(
     """Tokenise text files, once, and open the tokens as `StoredTokens`.
 
     Each file is a document. The tokeniser is trained on all of them. It and the tokens are saved in `folder`, under a
-    name made from the text, so that later calls find them. `InputError` is raised if no file matches, one cannot be
-    read or is not UTF-8 text, or the tokens cannot be written.
+    name made from the text, so that later calls find them. `InputError` is raised if a pattern matches nothing, a file
+    is neither .txt nor .txt.gz, cannot be read or is not UTF-8 text, or the tokens cannot be written.
 
     Parameters
     ----------
@@ -51,7 +51,16 @@ def open_text(
     >>> batch.shape
     torch.Size([4, 9])
     """
-    return _tokenised(text_files([paths] if isinstance(paths, str) else paths), vocabulary, folder, held_out)
+    files = set()
+    for pattern in [paths] if isinstance(paths, str) else paths:
+        matches = glob.glob(os.path.expanduser(pattern), recursive=True)
+        if not matches:
+            raise InputError(f"corpus: no file matches {quoted(pattern)}; check the path, which counts from the sweep")
+        files.update(matches)
+    for file in sorted(files):
+        if not file.endswith(SUFFIXES):
+            raise InputError(f"{printable(file)}: text is read from .txt and .txt.gz files; save it as one")
+    return _tokenised(sorted(files), vocabulary, folder, held_out)
 
 
 def open_package(
@@ -114,20 +123,3 @@ def _tokenised(files, vocabulary, folder, held_out):
         vocabulary=vocabulary,
         held_out=held_out,
     )
-
-
-def text_files(patterns):
-    """List the files that patterns match, sorted, each once.
-
-    `InputError` is raised if a pattern matches nothing, or a file is neither .txt nor .txt.gz.
-    """
-    files = set()
-    for pattern in patterns:
-        matches = glob.glob(os.path.expanduser(pattern), recursive=True)
-        if not matches:
-            raise InputError(f"corpus: no file matches {quoted(pattern)}; check the path, which counts from the sweep")
-        files.update(matches)
-    for file in sorted(files):
-        if not file.endswith(SUFFIXES):
-            raise InputError(f"{printable(file)}: text is read from .txt and .txt.gz files; save it as one")
-    return sorted(files)

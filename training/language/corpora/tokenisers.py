@@ -68,21 +68,19 @@ def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, lim
 
 
 def write_tokens(documents, tokeniser, path, *, limit=None):
-    """Write documents as a file of little-endian uint16, an end-of-text token after each, and return how many tokens.
+    """Write documents as a file of little-endian uint16, an end-of-text token after each.
 
     Each document is an iterable of str, its pieces in order. The file is written whole or not at all, and ends after
     `limit` tokens; `InputError` is raised if it cannot be written.
     """
     total, limit = 0, limit or np.inf
-    end = tokeniser.token_to_id(END_OF_TEXT)
     with written_whole(path) as partial, open(partial, "wb") as file:
-        for tokens in _tokens(documents, tokeniser, end):
+        for tokens in _tokens(documents, tokeniser):
             tokens = tokens[: int(min(len(tokens), limit - total))]
-            file.write(tokens.astype("<u2").tobytes())
+            file.write(tokens.tobytes())
             total += len(tokens)
             if total >= limit:
                 break
-    return total
 
 
 def pieces_of(path):
@@ -103,14 +101,10 @@ def pieces_of(path):
         raise InputError(f"{printable(path)}: cannot be read ({reason}); check the file") from error
 
 
-def _tokens(documents, tokeniser, end):
+def _tokens(documents, tokeniser):
     for document in documents:
         pieces = iter(document)
         while batch := list(itertools.islice(pieces, BATCH)):
-            yield _encoded(batch, tokeniser)
-        yield np.array([end], np.uint16)
-
-
-def _encoded(pieces, tokeniser):
-    ids = [encoding.ids for encoding in tokeniser.encode_batch(pieces, add_special_tokens=False)]
-    return np.fromiter((token for part in ids for token in part), "<u2")
+            encodings = tokeniser.encode_batch(batch, add_special_tokens=False)
+            yield np.fromiter(itertools.chain.from_iterable(encoding.ids for encoding in encodings), "<u2")
+        yield np.array([tokeniser.token_to_id(END_OF_TEXT)], "<u2")
