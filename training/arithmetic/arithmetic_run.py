@@ -127,9 +127,8 @@ class Run(base.Run):
         """
         alike, count = self.model.recurrences == 1 and not self.model.random_positions, 1
         most = min(self.plan.batch, AT_ONCE[device.type == "cuda"]) // self.plan.microbatch
-        while alike and 2 * count <= most:
-            if self._bytes(2 * count, device, precision) > MEMORY * free_memory(device):
-                break
+        memory = MEMORY * free_memory(device)
+        while alike and 2 * count <= most and self._bytes(2 * count, device, precision) <= memory:
             count *= 2
         return count
 
@@ -202,18 +201,13 @@ class Run(base.Run):
         return {"samples_done": samples, "flop_done": [self.flop_done(step) for step in steps]}
 
     @functools.cached_property
-    def _blocks(self):
-        """Blocks of each microbatch, of which one with gradients counts three times: float64, shape (microbatches,)."""
-        every = self.model.recurrences
+    def _flop_of_microbatches(self):
+        model, every = self.model, self.model.recurrences
         free, held = recurrences_drawn(self.seed, torch.arange(self.plan.starts[-1]), every)
         drawn_pass, whole_pass = self.objective.alpha > 0, self.objective.alpha < 1
+        # A block with gradients counts three times.
         blocks = drawn_pass * (free + 3 * held) + whole_pass * (every + 2 * self.objective.held(every))
-        return blocks.double()
-
-    @functools.cached_property
-    def _flop_of_microbatches(self):
-        model, passes = self.model, (self.objective.alpha > 0) + (self.objective.alpha < 1)
         block = float(sum(problems * length * model.block_flop(length) for problems, length in self.shapes))
         head = float(sum(problems * length for problems, length in self.shapes) * model.head_flop)
-        flop = block * self._blocks + 3 * head * passes
+        flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)
         return [0.0, *flop.cumsum(0).tolist()]

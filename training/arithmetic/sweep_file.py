@@ -173,7 +173,10 @@ def _runs(arm, common):
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
     shapes = [_shape(text) for text in arm["architectures"]]
-    tasks, cells = _tasks(arm), cells_of(tables["evaluation"])
+    kind, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
+    checked("options", options, {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(kind).parameters})
+    tasks = [kind(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
+    cells = cells_of(tables["evaluation"])
     for task in tasks:
         for cell in cells:
             task.check(*cell)
@@ -212,13 +215,6 @@ def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
         seed=seed,
         **chosen(training, ("buckets", "precision")),
     )
-
-
-def _tasks(arm):
-    task, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
-    keys = {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(task).parameters}
-    checked("options", options, keys)
-    return [task(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
 
 
 def _shape(text):

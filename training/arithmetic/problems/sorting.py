@@ -11,7 +11,7 @@ from ...engine.randomness import below, hashed
 from .digits import DTYPE, drawn, ranked
 from .layout import Part, labels, symbol
 from .task import Task
-from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0, size
+from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0
 
 # First words of hashes: of the numbers, of their lengths, and of the first label.
 NUMBERS, LENGTHS, LABEL = 8, 9, 10
@@ -58,7 +58,7 @@ class Sorting(Task):
     @property
     def vocabulary_size(self):
         """Number of tokens."""
-        return size(self.labels)
+        return LABEL0 + self.labels
 
     def length(self, first, second):
         """Count the tokens of the longest problem of a cell, the end included."""

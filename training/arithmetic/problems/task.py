@@ -79,7 +79,7 @@ class Task:
     @property
     def vocabulary_size(self):
         """Number of tokens."""
-        return vocabulary.size(self.labels if self.hinted else 0)
+        return vocabulary.LABEL0 + (self.labels if self.hinted else 0)
 
     @property
     def hinted(self):

@@ -20,11 +20,6 @@ SYMBOLS = "·?^$0123456789+-x= ,:|" + LABELS
 _TOKENS = {symbol: token for token, symbol in enumerate(SYMBOLS)}
 
 
-def size(labels=0):
-    """Count the tokens of a vocabulary with a number of labels."""
-    return LABEL0 + labels
-
-
 def encode(text):
     """Make tokens of a text, one for each character: int64, shape (characters,).
 
