@@ -25,7 +25,7 @@ def open_text(
 
     Each file is a document. The tokeniser is trained on all of them. It and the tokens are saved in `folder`, under a
     name made from the text, so that later calls find them. `InputError` is raised if a pattern matches nothing, a file
-    is neither .txt nor .txt.gz, cannot be read or is not UTF-8 text, or the tokens cannot be written.
+    is neither .txt nor .txt.gz or cannot be read as UTF-8, or the tokens cannot be written.
 
     Parameters
     ----------
