@@ -44,6 +44,7 @@ def cross_entropy(states, weight, targets, route="auto"):
     states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
     # Compiled code was given a resolved route.
     chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
+    # Chunks round the weight themselves, so that its gradients add up in float32.
     return ROUTES[chosen](states, weight if chosen == "chunked" else weight.to(states.dtype), targets)
 
 
@@ -104,9 +105,8 @@ def _chunked(states, weight, targets):
     # Logits are made again for the gradients, so that those of one chunk are in memory.
     rows = max(1, CHUNK[states.is_cuda] // len(weight))
     chunks = zip(states.split(rows), targets.split(rows), strict=True)
-    return sum(checkpoint(summed, *chunk, use_reentrant=False, preserve_rng_state=False) for chunk in chunks) / len(
-        states
-    )
+    losses = (checkpoint(summed, *chunk, use_reentrant=False, preserve_rng_state=False) for chunk in chunks)
+    return sum(losses) / len(states)
 
 
 def _torch(states, weight, targets):

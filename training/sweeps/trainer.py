@@ -59,7 +59,7 @@ def train(
             executor = stack.enter_context(connected(scheduler)).get_executor()
         if processes is not None:
             check_value("processes", processes, Count)
-            executor = stack.enter_context(_processes(processes))
+            executor = stack.enter_context(_processes(processes, guard))
         # All workers are taken to be like the one that answers.
         where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
         sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out / "corpus")).settled(where)
@@ -165,8 +165,6 @@ class _Trainer:
         finally:
             for future in waiting:
                 future.cancel()
-            for process in multiprocessing.active_children() if self.guard.signalled is not None else ():
-                process.terminate()  # which saves its run
 
     def _save(self, run, result):
         if result is None:
@@ -197,9 +195,21 @@ def make_folder(path):
     remove_partial(path)
 
 
-def _processes(count):
-    """Start processes of this machine, which share its cores and the memory of its GPU."""
-    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _share, (max(1, cores() // count), count))
+@contextlib.contextmanager
+def _processes(count, guard):
+    """Start processes of this machine, which share its cores and the memory of its GPU, for the length of a block.
+
+    If the block ends early, by an error or as a signal came, they save the runs that they train, and stop.
+    """
+    others, context = set(multiprocessing.active_children()), multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, _share, (max(1, cores() // count), count)) as executor:
+        finished = False
+        try:
+            yield executor
+            finished = guard.signalled is None
+        finally:
+            for process in () if finished else set(multiprocessing.active_children()) - others:
+                process.terminate()
 
 
 def _share(threads, processes):
