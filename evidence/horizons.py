@@ -1,4 +1,4 @@
-"""Studies of time horizons: published figures, trends compared, forecasts from past quarters, known truths.
+"""Studies of time horizons: published figures, trends compared, forecasts from past quarters, known truths, METR's.
 
 The human times of ``weirdml`` are estimates of language models; of three tasks there are those of one person too. Its
 authors publish horizons from the estimates alone, and calibrated on the person.
@@ -14,7 +14,9 @@ from bayescaling.inference import intervals
 from bayescaling.inference.comparison.differences import differences
 from bayescaling.inference.comparison.groups import unresolved
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
+from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
+from scipy import stats
 from study import Study
 
 TABLE = "weirdml"
@@ -44,10 +46,36 @@ TRUTH = {
 }
 SPREADS = {"horizon_centre": 0.5, "log_slope": 0.2, "yearly_gain": 0.4}  # of truths between simulated tables
 MODELS, TASKS, RUNS = 14, 50, 8
+HELD = 0.5, 0.9  # of intervals that are compared with the truth
 CASES = {
-    "as simulated": ("beta_binomial", "linear"),
-    "noise too small": ("binomial", "linear"),
-    "trend too stiff": ("beta_binomial", "break"),
+    "as simulated": {},
+    "6 models, 20 tasks": {"models": 6, "tasks": 20},
+    "14 models, 80 tasks": {"tasks": 80},
+    "little scatter of models": {"horizon_sd": 0.1},
+    "much scatter of models": {"horizon_sd": 1.2},
+    "noise too small": {"noise": "binomial"},
+    "trend too stiff": {"trend": "break", "yearly_gain_change": 0.8, "break_place": 0.5},
+}
+METR_RUNS, METR_HORIZONS = "metr_runs_2025_01.csv", "metr_horizons_2026_02.csv"
+TYPICAL = 20  # runs of a task where all have as many
+STEPS = {  # what differs between the published horizon and ours, each with the estimate that has it and all before it
+    "tasks and runs": "weights of families",
+    "weights": "weights of tasks",
+    "one slope and trend": "no effects of tasks",
+    "effects of tasks": "effects of tasks",
+    "families and estimated times": "law",
+}
+NAMES = {  # of models in the table of runs and in that of published horizons
+    "davinci-002": "davinci_002",
+    "gpt-3.5-turbo-instruct": "gpt_3_5_turbo_instruct",
+    "GPT-4 0314": "gpt_4",
+    "Claude 3 Opus": "claude_3_opus_inspect",
+    "GPT-4 Turbo": "gpt_4_turbo_inspect",
+    "GPT-4o": "gpt_4o_inspect",
+    "Claude 3.5 Sonnet (Old)": "claude_3_5_sonnet_20240620_inspect",
+    "o1-preview": "o1_preview",
+    "Claude 3.5 Sonnet (New)": "claude_3_5_sonnet_20241022_inspect",
+    "o1": "o1_inspect",
 }
 
 
@@ -155,43 +183,111 @@ def _forecast(fit, later, observed, rng):
 
 
 def recovery(parts, *, seed, simulations, **settings):
-    """Count how often 95% intervals hold the doubling time and horizons of simulated tables, under three laws."""
+    """Compare intervals with the truths of simulated tables, by case and estimate, from fits that converged.
+
+    Next to the law are the law that is given the scatter of models, and least squares on the true horizons.
+    """
     result = {}
-    for case, (noise, trend) in CASES.items():
-        make = partial(_one, noise=noise, trend=trend, settings=settings)
+    for case, changes in CASES.items():
+        make = partial(_one, **changes, settings=settings)
         entries = [parts.entry(f"{case} {s}", partial(make, [seed, s])) for s in range(simulations)]
-        result[case] = {
-            name: sum(one["held"][name] for one in entries) / sum(one["counted"][name] for one in entries)
-            for name in entries[0]["held"]
+        converged = [one["estimates"] for one in entries if one["ok"]]
+        result[case] = {"converged": len(converged) / len(entries)} | {
+            name: _coverage([one[name] for one in converged]) for name in entries[0]["estimates"]
         }
-        result[case]["converged"] = sum(one["ok"] for one in entries) / len(entries)
     return result
 
 
-def _one(entropy, noise, trend, settings):
-    """Simulate a table, fit it by a line, and count the truths within 95% intervals."""
+def _coverage(estimates):
+    """Return shares of intervals that hold the truth, mean width at 90% and rms of the error in posterior sds."""
+    place, error, sd, width = (np.ravel([one[name] for one in estimates]) for name in ("place", "error", "sd", "width"))
+    held = {f"{share:.0%}": float(np.mean(np.abs(place - 0.5) < share / 2)) for share in HELD}
+    return held | {"width": float(width.mean()), "error_in_sds": float(np.sqrt(np.mean((error / sd) ** 2)))}
+
+
+def _one(entropy, settings, *, noise="beta_binomial", trend="linear", models=MODELS, tasks=TASKS, **changes):
+    """Simulate a table, fit it by a line, and return how far estimates are from the truths."""
     rng = np.random.default_rng(entropy)
-    dates, minutes = np.sort(rng.uniform(2023, 2026, MODELS)), np.exp(rng.uniform(-0.7, 7.5, TASKS))
-    models, tasks = (x.ravel() for x in np.meshgrid(np.arange(MODELS), np.arange(TASKS), indexing="ij"))
-    table = pd.DataFrame({"model": [f"m{i:02d}" for i in models], "task": [f"t{j:02d}" for j in tasks]})
-    table = table.assign(year=dates[models], minutes=minutes[tasks], successes=float(RUNS), runs=float(RUNS))
-    truth = {name: x + SPREADS.get(name, 0.0) * rng.standard_normal() for name, x in TRUTH.items()}
-    truth |= {"yearly_gain_change": 0.8, "break_place": 0.5} if trend == "break" else {}
+    dates, minutes = np.sort(rng.uniform(2023, 2026, models)), np.exp(rng.uniform(-0.7, 7.5, tasks))
+    model, task = (x.ravel() for x in np.meshgrid(np.arange(models), np.arange(tasks), indexing="ij"))
+    table = pd.DataFrame({"model": [f"m{i:02d}" for i in model], "task": [f"t{j:02d}" for j in task]})
+    table = table.assign(year=dates[model], minutes=minutes[task], successes=float(RUNS), runs=float(RUNS))
+    truth = {name: x + SPREADS.get(name, 0.0) * rng.standard_normal() for name, x in TRUTH.items()} | changes
     simulated = bs.laws.Horizons(trend=trend)
     rows = simulated.rows(table)
     draw = simulated.prior_draws(rng, simulated.reference(rows), rows, truth=truth)
     table["successes"] = draw.replicate(rng).values[0, 0]
-    seed = int(rng.integers(2**31))
+    seed, horizons, gain = int(rng.integers(2**31)), draw.horizon[0, 0], truth["yearly_gain"]
     fit = bs.fit(bs.laws.Horizons(noise=noise), table, seed=seed, **settings)
-    low, high = (fit["posterior"]["horizon"].quantile(q, DRAWS).values for q in (0.025, 0.975))
-    gain = np.quantile(fit["posterior"]["yearly_gain"], [0.025, 0.975])
-    horizons = draw.horizon[0, 0]
-    held = {"horizons": int(((low < horizons) & (horizons < high)).sum())}
-    counted = {"horizons": MODELS}
+    estimates = {"horizons": _of_draws(fit, "horizon", horizons)}
     if trend == "linear":
-        held["doubling time"] = int(gain[0] < truth["yearly_gain"] < gain[1])
-        counted["doubling time"] = 1
-    return {"held": held, "counted": counted, "ok": fit.diagnostics["ok"]}
+        scatter = {"horizon_sd": f"LogNormal({np.log(truth['horizon_sd']):.4f}, 0.01)"}
+        informed = bs.fit(bs.laws.Horizons(noise=noise, priors=scatter), table, seed=seed, **settings)
+        line = stats.linregress(dates, horizons)
+        estimates["doubling time"] = _of_draws(fit, "yearly_gain", gain)
+        estimates["doubling time, scatter known"] = _of_draws(informed, "yearly_gain", gain)
+        estimates["doubling time, least squares on true horizons"] = {
+            "place": float(stats.t.cdf((gain - line.slope) / line.stderr, models - 2)),
+            "error": line.slope - gain,
+            "sd": line.stderr,
+            "width": 2 * stats.t.ppf(0.95, models - 2) * line.stderr,
+        }
+    return {"estimates": estimates, "ok": fit.diagnostics["ok"]}
+
+
+def _of_draws(fit, name, truth):
+    """Return the share of draws below the truth, the error of the mean, the sd and the width of the 90% interval."""
+    x = fit["posterior"][name].stack(point=DRAWS).transpose("point", ...).values
+    low, high = np.quantile(x, [0.05, 0.95], axis=0)
+    entry = {"place": (x < truth).mean(0), "error": x.mean(0) - truth, "sd": x.std(0), "width": high - low}
+    return {name: value.tolist() for name, value in entry.items()}
+
+
+def metr(parts, *, seed, tables, **settings):
+    """Estimate horizons of METR's runs of January 2025 by its method and by the law, with one thing changed at a time.
+
+    Each estimate differs from the one before in one thing: data, weights, then one slope and one trend for all models.
+    Then come effects of tasks, and last effects of families with the bias of estimated times.
+    """
+    published = bs.read(tables / METR_HORIZONS, "values", columns={"value": "p50_minutes"}).set_index("model")
+    runs = bs.read(tables / METR_RUNS, "horizons", where="model != 'human'")
+    runs["year"] = runs["model"].map(NAMES).map(published["year"])
+    weighted = {weights: bs.points.fit_horizons(runs, weights=weights, seed=seed) for weights in ("families", "tasks")}
+    weight = runs.groupby(["model", "task_family"])["task"].transform("size") ** -0.5
+    laws = {
+        "no effects of tasks": (
+            bs.laws.Horizons(noise="binomial", task_slopes=False, priors={"task_sd": "HalfNormal(0.001)"}),
+            _recounted(runs, 1 + 0 * weight),
+        ),
+        "effects of tasks": (bs.laws.Horizons(), runs),
+        "effects of tasks, their weights": (bs.laws.Horizons(), _recounted(runs, weight)),
+        "law": (_law("linear"), runs),
+    }
+    fits = {
+        name: parts.fit(name, partial(bs.fit, law, table, seed=seed, **settings)) for name, (law, table) in laws.items()
+    }
+    models = {}
+    for model, published_as in NAMES.items():
+        entry = {f"weights of {weights}": _of_points(of, model) for weights, of in weighted.items()}
+        for name, fit in fits.items():
+            entry[name] = intervals.summary(np.exp(fit["posterior"]["horizon"].sel(model=model)), ratio=True)
+        chain = np.array([published.at[published_as, "value"], *(entry[name][MIDDLE] for name in STEPS.values())])
+        factors = dict(zip(STEPS, chain[1:] / chain[:-1] if chain.all() else [None] * len(STEPS), strict=True))
+        models[model] = {"published": chain[0], **entry, "factors": factors}
+    days = {f"weights of {weights}": of["doubling_days"] for weights, of in weighted.items()}
+    days["law"] = intervals.entries(bs.progress.doubling_days(fits["law"]))
+    return {"models": models, "doubling_days": days, "ok": {name: fit.diagnostics["ok"] for name, fit in fits.items()}}
+
+
+def _recounted(runs, weight):
+    """Return a table with the same shares of successes, and numbers of runs in proportion to weights of tasks."""
+    counts = (TYPICAL * weight / weight.groupby(runs["model"]).transform("mean")).round()
+    return runs.assign(runs=counts, successes=(counts * runs["successes"] / runs["runs"]).round())
+
+
+def _of_points(estimate, model):
+    """Return a horizon and its limits in minutes."""
+    return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))
 
 
 def _laws():
@@ -206,6 +302,7 @@ STUDIES = {
         "known horizons and doubling times in simulated tables",
         recovery,
         _laws,
-        {"seed": 1, "simulations": 50, "draws": 400, "tune": 500, "chains": 2},
+        {"seed": 1, "simulations": 100, "draws": 1000, "tune": 500, "chains": 2},
     ),
+    "horizons_metr": Study("time horizons of METR's runs by its method and by ours", metr, _laws, {"seed": 1}, True),
 }
