@@ -13,7 +13,8 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
-from ...datasets.wording import check_choice
+from ...datasets.wording import check_choice, quoted
+from ...errors import InputError
 from .result import PointEstimate
 
 WEIGHTS = ("families", "tasks")
@@ -58,7 +59,7 @@ def fit_horizons(
     Raises
     ------
     InputError
-        If a column is missing or `weights` is unknown.
+        If a column is missing, `weights` is unknown, or all tasks of a model have one length.
 
     Examples
     --------
@@ -70,9 +71,13 @@ def fit_horizons(
     columns = ("model", "task", "task_family", "minutes", "successes", "runs", "year")
     require(successes, columns, purpose="horizons by logistic regression")
     check_choice("weights", weights, WEIGHTS)
-    cells, rng = successes.reset_index(drop=True), np.random.default_rng(seed)
-    weight, copies, shares = _weights(cells, weights), *_samples(cells, bootstraps, rng)
+    cells, source = successes.reset_index(drop=True), successes.attrs.get("source", "the table")
     of_models, doublings = cells.groupby("model", sort=True), np.log2(cells["minutes"].to_numpy(float))
+    for model, lengths in of_models["minutes"].nunique().items():
+        if lengths == 1:
+            raise InputError(f"{source}: all tasks of {quoted(model)} have one length; leave that model out")
+    weight = _weights(cells, weights)
+    copies, shares = _samples(cells, bootstraps, np.random.default_rng(seed))
     regressions = [
         _regression(doublings[rows], shares[:, rows], copies[:, rows] * weight[rows], penalty)
         for rows in of_models.indices.values()
@@ -80,16 +85,15 @@ def fit_horizons(
     logs, names = np.stack([horizon for horizon, _ in regressions], -1), pd.Index(list(of_models.indices), name="model")
     slopes = _slopes(of_models["year"].first().to_numpy(float), logs)
     days = np.divide(DAYS, slopes, out=np.full(len(slopes), np.inf), where=slopes > 0)
-    minutes, of_line = {"horizon": np.exp2(logs[0])}, {"doubling_days": float(days[0])}
+    horizons, of_line = {"horizon": logs[0]}, {"doubling_days": float(days[0])}
     if bootstraps:
-        low, high = np.quantile(logs[1:], ENDS, axis=0, method="nearest")
-        minutes |= {"low": np.exp2(low), "high": np.exp2(high)}
-        low, high = np.quantile(days[1:], ENDS, method="nearest")
-        of_line |= {"doubling_low": float(low), "doubling_high": float(high)}
+        horizons |= zip(("low", "high"), np.quantile(logs[1:], ENDS, axis=0, method="nearest"), strict=True)
+        ends = np.quantile(days[1:], ENDS, method="nearest").tolist()
+        of_line |= zip(("doubling_low", "doubling_high"), ends, strict=True)
     return PointEstimate(
-        estimator=f"Logistic regressions of successes with equal weights of {weights}, and a line by date",
-        estimates={name: pd.Series(x, names, name=name) for name, x in minutes.items()} | of_line,
-        source=successes.attrs.get("source", "the table"),
+        estimator=f"Logistic regressions of successes, weights of {weights}, and a line by date",
+        estimates={name: pd.Series(2.0**x, names, name=name) for name, x in horizons.items()} | of_line,
+        source=source,
         rows=len(cells),
         converged=all(converged for _, converged in regressions),
         message=f"{np.isinf(logs[0]).sum()} of {len(names)} models have no horizon",
@@ -112,10 +116,8 @@ def _samples(cells, bootstraps, rng):
     members = [np.flatnonzero(family == code) for code in range(len(families))]
     counts = np.ones((bootstraps + 1, len(tasks)), int)
     for count in counts[1:]:
-        drawn = [
-            rng.choice(members[code], len(members[code])) for code in rng.integers(len(members), size=len(members))
-        ]
-        count[:] = np.bincount(np.concatenate(drawn), minlength=len(tasks))
+        drawn = [members[code] for code in rng.integers(len(members), size=len(members))]
+        count[:] = np.bincount(np.concatenate([rng.choice(of, len(of)) for of in drawn]), minlength=len(tasks))
     copies = counts[:, pd.Index(tasks["task"]).get_indexer(cells["task"])]
     share, runs = (cells["successes"] / cells["runs"]).to_numpy(float), copies * cells["runs"].to_numpy(int)
     shares = rng.binomial(runs, share) / np.maximum(runs, 1)

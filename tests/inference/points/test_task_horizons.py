@@ -62,3 +62,5 @@ def test_a_penalty_flattens_the_curve_and_other_weights_are_refused(on_curves):
     assert np.log2(penalised).std() > np.log2(free).std()
     with pytest.raises(bs.InputError, match="weights"):
         bs.points.fit_horizons(table, weights="runs")
+    with pytest.raises(bs.InputError, match='all tasks of "a" have one length'):
+        bs.points.fit_horizons(table[(table["model"] != "a") | (table["minutes"] == 1)])
