@@ -19,8 +19,10 @@ import corpora
 import design
 import design_pools
 import experiments
+import grades
 import horizons
 import next_size
+import pooled_priors
 import progress
 import reported
 import scores_forecasts
@@ -45,11 +47,13 @@ STUDIES = {
     **since_forms.STUDIES,
     **beyond.STUDIES,
     **next_size.STUDIES,
+    **pooled_priors.STUDIES,
     **horizons.STUDIES,
     **scores_forecasts.STUDIES,
     **values.STUDIES,
     **alike.STUDIES,
     **worth.STUDIES,
+    **grades.STUDIES,
     **tuning.STUDIES,
     **experiments.STUDIES,
     **design.STUDIES,

@@ -1,0 +1,178 @@
+"""A study of priors learned from other studies: what they and a flat prior of kappa do to predictions from few runs.
+
+The cheapest runs of each table of ``tables/beyond.json`` are fitted, and all others predicted. Pooled priors of alpha,
+beta and kappa are the prediction for a new source, from the posteriors of all tables of the other sources. Sources are
+Student-t distributed, with wide priors. Tables that are not built in are read from a folder.
+"""
+
+import functools
+
+import bayescaling as bs
+import numpy as np
+from bayescaling.inference.estimands.beyond import Drift, decades_beyond
+from bayescaling.models.backend import pymc
+from bayescaling.models.draws import DRAWS
+from beyond import averaged, figures, predicted, weights
+from beyond import read as tables_of
+from study import Study, read
+
+DEFAULT, POOLED = "default priors", "priors from the other sources"
+OF_KAPPA, FLAT = "prior of kappa from the other sources", "flat prior of kappa"
+ARMS = {
+    DEFAULT: lambda pooled: {},
+    POOLED: lambda pooled: pooled,
+    OF_KAPPA: lambda pooled: {"kappa": pooled["kappa"]},
+    FLAT: lambda pooled: {"kappa": "Uniform(0.05, 2.5)"},
+}
+QUANTITIES = ("alpha", "beta", "kappa")
+FITTED = (10, 20)
+SCORES = ("coverage_90", "crps", "interval_score")
+SPREAD = 0.7  # of a logarithm under the default priors
+
+
+def law(priors=()):
+    """Return the coupled law without effects of sizes."""
+    return bs.laws.Coupled(size_effects=False, priors=dict(priors))
+
+
+def constants(table, options):
+    """Return the mean and standard deviation of the logarithm of each quantity, shape (2, quantity)."""
+    posterior = bs.fit(law(), table, **options)["posterior"]
+    logs = np.log([posterior[name].values.ravel() for name in QUANTITIES])
+    return [logs.mean(1).tolist(), logs.std(1).tolist()]
+
+
+def population(estimates, seed):
+    """Predict the quantities of a new source: priors of the same 95% interval, by name.
+
+    Parameters
+    ----------
+    estimates : dict
+        `constants` by source and table.
+    seed : int
+    """
+    pm, rng = pymc(), np.random.default_rng(seed)
+    sources = sorted({source for source, _ in estimates})
+    place = np.array([sources.index(source) for source, _ in estimates])
+    mean, sd = np.moveaxis(np.array(list(estimates.values())), 1, 0)
+    with pm.Model():
+        centre = pm.Normal("centre", [-1.2, -1.2, -0.5], SPREAD)
+        between, within = (pm.HalfNormal(name, SPREAD, shape=3) for name in ("between", "within"))
+        of = pm.StudentT("source", 1 + pm.Gamma("nu_minus_one", 2, 0.1), shape=(len(sources) + 1, 3))
+        pm.Normal("table", centre + between * of[place], pm.math.sqrt(within**2 + sd**2), observed=mean)
+        tree = pm.sample(
+            1000, tune=2000, cores=1, random_seed=seed, target_accept=0.99, progressbar=False, nuts_sampler="nutpie"
+        )
+    new_source = tree["posterior"].isel(source_dim_0=-1)
+    flat = [new_source[name].values.reshape(-1, 3) for name in ("centre", "between", "source", "within")]
+    new = flat[0] + flat[1] * flat[2] + flat[3] * rng.standard_normal(flat[3].shape)
+    low, middle, high = np.quantile(new, [0.025, 0.5, 0.975], axis=0)
+    spread = (high - low) / (2 * 1.96)
+    return {name: f"LogNormal({middle[i]:.3f}, {spread[i]:.3f})" for i, name in enumerate(QUANTITIES)}
+
+
+def scores(table, fitted, priors, drift, options):
+    """Compute `figures` of later runs, under the law alone and with the drift learned from other sources."""
+    past, ahead = table[:fitted].reset_index(drop=True), table[fitted:].reset_index(drop=True)
+    fit = bs.fit(law(priors), past, **options)
+    sample = fit.draws.replicate(np.random.default_rng(options["seed"]), ahead).transpose(*DRAWS, "run").values
+    rollout = {
+        "sample": sample.reshape(-1, len(ahead)),
+        "observed": np.log(ahead["loss"].to_numpy()),
+        "decades": decades_beyond(fit.law, past, ahead),
+    }
+    kinds = {"law alone": None, "with drift": drift}
+    of = {name: figures(predicted(rollout, it, options["seed"])) for name, it in kinds.items()}
+    of = {name: {score: values[score] for score in SCORES} for name, values in of.items()}
+    return of | {"ok": bool(fit.diagnostics["ok"])}
+
+
+def pooled_priors(parts, *, tables, seeds, **options):
+    """Predict later runs of every table from its cheapest, under each set of priors."""
+    by_cost = {
+        key: table.iloc[np.argsort(table["parameters"] * table["tokens"], kind="stable")].reset_index(drop=True)
+        for key, table in tables_of(tables).items()
+    }
+    estimates = {
+        key: parts.entry(f"all runs, {key}", lambda table=table: constants(table, options | {"seed": 1}))
+        for key, table in by_cost.items()
+    }
+    sources, drifts = sorted({source for source, _ in by_cost}), read("beyond")["result"]["laws"]["coupled"]
+    priors = {
+        source: parts.entry(
+            f"priors without {source}",
+            lambda source=source: population({key: x for key, x in estimates.items() if key[0] != source}, 1),
+        )
+        for source in sources
+    }
+    result = {}
+    for fitted in FITTED:
+        entries = {
+            (arm, *key): [
+                parts.entry(
+                    f"{fitted} runs, {arm}, {key}, {seed}",
+                    functools.partial(
+                        scores,
+                        table,
+                        fitted,
+                        priors_of(priors[key[0]]),
+                        Drift(**drifts["learned_without"][key[0]]),
+                        options | {"seed": seed},
+                    ),
+                )
+                for seed in range(1, seeds + 1)
+            ]
+            for key, table in by_cost.items()
+            for arm, priors_of in ARMS.items()
+        }
+        result[f"{fitted} runs"] = {kind: summary(entries, kind) for kind in ("law alone", "with drift")}
+        result[f"{fitted} runs"]["converged"] = {
+            arm: float(np.mean([one["ok"] for key, some in entries.items() if key[0] == arm for one in some]))
+            for arm in ARMS
+        }
+    medians = {", ".join(key): dict(zip(QUANTITIES, np.exp(logs[0]), strict=True)) for key, logs in estimates.items()}
+    return {"medians": medians, "priors": priors, "predicted": result}
+
+
+def summary(entries, kind):
+    """Average scores over tables and sources, and compare each set of priors with the default one by table."""
+    result = {}
+    for arm in ARMS:
+        by_seed = {key[1:]: [one[kind] for one in some] for key, some in entries.items() if key[0] == arm}
+        mean = {
+            key: {name: float(np.mean([one[name] for one in some])) for name in SCORES} for key, some in by_seed.items()
+        }
+        share = weights([(*key, 0) for key in mean])
+        keyed = {(*key, 0): of for key, of in mean.items()}
+        result[arm] = {
+            "all": averaged(keyed, share),
+            "by_source": {
+                source: averaged({key: of for key, of in keyed.items() if key[0] == source}, share)
+                for source in sorted({key[0] for key in mean})
+            },
+        }
+        if arm != DEFAULT:
+            result[arm]["minus_default"] = {
+                ", ".join(key): {score: difference(entries, kind, arm, key, score) for score in SCORES} for key in mean
+            }
+    return result
+
+
+def difference(entries, kind, arm, table, score):
+    """Return a score minus that of the default priors, and its Monte-Carlo standard error over seeds."""
+    of = np.array([[one[kind][score] for one in entries[(which, *table)]] for which in (arm, DEFAULT)])
+    return {
+        "difference": round(float(of[0].mean() - of[1].mean()), 4),
+        "se": round(float(np.sqrt(of.var(1, ddof=1).sum() / of.shape[1])), 4),
+    }
+
+
+STUDIES = {
+    "pooled_priors": Study(
+        "whether priors learned from other studies help to predict from few runs",
+        pooled_priors,
+        lambda: [(law(), bs.load("chinchilla_runs"))],
+        {"seeds": 3, "draws": 1000, "tune": 1000, "target_accept": 0.99},
+        foreign=True,
+    )
+}
