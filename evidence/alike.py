@@ -1,128 +1,140 @@
-"""A study of how alike the errors of two groups of runs are beyond these runs, from tables of groups.
+"""A study of what two groups of runs miss in common beyond these runs, from tables of groups of four sources.
 
-A law with groups is fitted to the runs below a percentile of compute. Beyond, the log losses of each group drift from
-the law by an error a decade of compute. ``alike`` is the correlation of these errors between groups: one minus the mean
-square of their differences over twice that of the errors. The squares are less the variance of the posterior. The study
-also counts how often intervals hold the difference of log losses of two later runs that differ by their group alone.
+A law with groups is fitted to the runs below a percentile of compute. Later runs of two groups with the same sizes and
+tokens are compared. The errors of log loss of a pair have a common part, which their difference lacks. What is left is
+learned as the drift itself in ``beyond.py``: its scales maximise the log score of the differences of later losses. For
+every figure of coverage the other sources teach it.
 """
 
 from itertools import combinations
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference.estimands.beyond import decades_beyond, drift_of
+import pandas as pd
+from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drifts
+from beyond import averaged, density_by_scale, figures, learned_loss, predicted, weights
 from study import Study
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla()}
-PERCENTILES = (40, 70)
-LEAST_ROWS = 3  # of a group beyond its runs
+PERCENTILES = (40, 55, 70)
 LEAST_TOKENS_PER_PARAMETER = 20  # runs of fewer lie above any law; see the notes of overtraining_runs
-CHOICES = (0.0, 0.25, 0.5, 0.75, 1.0)
-INTERVAL = (0.05, 0.95)
+RECIPES = ("0.001953/128", "0.001953/256", "0.003906/128", "0.001381/64")  # peak rate and batch with most of the runs
+STEP_LAW = {"data_size": "tokens", "non_embedding_param_size": "parameters", "lm_loss": "loss"}
 
 
-def tables():
-    """Return tables by name, each with its column of groups and its source."""
+def read(folder):
+    """Return tables by source, each with its column of groups."""
     corpora, gems = bs.load("overtraining_runs"), bs.load("gemstones")
     trained = corpora[corpora["tokens"] >= LEAST_TOKENS_PER_PARAMETER * corpora["parameters"]]
-    in_all = gems["shape"].isin(gems["shape"][gems["series"] == "half learning rate"])
-    by_name = {
-        "corpora": (trained, "corpus", "overtraining_runs"),
-        "learning rates": (gems[in_all & (gems["series"] != "cooldown")], "series", "gemstones"),
+    in_both = gems["shape"].isin(gems["shape"][gems["series"] == "half learning rate"])
+    porian = pd.read_csv(folder / "porian_isoflop.csv")
+    rates = pd.read_csv(folder / "scalebench_lr_bsz.csv").rename(columns=STEP_LAW)
+    rates["recipe"] = rates["lr"].map("{:g}".format) + "/" + rates["bsz"].astype(str)
+    rates = rates[rates["recipe"].isin(RECIPES)]
+    return {
+        "Gadre et al. 2024, corpora": (trained, "corpus"),
+        "Gemstones, learning rates": (gems[in_both & (gems["series"] != "cooldown")], "series"),
+        "Porian et al. 2024, corpora": (porian[porian["hyperparameters"] == "tuned"], "corpus"),
+        "Step law, learning rates and batches": (rates, "recipe"),
     }
-    return {name: (_whole(table), by, source) for name, (table, by, source) in by_name.items()}
 
 
-def _whole(table):
-    source = table.attrs.get("source")
-    table = table.reset_index(drop=True)
-    table.attrs["source"] = source
-    return table
-
-
-def rolled(law, table, by, percent, seed, settings):
-    """Fit the runs below a percentile: errors a decade of each group beyond, and coverage of differences."""
+def differences(law, table, by, percent, seed, settings):
+    """Fit the runs below a percentile: draws and values of the differences of log losses of later pairs of runs."""
+    table = table[["parameters", "tokens", "loss", by]].groupby(["parameters", "tokens", by], as_index=False).mean()
     compute = 6 * table["parameters"] * table["tokens"]
     below = compute < np.percentile(compute, percent)
-    past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
-    fit = bs.fit(bs.laws.Grouped(law, by), past, seed=seed, **settings)
-    decades, labels = decades_beyond(fit.law, fit.rows, ahead), ahead[by].astype(str).to_numpy()
-    mean = np.log(fit.draws.mean(ahead).transpose("chain", "draw", "run").values.reshape(-1, len(ahead)))
-    observed = np.log(ahead["loss"].to_numpy())
-    slopes = {}
-    for group in sorted(set(labels)):
-        rows = (labels == group) & (decades > 0)
-        if rows.sum() >= LEAST_ROWS:
-            slopes[group] = ((observed - mean)[:, rows] @ decades[rows]) / (decades[rows] ** 2).sum()
-    pairs = [slopes[one] - slopes[other] for one, other in combinations(slopes, 2)]
+    past = table[below].reset_index(drop=True)
+    ahead = table[~below & table[by].isin(past[by])].reset_index(drop=True)
+    fit = bs.Fitter(bs.laws.Grouped(law, by), past).fit(seed=seed, **settings)
+    decades, observed = decades_beyond(fit.law, fit.rows, ahead), np.log(ahead["loss"].to_numpy())
+    rng = np.random.default_rng(seed)
+    sample, mean = (
+        x.transpose("chain", "draw", "run").values.reshape(-1, len(ahead))
+        for x in (fit.draws.replicate(rng, ahead), np.log(fit.draws.mean(ahead)))
+    )
+    pairs = np.array([
+        pair
+        for rows in ahead.groupby(["parameters", "tokens"]).indices.values()
+        for pair in combinations(rows, 2)
+        if decades[list(pair)].min() > 0
+    ]).reshape(-1, 2)  # fmt: skip
+    one, other = pairs.T
+    errors = observed - mean.mean(0)
     return {
-        "errors": [[float(x.mean()), float(x.std())] for x in slopes.values()],
-        "differences": [[float(x.mean()), float(x.std())] for x in pairs],
-        "held": _held(fit, ahead, labels, decades, observed, seed),
-        "most_decades": float(decades.max()),
+        "sample": (sample[:, one] - sample[:, other]).tolist(),
+        "observed": (observed[one] - observed[other]).tolist(),
+        "decades": np.minimum(decades[one], decades[other]).tolist(),
+        "errors": [errors[one].tolist(), errors[other].tolist()],
         "ok": bool(fit.diagnostics["ok"]),
     }
 
 
-def _held(fit, ahead, labels, decades, observed, seed):
-    """Count pairs of later runs whose difference of log losses lies in its interval, by how alike errors are."""
-    rng = np.random.default_rng(seed)
-    sample = fit.draws.replicate(rng, ahead).transpose("chain", "draw", "run").values
-    shape, groups = sample.shape[:2], sorted(set(labels))
-    sample, drift = sample.reshape(-1, len(ahead)), drift_of(fit.law)
-    ways = {"law alone": sample}
-    for alike in CHOICES:
-        slopes = drift.slopes_of_groups(rng, shape, len(groups), alike).reshape(-1, len(groups))
-        ways[f"{alike:g}"] = sample + slopes[:, [groups.index(label) for label in labels]] * decades
-    pairs = [
-        (one, other)
-        for rows in ahead.groupby(["parameters", "tokens"]).indices.values()
-        for one, other in combinations(rows, 2)
-        if min(decades[one], decades[other]) > 0
-    ]
-    counts = {"pairs": len(pairs)}
-    for way, draws in ways.items():
-        ends = [np.quantile(draws[:, one] - draws[:, other], INTERVAL) for one, other in pairs]
-        gaps = [observed[one] - observed[other] for one, other in pairs]
-        counts[way] = sum(bool(low <= gap <= high) for (low, high), gap in zip(ends, gaps, strict=True))
-    return counts
+def common_share(rollout):
+    """Return the share of the mean square error of two groups that their difference lacks."""
+    one, other = np.array(rollout["errors"])
+    return float(1 - np.mean((one - other) ** 2) / np.mean(one**2 + other**2))
 
 
-def likeness(entries):
-    """Compute how alike errors are over rollouts, between 0 and 1."""
-    errors, differences = (
-        np.mean([x**2 - sd**2 for entry in entries for x, sd in entry[name]]) for name in ("errors", "differences")
-    )
-    return float(np.clip(1 - differences / (2 * errors), 0.0, 1.0))
+def of_law(rollouts, drift, seed):
+    """Learn from all sources, and predict the differences of each source by what the others teach."""
+    share, densities = weights(rollouts), {key: density_by_scale(x) for key, x in rollouts.items()}
+
+    def learned(some):
+        tau, step, spread = (round(float(x), 5) for x in learned_loss({k: x for k, x in densities.items() if some(k)}))
+        return Drift(tau, spread, step, 0.0, 0.0)
+
+    independent = Drift(drift.loss * np.sqrt(2), drift.spread, drift.step * np.sqrt(2), 0.0, 0.0)
+    everything = learned(lambda key: True)
+    result = {"difference": [everything.loss, everything.spread], "step": everything.step, "by_source": {}}
+    for source in sorted({key[0] for key in rollouts}):
+        of_source = {key: x for key, x in rollouts.items() if key[0] == source}
+        others = learned(lambda key, source=source: key[0] != source)
+        ways = {"law alone": None, "two independent drifts": independent, "learned from the others": others}
+        result["by_source"][source] = {
+            "common_share": {f"{key[2]}": common_share(x) for key, x in of_source.items()},
+            "pairs": {f"{key[2]}": len(x["observed"]) for key, x in of_source.items()},
+            "most_decades": max(float(x["decades"].max()) for x in of_source.values()),
+            "learned_from_others": others._asdict(),
+            "predicted": {
+                way: averaged({key: figures(predicted(x, of, seed)) for key, x in of_source.items()}, share)
+                for way, of in ways.items()
+            },
+        }
+    return result
 
 
-def alike(parts, *, seed, **settings):
-    """Roll out each law over each table; the least of the sources is what `worth` takes."""
-    result, by_source, held = {}, {}, {}
-    for name, (table, by, source) in tables().items():
-        for law_name, law in LAWS.items():
+def alike(parts, *, tables, seed, **settings):
+    """Roll out each law over each table, and learn the error of differences."""
+    result = {}
+    for name, law in LAWS.items():
+        rollouts = {}
+        for source, (table, by) in read(tables).items():
             for percent in PERCENTILES:
-                key = f"{name} {law_name} {percent}"
-                entry = parts.entry(
-                    key,
-                    lambda law=law, table=table, by=by, percent=percent: rolled(
+                key = source, by, percent
+                rollout = parts.entry(
+                    f"{source} {name} {percent}",
+                    lambda law=law, table=table, by=by, percent=percent: differences(
                         law, table, by, percent, seed, settings
                     ),
                 )
-                result[key] = entry
-                by_source.setdefault(source, []).append(entry)
-                total = held.setdefault(source, dict.fromkeys(entry["held"], 0))
-                for way, count in entry["held"].items():
-                    total[way] += count
-    of_sources = {source: likeness(entries) for source, entries in by_source.items()}
-    return {"alike": round(min(of_sources.values()), 3), "by_source": of_sources, "held": held, "rollouts": result}
+                arrays = {part: np.array(rollout[part]) for part in ("sample", "observed", "decades")}
+                rollouts[key] = rollout | arrays
+        result[name] = of_law(rollouts, drifts()[name], seed)
+        result[name]["converged"] = f"{sum(x['ok'] for x in rollouts.values())} of {len(rollouts)}"
+    return result
 
 
 STUDIES = {
     "alike": Study(
-        "how alike the errors of groups of runs are beyond these runs",
+        "what two groups of runs miss in common beyond these runs",
         alike,
-        lambda: [(bs.laws.Grouped(law, by), table) for table, by, _ in tables().values() for law in LAWS.values()],
-        {"seed": 1, "draws": 300, "tune": 400, "chains": 2},
+        lambda: [
+            (bs.laws.Grouped(law, by), bs.load(name))
+            for name, by in (("overtraining_runs", "corpus"), ("gemstones", "series"))
+            for law in LAWS.values()
+        ],
+        {"seed": 1, "draws": 400, "tune": 500, "chains": 2},
+        foreign=True,
     )
 }

@@ -14,7 +14,7 @@ from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
 from ..checks.sandwich import quotable_places
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
-from ..estimands.beyond import alike, check_beyond, drift_of
+from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import place_of, table_named
 from ..needs import of_kind
 from ..standing import standing
@@ -74,8 +74,9 @@ def worth(
     flop_per_second, utilisation : float
         Peak of one GPU, that of an H100 in bfloat16 by default, and the share of it that training reaches.
     beyond : {"drift", "none"}
-        Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`. The drifts of two
-        groups are correlated as in rollouts of tables of groups (``evidence/alike.json``).
+        Whether losses beyond the largest run of a group carry the drift of the law, as in `allocate`. Most of it is
+        common to all groups: their differences carry what rollouts of tables of groups show
+        (``evidence/alike.json``).
     robust : bool
         Where the rows reject the law, spread the difference of log losses to its robust standard deviation.
     **planned
@@ -197,7 +198,8 @@ def multipliers(
     drift = drift_of(draws.law) if beyond == "drift" else None
     slopes = np.zeros((*shape, len(names)))
     if drift is not None:
-        slopes = drift.slopes_of_groups(np.random.default_rng(fit.record["seed"]), shape, len(names), alike())
+        rng, difference = np.random.default_rng(fit.record["seed"]), difference_of(draws.law)
+        slopes = drift.slopes_of_groups(rng, shape, len(names), difference)
     slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
     curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
     ends = _range(fit, budgets, planned) if within is None else within

@@ -60,7 +60,7 @@ class Drift(NamedTuple):
         scale, spread = self.scales(of)
         return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
 
-    def slopes_of_groups(self, rng, shape, groups, alike):
+    def slopes_of_groups(self, rng, shape, groups, difference):
         """Draw errors of log loss a decade of several groups of runs: an ndarray (*shape, group).
 
         Parameters
@@ -69,12 +69,15 @@ class Drift(NamedTuple):
         shape : tuple of int
             Of the posterior draws.
         groups : int
-        alike : float
-            Correlation of the errors of two groups.
+        difference : tuple of float
+            Median scale of the error of the difference of two groups, and the spread of its logarithm. The rest of the
+            error of a group is common to all of them.
         """
-        scale = self.loss * np.exp(self.spread * rng.standard_normal(shape))[..., None]
-        common, single = rng.standard_normal((*shape, 1)), rng.standard_normal((*shape, groups))
-        return scale * (np.sqrt(alike) * common + np.sqrt(1 - alike) * single)
+        scale, spread = difference
+        whole = self.loss * np.exp(self.spread * rng.standard_normal(shape))[..., None]
+        single = np.minimum(scale / np.sqrt(2) * np.exp(spread * rng.standard_normal(shape))[..., None], whole)
+        common = np.sqrt(whole**2 - single**2) * rng.standard_normal((*shape, 1))
+        return common + single * rng.standard_normal((*shape, groups))
 
     def errors(self, rng, decades, shape, *, scatter=True):
         """Draw errors of log loss at runs so many decades above the largest: an ndarray (*shape, run), 0 inside.
@@ -119,15 +122,25 @@ def drifts():
 
 
 @cache
-def alike():
-    """Read the correlation of the drifts of two groups of runs, which ``evidence/alike.py`` learns from rollouts."""
-    return evidence("alike")["result"]["alike"]
+def _differences():
+    return {name: of["difference"] for name, of in evidence("alike")["result"].items()}
 
 
 def drift_of(law):
     """Return the drift of a law; that of Chinchilla's where the law itself was not rolled out."""
-    name = law.options.get("law", {}).get("name", law.name)
-    return drifts().get(name, drifts()[SUM])
+    return drifts().get(_name(law), drifts()[SUM])
+
+
+def difference_of(law):
+    """Return the scale of the error a decade of a difference of log losses of two groups, and the scale's spread.
+
+    ``evidence/alike.py`` learns them from rollouts of tables of groups.
+    """
+    return _differences().get(_name(law), _differences()[SUM])
+
+
+def _name(law):
+    return law.options.get("law", {}).get("name", law.name)
 
 
 def check_beyond(beyond):

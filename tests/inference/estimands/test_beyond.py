@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.estimands.allocate import compute_range
-from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drift_of, drifts
+from bayescaling.inference.estimands.beyond import Drift, decades_beyond, difference_of, drift_of, drifts
 from bayescaling.inference.estimands.quoted_allocation import drift_errors
 from scipy import integrate, stats
 
@@ -124,3 +124,19 @@ def test_an_allocation_is_as_wide_as_its_robust_interval_and_the_drift_together(
     assert float(np.log(quoted.sel(compute=inside)).std()) == pytest.approx(float(expected.std()), rel=0.05)
     ends = [np.log(x.sel(compute=beyond)).quantile([0.05, 0.95]) for x in (law, quoted)]
     assert float(ends[1][1] - ends[1][0]) > 1.5 * float(ends[0][1] - ends[0][0])
+
+
+def test_groups_share_all_of_their_drift_but_what_differences_showed():
+    rng, difference = np.random.default_rng(1), (0.004, 0.3)
+    slopes = DRIFT.slopes_of_groups(rng, (40_000,), 3, difference)
+    np.testing.assert_allclose(slopes.std(0), np.sqrt(DRIFT.mean_square()), rtol=0.05)
+    assert np.diff(slopes).std(0) == pytest.approx(0.004 * np.exp(0.3**2), rel=0.05)
+    independent = DRIFT.slopes_of_groups(rng, (40_000,), 2, (10.0, 0.0))
+    assert np.corrcoef(independent.T)[0, 1] == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["coupled", "chinchilla"])
+def test_differences_carry_less_drift_than_one_group(name):
+    law = bs.laws.Grouped(getattr(bs.laws, name.title())(), "corpus")
+    scale, spread = difference_of(law)
+    assert 0 < scale * np.exp(spread**2) < np.sqrt(drift_of(law).mean_square())
