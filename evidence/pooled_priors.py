@@ -9,12 +9,12 @@ import functools
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference.estimands.beyond import Drift, decades_beyond
+from bayescaling.inference.comparison.rollout import scored
 from bayescaling.models.backend import pymc
 from bayescaling.models.draws import DRAWS
-from beyond import averaged, figures, predicted, weights
+from beyond import averaged, figures, weights
 from beyond import read as tables_of
-from study import Study, read
+from study import Study
 
 DEFAULT, POOLED = "default priors", "priors from the other sources"
 OF_KAPPA, FLAT = "prior of kappa from the other sources", "flat prior of kappa"
@@ -71,20 +71,13 @@ def population(estimates, seed):
     return {name: f"LogNormal({middle[i]:.3f}, {spread[i]:.3f})" for i, name in enumerate(QUANTITIES)}
 
 
-def scores(table, fitted, priors, drift, options):
-    """Compute `figures` of later runs, under the law alone and with the drift learned from other sources."""
+def scores(table, fitted, priors, options):
+    """Compute `figures` of the later runs under the law alone, and whether the chains converged."""
     past, ahead = table[:fitted].reset_index(drop=True), table[fitted:].reset_index(drop=True)
     fit = bs.fit(law(priors), past, **options)
     sample = fit.draws.replicate(np.random.default_rng(options["seed"]), ahead).transpose(*DRAWS, "run").values
-    rollout = {
-        "sample": sample.reshape(-1, len(ahead)),
-        "observed": np.log(ahead["loss"].to_numpy()),
-        "decades": decades_beyond(fit.law, past, ahead),
-    }
-    kinds = {"law alone": None, "with drift": drift}
-    of = {name: figures(predicted(rollout, it, options["seed"])) for name, it in kinds.items()}
-    of = {name: {score: values[score] for score in SCORES} for name, values in of.items()}
-    return of | {"ok": bool(fit.diagnostics["ok"])}
+    values = figures(scored(sample.reshape(-1, len(ahead)), np.log(ahead["loss"].to_numpy())))
+    return {name: values[name] for name in SCORES} | {"ok": bool(fit.diagnostics["ok"])}
 
 
 def pooled_priors(parts, *, tables, seeds, **options):
@@ -97,13 +90,12 @@ def pooled_priors(parts, *, tables, seeds, **options):
         key: parts.entry(f"all runs, {key}", lambda table=table: constants(table, options | {"seed": 1}))
         for key, table in by_cost.items()
     }
-    sources, drifts = sorted({source for source, _ in by_cost}), read("beyond")["result"]["laws"]["coupled"]
     priors = {
         source: parts.entry(
             f"priors without {source}",
             lambda source=source: population({key: x for key, x in estimates.items() if key[0] != source}, 1),
         )
-        for source in sources
+        for source in sorted({source for source, _ in by_cost})
     }
     result = {}
     for fitted in FITTED:
@@ -116,7 +108,6 @@ def pooled_priors(parts, *, tables, seeds, **options):
                         table,
                         fitted,
                         priors_of(priors[key[0]]),
-                        Drift(**drifts["learned_without"][key[0]]),
                         options | {"seed": seed},
                     ),
                 )
@@ -125,46 +116,39 @@ def pooled_priors(parts, *, tables, seeds, **options):
             for key, table in by_cost.items()
             for arm, priors_of in ARMS.items()
         }
-        result[f"{fitted} runs"] = {kind: summary(entries, kind) for kind in ("law alone", "with drift")}
-        result[f"{fitted} runs"]["converged"] = {
-            arm: float(np.mean([one["ok"] for key, some in entries.items() if key[0] == arm for one in some]))
-            for arm in ARMS
+        result[f"{fitted} runs"] = {
+            arm: summary({key[1:]: x for key, x in entries.items() if key[0] == arm}) for arm in ARMS
+        }
+        result[f"{fitted} runs"][FLAT]["minus_default"] = {
+            ", ".join(key): difference(entries[(FLAT, *key)], entries[(DEFAULT, *key)]) for key in by_cost
         }
     medians = {", ".join(key): dict(zip(QUANTITIES, np.exp(logs[0]), strict=True)) for key, logs in estimates.items()}
     return {"medians": medians, "priors": priors, "predicted": result}
 
 
-def summary(entries, kind):
-    """Average scores over tables and sources, and compare each set of priors with the default one by table."""
-    result = {}
-    for arm in ARMS:
-        by_seed = {key[1:]: [one[kind] for one in some] for key, some in entries.items() if key[0] == arm}
-        mean = {
-            key: {name: float(np.mean([one[name] for one in some])) for name in SCORES} for key, some in by_seed.items()
-        }
-        share = weights([(*key, 0) for key in mean])
-        keyed = {(*key, 0): of for key, of in mean.items()}
-        result[arm] = {
-            "all": averaged(keyed, share),
-            "by_source": {
-                source: averaged({key: of for key, of in keyed.items() if key[0] == source}, share)
-                for source in sorted({key[0] for key in mean})
-            },
-        }
-        if arm != DEFAULT:
-            result[arm]["minus_default"] = {
-                ", ".join(key): {score: difference(entries, kind, arm, key, score) for score in SCORES} for key in mean
-            }
-    return result
-
-
-def difference(entries, kind, arm, table, score):
-    """Return a score minus that of the default priors, and its Monte-Carlo standard error over seeds."""
-    of = np.array([[one[kind][score] for one in entries[(which, *table)]] for which in (arm, DEFAULT)])
-    return {
-        "difference": round(float(of[0].mean() - of[1].mean()), 4),
-        "se": round(float(np.sqrt(of.var(1, ddof=1).sum() / of.shape[1])), 4),
+def summary(entries):
+    """Average scores over seeds, tables and sources, and give the share of fits that converged."""
+    mean = {
+        (*key, 0): {name: float(np.mean([one[name] for one in some])) for name in SCORES}
+        for key, some in entries.items()
     }
+    share = weights(mean)
+    by_source = {
+        source: averaged({key: of for key, of in mean.items() if key[0] == source}, share)
+        for source in sorted({key[0] for key in mean})
+    }
+    converged = float(np.mean([one["ok"] for some in entries.values() for one in some]))
+    return {"all": averaged(mean, share), "by_source": by_source, "converged": converged}
+
+
+def difference(some, others):
+    """Return the mean difference of each score between two sets of priors, and its Monte-Carlo standard error."""
+    result = {}
+    for name in SCORES:
+        of = np.array([[one[name] for one in entries] for entries in (some, others)])
+        mean, se = of[0].mean() - of[1].mean(), np.sqrt(of.var(1, ddof=1).sum() / of.shape[1])
+        result[name] = {"difference": round(float(mean), 4), "se": round(float(se), 4)}
+    return result
 
 
 STUDIES = {
