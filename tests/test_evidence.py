@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -39,6 +40,21 @@ def test_every_file_is_of_a_study():
 def test_chains_of_studies_of_single_fits_converged(name):
     result = study.read(name)["result"]
     assert all(of["ok"] for of in result.get("changed", result).values())
+
+
+def test_intervals_of_the_right_law_of_horizons_hold_the_truths_of_simulated_tables():
+    result = study.read("horizons_recovery")["result"]
+    for case in set(result) - {"noise too small", "trend too stiff"}:
+        assert result[case]["converged"] >= 0.95
+        assert all(0.85 <= result[case][of]["90%"] <= 0.97 for of in ("horizons", "doubling time")), case
+
+
+def test_steps_from_published_horizons_lead_to_those_of_the_law():
+    result = study.read("horizons_metr")["result"]
+    assert all(result["ok"].values())
+    for of in result["models"].values():
+        if None not in of["factors"].values():
+            assert of["published"] * math.prod(of["factors"].values()) == pytest.approx(of["law"]["q50"])
 
 
 def test_sizes_trained_at_one_rate_can_take_their_best_rates():
