@@ -21,6 +21,7 @@ from bayescaling.inference.words import (
     position,
     probability,
     sizes,
+    times,
     yearly,
 )
 from bayescaling.reports.pages.front.page import _row
@@ -37,6 +38,8 @@ PAPERS = {
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
 NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
+SHORTEST, APART = 1.0, 1.3  # minutes of METR's shortest task, and factor beyond which two horizons differ
+COVERED = "horizons", *("doubling time" + of for of in ("", ", scatter known", ", least squares on true horizons"))
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 
@@ -61,7 +64,7 @@ def substitutions(headline):
     laws, best, lengths = headline["laws"], headline["best"], headline["lengths"]
     by_page = {answer["page"]: answer for answer in headline["answers"]}
     since = headline["since"]
-    weirdml = evidence("horizons_weirdml")["result"]
+    weirdml, metr = (evidence(f"horizons_{name}")["result"] for name in ("weirdml", "metr"))
     texts = {
         "findings": table(
             ("question", "answer", "strength"),
@@ -129,6 +132,10 @@ def substitutions(headline):
         "how_fast": _how_fast(headline),
         "horizons_models": _horizons_of_models(weirdml),
         "horizons_trends": _horizons_by_trend(weirdml),
+        "horizons_metr": _horizons_of_metr(metr["models"]),
+        "horizons_unweighted": digits(metr["models"]["o1"]["effects of tasks"]),
+        "horizons_weighted": digits(metr["models"]["o1"]["effects of tasks, their weights"]),
+        "horizons_coverage": _horizons_covered(evidence("horizons_recovery")["result"]),
         "horizons_bias": factor(weirdml["fits"]["linear"]["estimate_factor"]),
         "compute_factor": plain(_latest("values_compute", "forms"), "{:.1f}"),
         "metr_2023": months(_latest("values_horizons", "2023", "days")),
@@ -291,6 +298,30 @@ def _horizons_by_trend(weirdml):
         week = fit["dates_reached"]["a week of work"]
         rows.append((trend, "; ".join(months(of) for of in days.values()), dates(week), apart))
     return table(("trend", "days in which horizons double", "a week of work", "elpd by model left out"), rows)
+
+
+def _horizons_of_metr(models):
+    """Tabulate minutes of half of the runs by METR's method and by the law, and the steps that change them most."""
+    rows = []
+    for model, of in models.items():
+        if of["weights of families"][MIDDLE] < SHORTEST:
+            continue
+        steps = [f"{step} × {times(x)}" for step, x in of["factors"].items() if not 1 / APART < x < APART]
+        apart = not 1 / APART < of["law"][MIDDLE] / of["published"] < APART
+        equal = f"{of['weights of tasks'][MIDDLE]:.1f}"
+        cells = digits(of["weights of families"]), equal, digits(of["law"]), "; ".join(steps) if apart else "–"
+        rows.append((model, f"{of['published']:.1f}", *cells))
+    header = ("model", "published", "their method", "with equal weights", "ours", "what the difference consists of")
+    return table(header, rows)
+
+
+def _horizons_covered(cases):
+    """Tabulate how often intervals of simulated tables hold the truth."""
+    rows = []
+    for case, of in cases.items():
+        cells = (f"{of[name]['90%']:.0%}" if name in of else "–" for name in COVERED)
+        rows.append((case, f"{of['converged']:.0%}", *cells))
+    return table(("case", "converged", *COVERED), rows)
 
 
 def _forecasts_scored(forecasts, unit):
