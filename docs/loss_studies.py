@@ -10,7 +10,7 @@ def tables(table):
     """Return the tables by the name that pages use; `table` writes a header and rows in Markdown."""
     changed = evidence("small_models_changed")["result"]["changed"]
     names = list(dict.fromkeys(of.partition(", ")[2] for of in changed if not of.startswith(RATES)))
-    copied = [name for name in names if "copies" in changed[f"{SCHEMES[0]}, {name}"]]
+    copied = [name for name in names if "copies" in changed.get(f"{SCHEMES[0]}, {name}", ())]
     header = [scheme.replace("-", " ") for scheme in SCHEMES]
     return {
         "pooled-priors": _pooled_priors(evidence("pooled_priors")["result"]["predicted"], table),
