@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from ...datasets.deferred import special
 from ...datasets.wording import quoted
 from ...errors import InputError
+from .item import BINS, RELATIVE, RIDGE
 from .noise import END
 
 COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative to
@@ -13,7 +15,8 @@ USUAL = "Likely"  # for a compute of unstated confidence
 KNOWN = ("Confident", "Likely")
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")
-SWEEPS, RIDGE, RELATIVE = 30, 0.05, (0.2, 5.0)  # of estimates of slopes, near that of the typical benchmark
+SWEEPS = 30  # of estimates of slopes
+HIGHEST, ABOVE = 3, 0.4  # scores of a benchmark, and logits above their mean: from there on its ceiling is open
 ITEMS = "items"  # column of the number of questions of a benchmark
 
 
@@ -125,7 +128,7 @@ def arrays(law, rows, reference):
     return data
 
 
-def placing(rows, reference):
+def placing(law, rows, reference):
     """Return the arrays that place what is sampled: rows of logits of scores, and estimates of benchmarks.
 
     Logits of scores are a slope of the benchmark times the ability of the model less a difficulty. Least squares
@@ -137,7 +140,8 @@ def placing(rows, reference):
     dict of str to ndarray
         ``row_...`` by score, and ``model_rows``, their number. By benchmark: ``log_slope``, and the weighted means
         ``ability`` and ``logit``. ``spread``, ``steepness`` and ``freedom`` are what scores tell of its difficulty, log
-        slope and log noise. ``weight`` is that of its slope in the mean of all.
+        slope and log noise. ``weight`` is that of its slope in the mean of all. With ceilings, ``bin_...`` are
+        means over bins of its scores, and below ``edge`` its scores pin its ceiling.
     """
     models, benchmarks = len(reference["models"]), len(reference["benchmarks"])
     (model, item), questions = codes(rows, reference), per_item(rows)
@@ -176,9 +180,26 @@ def placing(rows, reference):
         "benchmark_per_item": mean(questions, item, 1.0 * inner),
     }
     of_rows = {"logit": logit, "spread": weight, "per_item": questions}
+    if law.ceilings:
+        data |= _bins(score, {"ability": ability[model], "logit": logit, "spread": weight}, item, benchmarks)
     if "versions" in reference:
         of_rows["nested"] = of_versions(rows, reference)[1]
     return data | {f"row_{name}": np.append(x, np.zeros(models)) for name, x in of_rows.items()}
+
+
+def _bins(score, of_rows, item, benchmarks):
+    """Return means over bins of each benchmark's scores by size, (benchmark, bin), and its highest scores' logit."""
+    rank = pd.Series(score).groupby(item).rank(method="first").to_numpy() - 1
+    count = np.bincount(item, minlength=benchmarks)
+    bins = item * BINS + (rank * BINS / count[item]).astype(int)
+    spread = np.bincount(bins, of_rows["spread"], benchmarks * BINS)
+    data = {"spread": spread} | {
+        name: np.bincount(bins, of_rows["spread"] * of_rows[name], len(spread)) / np.where(spread > 0, spread, 1.0)
+        for name in ("ability", "logit")
+    }
+    highest = np.bincount(item, score * (rank >= count[item] - HIGHEST), benchmarks) / np.clip(count, 1, HIGHEST)
+    data = {f"benchmark_bin_{name}": x.reshape(benchmarks, BINS) for name, x in data.items()}
+    return data | {"benchmark_edge": special.logit(np.maximum(highest, END)) + ABOVE}
 
 
 def per_item(rows):

@@ -8,12 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import exp, log, logaddexp, maximum, pick, spread, sum_by, where
+from ..arrays import clip, exp, log, logaddexp, maximum, pick, spread, sum_by, where
 from ..coordinates import place
 from .scatter import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
 LEAST = 1e-100  # of information, where there may be none
+RIDGE, RELATIVE = 0.05, (0.2, 5.0)  # of estimates of slopes, near that of the typical benchmark
+BINS = 6  # of scores of a benchmark, by size
+SMOOTH = 0.02  # of a score near a ceiling: below that, how far it is from there is noise
+FLAT, BEND = 0.2, 0.3  # how a coordinate of a ceiling is compressed below the highest scores, and within which logits
 PARTS = ("log_slope", DIFFICULTY, "log_noise", CEILING)  # of a benchmark, in the order of its coordinates
 
 
@@ -195,13 +199,16 @@ def placed_items(values, units, d):
     log_scale : array_like, shape (..., item)
     """
     mean, of_noise = place_of_noise(values, d)
-    log_noise = mean + exp(of_noise) * units[..., 2]
+    log_noise, ceilings, d = mean + exp(of_noise) * units[..., 2], [], dict(d)
+    if f"{CEILING}_sd" in values:
+        sd = values[f"{CEILING}_sd"][..., None]
+        ceiling, log_bend = _bent(values[f"{CEILING}_centre"][..., None] + sd * units[..., 3], d["benchmark_edge"])
+        ceilings, of_noise, d = [ceiling], of_noise + log(sd) + log_bend, d | _under_ceilings(ceiling, d)
     slopes = place_of_slopes(values, log_noise, d)
     log_slope = slopes[0] + exp(slopes[1]) * units[..., 0]
     difficulties = place_of_difficulties(values, log_noise, log_slope, d)
     difficulty = difficulties[0] + exp(difficulties[1]) * units[..., 1]
-    rest = [log_noise, *(units[..., i] for i in range(3, len(parts_of(values))))]
-    rest = [pick(x, d["item_benchmark"]) for x in rest]
+    rest = [pick(x, d["item_benchmark"]) for x in (log_noise, *ceilings)]
     count, log_unit = d["whole_benchmarks"], _mean(log_slope, d)
     slope, difficulty = centred(log_slope, d), pick(exp(log_unit), d["item_whole"]) * centred(difficulty, d)
     log_scale, raw = pick(of_noise, d["item_benchmark"]) + pick((count - 1) / count * log_unit, d["item_whole"]), []
@@ -210,6 +217,48 @@ def placed_items(values, units, d):
         raw.append(x + pick(ratio * whole, d["item_whole"]))
         log_scale = log_scale + pick(log_sd, d["item_benchmark"]) + pick(log(ratio) / count, d["item_whole"])
     return Items(exp(slope), difficulty, *rest), [*raw, *rest], log_scale
+
+
+def _bent(x, edge):
+    """Return logits of ceilings from coordinates, and logs of derivatives: a hyperbola.
+
+    Scores pin a ceiling from below, about where the highest of them lie, and leave it open above.
+    """
+    away = x - edge
+    root = (away**2 + BEND**2) ** 0.5
+    derivative = (1 + FLAT) / 2 + (1 - FLAT) / 2 * away / root
+    return edge + ((1 + FLAT) * away + (1 - FLAT) * root) / 2, log(derivative)
+
+
+def _straight(ceiling, edge):
+    """Return the coordinates of logits of ceilings: the inverse of `_bent`."""
+    away = ceiling - edge
+    return edge + ((1 + FLAT) * away - (1 - FLAT) * (away**2 + FLAT * BEND**2) ** 0.5) / (2 * FLAT)
+
+
+def _relative(ceiling, logit, spread):
+    """Return logits of scores relative to their ceilings, and what scores tell of these, from the same without."""
+    ratio = exp(logaddexp(0.0, -ceiling) - logaddexp(0.0, -logit))
+    rest = SMOOTH * logaddexp(0.0, (1 - ratio) / SMOOTH)
+    return log(ratio / rest), spread * (rest * (1 + exp(logit))) ** 2
+
+
+def _under_ceilings(ceiling, d):
+    """Return what places slopes and difficulties if benchmarks have these ceilings; see `design.placing`."""
+    bins = [[d[f"benchmark_bin_{name}"][..., i] for name in ("ability", "logit", "spread")] for i in range(BINS)]
+    bins = [(ability, *_relative(ceiling, logit, spread)) for ability, logit, spread in bins]
+    total = sum(spread for *_, spread in bins) + LEAST
+    of_ability = sum(spread * ability for ability, _, spread in bins) / total
+    steepness = sum(spread * (ability - of_ability) ** 2 for ability, _, spread in bins)
+    rising = sum(spread * (ability - of_ability) * logit for ability, logit, spread in bins)
+    slope = clip((rising + RIDGE) / (steepness + RIDGE), *RELATIVE)
+    return {
+        "benchmark_log_slope": log(slope),
+        "benchmark_spread": total,
+        "benchmark_ability": of_ability,
+        "benchmark_logit": sum(spread * logit for _, logit, spread in bins) / total,
+        "benchmark_steepness": slope**2 * steepness,
+    }
 
 
 def _weighted(x, d):
@@ -233,13 +282,16 @@ def sampled_items(values, raw, d):
         return (away + level) + mean, (away + level) * exp(-log_sd)
 
     mean, log_sd = place_of_noise(values, d)
-    log_noise = raw[..., 2]
+    log_noise, ceilings, d = raw[..., 2], [], dict(d)
+    if f"{CEILING}_sd" in values:
+        centre, sd = (values[f"{CEILING}_{name}"][..., None] for name in ("centre", "sd"))
+        ceilings = [(_straight(raw[..., 3], d["benchmark_edge"]) - centre) / sd]
+        d |= _under_ceilings(raw[..., 3], d)
     slope, of_slope = sampled(raw[..., 0], PARTS[0], *place_of_slopes(values, log_noise, d))
     middle, unit = raw[..., 1].mean(-1, keepdims=True), np.exp(-slope.mean(-1, keepdims=True))
     difficulty = (raw[..., 1] - middle) * unit + middle
     _, of_difficulty = sampled(difficulty, PARTS[1], *place_of_difficulties(values, log_noise, slope, d))
-    rest = (raw[..., i] for i in range(3, raw.shape[-1]))
-    return np.stack([of_slope, of_difficulty, (log_noise - mean) * exp(-log_sd), *rest], -1)
+    return np.stack([of_slope, of_difficulty, (log_noise - mean) * exp(-log_sd), *ceilings], -1)
 
 
 def place_of_capabilities(values, items, mean, variance, d):
@@ -254,13 +306,15 @@ def place_of_capabilities(values, items, mean, variance, d):
     d : mapping of str to array_like
         From `design.placing` too.
     """
-    item, model, spread = d["row_item"], d["row_model"], d["row_spread"]
+    item, model, logit, spread = d["row_item"], d["row_model"], d["row_logit"], d["row_spread"]
+    if items.logit_ceiling is not None:
+        logit, spread = _relative(pick(items.logit_ceiling, item), logit, spread)
     slope = pick(items.slope, item)
     noise = 4 * exp(2 * pick(items.log_noise, item)) + d["row_per_item"]
     information = slope**2 * spread / noise
     if "version_sd" in values:
         information = information / (1 + information * d["row_nested"] * values["version_sd"][..., None] ** 2)
-    estimate = d["row_logit"] / slope + pick(items.difficulty, item)
+    estimate = logit / slope + pick(items.difficulty, item)
     of_model = model, d["model_rows"]
     total = sum_by(information, *of_model)
     estimate = sum_by(information * estimate, *of_model) / (total + LEAST)

@@ -17,7 +17,6 @@ from ..law import Effort, Law
 from . import design
 from .draws import ScoresDraws
 from .item import (
-    CEILING,
     expected,
     items,
     logits,
@@ -243,7 +242,7 @@ class Scores(Law):
 
     def _sampled_arrays(self, rows, reference):
         """Return the same with the estimates and rows that place what is sampled."""
-        return self.design_arrays(rows, reference) | design.placing(rows, reference)
+        return self.design_arrays(rows, reference) | design.placing(self, rows, reference)
 
     # The density -----------------------------------------------------------------------------------------------------
 
@@ -330,9 +329,7 @@ class Scores(Law):
 
     def units(self, reference):
         """Return the blocks of coordinates after the first where chains start: all in the middle of their priors."""
-        parts = parts_of(self.prior_of)
-        middle = [self.prior_of[f"{part}_centre"].median if part == CEILING else 0.0 for part in parts]
-        of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
+        of_benchmarks = np.zeros((len(reference["benchmarks"]), len(parts_of(self.prior_of))))
         names = {"model": "models", "family": "families", "version": "versions"}
         counts = [len(reference[names[axis]]) for axis in self._axes()[1:]]
         walk = (np.zeros(len(reference["half_years"])),) if self.pace == "random_walk" else ()
