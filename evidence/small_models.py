@@ -11,7 +11,10 @@ from bayescaling.reports.pages.small_lm.analysis import (
     BEST_RATE,
     COUPLED,
     MAIN,
+    NO_EFFECTS,
     ONE_RATE,
+    REPORTED,
+    SMALLEST,
     TARGET_ACCEPT,
     compared_floor,
     tables_of_schemes,
@@ -22,7 +25,11 @@ LAW, WITH_RUNS = bs.laws.Chinchilla(), bs.laws.Chinchilla(run_effects=True)
 WEIGHTED = bs.laws.EmbeddingWeighted()
 TOGETHER = bs.laws.Grouped(WEIGHTED, "corpus", shared=("omega",))
 DRAWN = 400  # quantiles of a posterior that stand for its draws in a figure
-READINGS, RATES = "readings of the second half of each run", "best rates for the three smallest sizes"
+LARGEST, SECOND_HALF = "without the largest size", "second half of the tokens"
+RATES, ONE_RATES = "best rates for the three smallest sizes", (0.003, 0.01, 0.03)
+LOWER = 0.01  # nats that a better learning rate could gain
+QUICK = {"seed": 1, "draws": 300, "tune": 400, "chains": 2, "target_accept": 0.95}
+COPIED = (COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copies are simulated
 
 
 def _tables():
@@ -82,28 +89,46 @@ def coverage(parts, *, seed, simulations, draws, tune, target_accept):
 
 
 def _changes():
-    """Return the law and the table of each change, by scheme and change, and of each scheme unchanged."""
+    """Return the law and the table of each change of the coupled law, and of the law as reported, by scheme."""
     tables, laws = tables_of_schemes(bs.load("small_lm_runs"))
-    unchanged = {scheme: (law, tables[scheme]) for scheme, law in laws.items()}
-    changed = {
-        (scheme, COUPLED): (bs.laws.Coupled(run_effects=law.run_effects), rows)
-        for scheme, (law, rows) in unchanged.items()
-    }
-    law, rows = unchanged[ONE_RATE]
-    one_rate = {
-        "one sigma": (replace(law, scatter="one"), rows),
-        "normal noise": (replace(law, noise="normal"), rows),
-        "prior of a smaller reducible share": (replace(law, priors={"reducible_share": "Beta(2, 8)"}), rows),
-        READINGS: (law, second_half(rows)),
-        RATES: (law, with_best_rates(tables, 3)),
-    }
-    return changed | {(ONE_RATE, change): of for change, of in one_rate.items()}, unchanged
+    changes = {}
+    for scheme, rows in tables.items():
+        law = bs.laws.Coupled(run_effects=laws[scheme].run_effects, size_effects=False)
+        sizes, source = rows["parameters"], rows.attrs["source"]
+        lower = rows["loss"] - LOWER * (sizes == sizes.max())
+        of_scheme = {
+            COUPLED: (law, rows),
+            REPORTED: (laws[scheme], rows),
+            "offsets": (bs.laws.Offsets(**law.options), rows),
+            "normal noise": (replace(law, noise="normal"), rows),
+            "one sigma": (replace(law, scatter="one"), rows),
+            SMALLEST: (law, rows[sizes > sizes.min()]),
+            LARGEST: (law, rows[sizes < sizes.max()]),
+            SECOND_HALF: (law, second_half(rows)),
+            f"largest size {LOWER} nats lower": (law, rows.assign(loss=lower)),
+        }
+        if not law.run_effects:
+            of_scheme[NO_EFFECTS] = bs.laws.Chinchilla(size_effects=False), rows
+            of_scheme["effects of sizes"] = bs.laws.Coupled(size_effects=True), rows
+        for name, (changed_law, some) in of_scheme.items():
+            table = some.reset_index(drop=True)
+            table.attrs["source"] = source if some is rows else f"{source}, {name}"
+            changes[scheme, name] = changed_law, table
+    changes[ONE_RATE, RATES] = changes[ONE_RATE, COUPLED][0], with_best_rates(tables, 3)
+    runs = bs.load("small_lm_rates")
+    best = runs.groupby(["parameters", "tokens"])["loss"].transform("min") == runs["loss"]
+    at_one = {f"rate {rate:g} for all sizes": runs["learning_rate_peak"] == rate for rate in ONE_RATES}
+    for name, chosen in {"best rates": best, **at_one}.items():
+        table = runs[chosen & (runs["batch_tokens"] == runs["batch_tokens"].min())].reset_index(drop=True)
+        table.attrs["source"] = f"small_lm_rates, {name}"
+        changes["small_lm_rates", name] = bs.laws.Coupled(size_effects=False), table
+    return changes
 
 
 def second_half(rows):
-    """Select the readings of the second half of each run."""
-    last = rows.groupby("run")["tokens"].transform("max")
-    return rows[rows["tokens"] > last / 2].reset_index(drop=True)
+    """Select the rows of each size on at least half of its most tokens."""
+    most = rows.groupby("parameters")["tokens"].transform("max")
+    return rows[rows["tokens"] >= most / 2]
 
 
 def with_best_rates(tables, count):
@@ -119,26 +144,32 @@ def with_best_rates(tables, count):
     return table
 
 
-def changed(parts, **options):
-    """Fit coupled terms to every scheme, and one rate for all sizes with one thing changed at a time."""
-    changes, unchanged = _changes()
-    entropy = float(bs.load("small_lm_runs")["irreducible_loss"].iloc[0])
-    fits = {
-        of: parts.fit(", ".join(of), lambda law=law, rows=rows: bs.fit(law, rows, **options))
-        for of, (law, rows) in changes.items()
-    }
-    differences = {
-        scheme: fits[scheme, COUPLED].loo().elpd_i.values - bs.fit(law, rows, **options).loo().elpd_i.values
-        for scheme, (law, rows) in unchanged.items()
-    }
+def changed(parts, *, copies, copy, **options):
+    """Fit the floor of every scheme with one thing changed at a time, and of copies that each change simulates."""
+    entries, elpd = {}, {}
+    for of, (law, rows) in _changes().items():
+        name = ", ".join(of)
+        fit = parts.fit(name, lambda law=law, rows=rows: bs.fit(law, rows, **options))
+        entries[name] = compared_floor(fit, float(rows["irreducible_loss"].iloc[0])) | {"ok": fit.diagnostics["ok"]}
+        if of[1] in COPIED:
+            entries[name]["copies"] = _of_copies(fit, rows, parts.path(f"{name}, copies.nc"), copies, copy)
+        if of[1] in (COUPLED, REPORTED):
+            elpd[of] = fit.loo().elpd_i.values
+    differences = {scheme: elpd[scheme, COUPLED] - elpd[scheme, REPORTED] for scheme in _tables()}
     return {
-        "changed": {
-            ", ".join(of): compared_floor(fit, entropy) | {"ok": fit.diagnostics["ok"]} for of, fit in fits.items()
-        },
+        "changed": entries,
         "coupled_elpd": {
             scheme: {"elpd_diff": float(of.sum()), "dse": float(sum_error(of))} for scheme, of in differences.items()
         },
     }
+
+
+def _of_copies(fit, rows, out, simulations, options):
+    """Return by how much E is missed, and how often its 90% interval holds it, in copies simulated from a fit."""
+    truth = {name: float(fit["posterior"][name].median()) for name in fit.law.prior_of}
+    table = bs.calibrate(fit.law, rows, truth=truth, simulations=simulations, out=out, **options).table()
+    E = intervals.entries(table)["E"]
+    return {"simulations": simulations} | {name: E[name] for name in ("truth", "bias", "bias_se", "coverage_90")}
 
 
 def _with_runs_of_chinchilla():
@@ -174,8 +205,8 @@ STUDIES = {
     "small_models_changed": Study(
         "the fitted floor of small language models with one thing changed",
         changed,
-        lambda: [of for some in _changes() for of in some.values()],
-        {"seed": 1, "target_accept": TARGET_ACCEPT},
+        lambda: list(_changes().values()),
+        {"seed": 1, "target_accept": 0.99, "copies": 50, "copy": QUICK},
     ),
     "small_models_omega": Study(
         "what an embedding parameter weighs, on small language models",

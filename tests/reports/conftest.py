@@ -213,14 +213,16 @@ WORDS = {
     "of": {
         name: name
         for name in ("C4", "RedPajama", "RefinedWeb", "typical", "nobody", "all three",
-                     *(f"[Ss]cheme.{k}" for k in "1234"), "Abacus",
+                     *(f"[Ss]cheme.{k}" for k in "1234"), "small_lm_rates", "Abacus",
                      "FIRE", "no positions", "rotary", "wt103", "wt2", "ptb", "transformer")
     },
     "changed": {
         name: name
         for name in ("offset 8", r"seed \d", "new seed", "equal cost|after training", "second half", "smallest sizes",
-                     "smaller reducible", "exact budgets", "envelope|replicated", "95% left", "compared",
-                     "ocabulary (?:8|32),", "ocabulary 128,", "ocabulary 256,", "^width", "N.?x from")
+                     "exact budgets", "envelope|replicated", "95% left", "compared",
+                     "ocabulary (?:8|32),", "ocabulary 128,", "ocabulary 256,", "^width", "N.?x from",
+                     "the smallest size$", "the largest size$", "nats lower", r"rate 0\.\d+", "best rates$",
+                     "effects of sizes$")
     },
 }  # fmt: skip
 APART = ("Do exponents", "Do these", "Do Abacus")  # beginnings of the titles of parts whose tables no other part has
