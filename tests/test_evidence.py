@@ -39,7 +39,24 @@ def test_every_file_is_of_a_study():
 @pytest.mark.parametrize("name", ["small_models_changed", "small_models_omega"])
 def test_chains_of_studies_of_single_fits_converged(name):
     result = study.read(name)["result"]
-    assert all(of["ok"] for of in result.get("changed", result).values())
+    left = {key for key, of in result.get("changed", result).items() if not of["ok"]}
+    assert left <= {"scheme-1, one sigma"}, "pages say that this one did not converge"
+
+
+def test_rates_and_the_smallest_size_move_the_fitted_floor_and_noise_does_not():
+    changed = study.read("small_models_changed")["result"]["changed"]
+
+    def median(of, change):
+        return changed[f"{of}, {change}"]["E_minus_entropy"]["q50"]
+
+    assert median("scheme-2", "coupled") - median("scheme-1", "coupled") > 0.3
+    assert median("small_lm_rates", "best rates") - median("small_lm_rates", "rate 0.003 for all sizes") > 0.3
+    for scheme in ("scheme-1", "scheme-2", "scheme-3", "scheme-4"):
+        copies = [changed[f"{scheme}, {change}"]["copies"] for change in ("coupled", "without the smallest size")]
+        rise = copies[1]["bias"] - copies[0]["bias"]
+        assert median(scheme, "without the smallest size") - median(scheme, "coupled") > max(0.03, 2 * rise)
+        assert abs(median(scheme, "normal noise") - median(scheme, "coupled")) < 0.03
+        assert copies[0]["coverage_90"] >= 0.8
 
 
 def test_intervals_of_the_right_law_of_horizons_hold_the_truths_of_simulated_tables():
@@ -63,7 +80,7 @@ def test_sizes_trained_at_one_rate_can_take_their_best_rates():
     assert len(mixed) == len(tables["scheme-1"]) and mixed["run"].nunique() == tables["scheme-1"]["run"].nunique()
     rates = mixed.groupby("parameters")["learning_rate_peak"].unique()
     assert [list(rates_of_size) for rates_of_size in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
-    assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {5}
+    assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {6}
 
 
 def test_a_study_of_another_law_table_or_setting_is_seen():
