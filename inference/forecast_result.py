@@ -35,7 +35,7 @@ class Forecast(Printed, dict):
         """Return what is printed."""
         form, entries = FORMS[self["kind"]], self["entries"]
         rows = {
-            entry["name"]: {name: _written(entry[key], form) for name, key in COLUMNS.items()}
+            entry["name"]: {name: written(entry[key], form) for name, key in COLUMNS.items()}
             for entry in entries[:MOST]
         }
         of = f"what comes in {self['at']}" if "at" in self else "the planned run"
@@ -45,7 +45,7 @@ class Forecast(Printed, dict):
         return Text(title, pd.DataFrame.from_dict(rows, orient="index"), below)
 
 
-def _written(quantiles, form):
+def written(quantiles, form):
     """Write a median with its interval, given all quantiles; a dash where there are none."""
     if quantiles is None:
         return "–"

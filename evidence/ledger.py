@@ -1,0 +1,125 @@
+"""Write forecasts of today into ``evidence/ledger``: ``python evidence/ledger.py [--tables FOLDER]``.
+
+Each is next to a straight line through the same past, and states the rule by which it will be scored. A file that is
+there is not written again. METR's table of time horizons does not come with the package: it is read from the folder.
+"""
+
+import argparse
+import math
+import warnings
+from functools import partial
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+from bayescaling.inference.forecasts import forecast, straight_line, write
+from bayescaling.inference.settings import cores
+from values import COLUMNS, HORIZONS
+
+HERE = Path(__file__).with_name("ledger")
+QUARTERS = ("2027-02-14", "2027-05-16")  # their middles
+MIDDLE_OF_2027 = "2027-06-30"
+BENCHMARKS, SINCE = 12, 2025.6  # those with most scores of models since a date
+FIRST = {"training_compute": 2018, "metr": 2023}
+SIZE_STEP = 2  # the next size over the largest one of a ladder
+SETTINGS = {"seed": 1, "draws": 1000, "tune": 1000}
+LADDERS = {
+    "chinchilla_runs": ("chinchilla_runs", None),
+    "gemstones, hot": ("gemstones", ("series", "hot")),
+    **{f"overtraining, {name}": ("overtraining_runs", ("corpus", name)) for name in ("C4", "RedPajama", "RefinedWeb")},
+}
+RULES = {
+    "scores": "Scores of all models released within 45 days of the date, from Epoch AI's table of benchmarks.",
+    "horizons": "Horizons of all models released within 45 days of the date, by this law from WeirdML's later runs.",
+    "training_compute": "Largest training compute of the models of that quarter in Epoch AI's table.",
+    "metr": "METR's published 50% horizon of models that were best at release, within 45 days of the date.",
+    "runs": "Loss of the first published run of the same recipe whose sizes differ by at most 1%.",
+}  # fmt: skip
+
+
+def scores():
+    """Forecast scores of new models on the benchmarks that most models of the last year have."""
+    table = bs.load("eci_scores")
+    names = table["benchmark"][table["year"] >= SINCE].value_counts(sort=True).index[:BENCHMARKS].tolist()
+    fit = bs.fit(bs.laws.Scores(pace="linear"), table, **SETTINGS)
+    return [forecast(fit, at, benchmarks=names) for at in QUARTERS]
+
+
+def horizons():
+    """Forecast the time horizon of a new model."""
+    law = bs.laws.Horizons(trend="linear", estimates=True, family_effects=True)
+    return [forecast(bs.fit(law, bs.load("weirdml"), **SETTINGS | {"draws": 2000}), MIDDLE_OF_2027)]
+
+
+def metr(folder):
+    """Forecast METR's horizon of the best model, and the time in which horizons double until then."""
+    table = bs.read(folder / HORIZONS, "values", columns=COLUMNS, where="is_sota")
+    fit = _trend(table, FIRST["metr"])
+    document = forecast(fit, MIDDLE_OF_2027)
+    rows = fit.draws.rows
+    years, values = rows["year"].to_numpy(float), fit.law.on_scale(rows["value"].to_numpy(float))
+    now, ahead = float(np.median(straight_line(years, values, years.max()))), document["year"] - years.max()
+    document["doubling_days"] = {
+        name: [_days(math.log(x) - now, ahead) for x in reversed(document["entries"][0][name])]
+        for name in ("quantiles", "straight_line")
+    }
+    return [document]
+
+
+def _days(growth, years):
+    """Return the days of a doubling at a growth of the logarithm over years, None where it does not grow."""
+    return 365.25 * years * math.log(2) / growth if growth > 0 else None
+
+
+def training_compute():
+    """Forecast the largest training compute of each of the next quarters; the last one of the table is incomplete."""
+    table = bs.load("training_compute")
+    quarter = np.floor(4 * table["year"])
+    complete = table[quarter < quarter.max()]
+    largest = complete.loc[complete.groupby(quarter)["value"].idxmax()].reset_index(drop=True)
+    largest.attrs = dict(table.attrs)
+    fit = _trend(largest, FIRST["training_compute"])
+    return [forecast(fit, at) for at in QUARTERS]
+
+
+def _trend(table, first):
+    """Fit the form of the trend that predicts best to the rows of a table from a year on."""
+    rows = table[table["year"] >= first].reset_index(drop=True)
+    rows.attrs = dict(table.attrs)
+    fit = bs.fit("trend", rows, **SETTINGS)
+    best = bs.progress.by_form(fit).index[0]
+    return fit if fit.law.trend == best else bs.fit(bs.laws.Trend(trend=best), rows, **SETTINGS)
+
+
+def runs():
+    """Forecast the loss of the next size of each ladder, at the tokens per parameter of its largest run."""
+    documents = []
+    for name, (source, of) in LADDERS.items():
+        table = bs.load(source)
+        rows = table if of is None else table[table[of[0]] == of[1]].reset_index(drop=True)
+        rows.attrs = table.attrs | {"source": name}
+        size, tokens = rows.loc[rows["training_flop"].idxmax(), ["parameters", "tokens"]]
+        plan = {"parameters": float(f"{SIZE_STEP * size:.3g}"), "tokens": float(f"{SIZE_STEP * tokens:.3g}")}
+        documents.append(forecast(bs.fit("coupled", rows, **SETTINGS), plan=plan))
+    return documents
+
+
+def main():
+    """Read the command line, and write the forecasts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(RULES)}; all by default")
+    parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
+    arguments = parser.parse_args()
+    tables = arguments.tables
+    warnings.simplefilter("ignore", bs.DiagnosticWarning)  # each forecast states whether its fit converged
+    forecasts = {"scores": scores, "horizons": horizons, "training_compute": training_compute, "runs": runs}
+    forecasts |= {"metr": partial(metr, tables)} if tables else {}
+    HERE.mkdir(exist_ok=True)
+    with bs.parallel(cores()):
+        for name in arguments.names or forecasts:
+            for document in forecasts[name]():
+                print(write(document | {"of": name, "rule": RULES[name]}, HERE).name)
+
+
+if __name__ == "__main__":
+    main()
