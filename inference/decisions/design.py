@@ -102,7 +102,9 @@ def design(
         at the target than they cost, at best. With a price there are ``hours`` and ``money``, and ``saved_money`` for
         the allocation. All that a law gives is NaN where no law passed the gate. ``attrs`` has ``rule``, which is
         ``"draws"`` or ``"spread"``, ``gates``, ``target``, ``budget`` and ``now``, the first line, before any run. Of
-        it ``drift_loss`` and ``drift_flop`` are the expected excess that the drift adds.
+        it ``drift_loss`` and ``drift_flop`` are the expected excess that the drift adds. With the drift, ``after`` has
+        the upper over the lower end of the interval of the best size, now and after all runs. Its ``decades`` of
+        compute are those that then lie between the largest run and the target.
 
     Raises
     ------
@@ -156,7 +158,13 @@ def design(
         return scheduled(table.iloc[order], order, None, None, attrs)
     fits, targets = passed, [target_of(one.draws, target, compute, planned) for one in passed]
     before = _moments(fits, targets, table, beyond)
-    plan, drift = best_plan(before, cost, budget), _drift(fits, targets) if beyond == "drift" else 0.0
+    plan = best_plan(before, cost, budget)
+    if beyond == "drift" and targets[0].of == "size" and len(plan.order):
+        largest = (0.0, cost[plan.order].max())
+        decades, left = [_decades(first, targets[0], x) for x in largest], (1.0, plan.variances[-1] / before.variance)
+        factors = [_factor(fits, targets, *x, seed_of(seed, first)) for x in zip(left, decades, strict=True)]
+        attrs["after"] = {"width": factors, "decades": decades[1]}
+    drift = _drift(fits, targets) if beyond == "drift" else 0.0
     return scheduled(table.iloc[plan.order], plan.order, before, plan.variances, attrs, targets, drift)
 
 
@@ -175,12 +183,26 @@ def _moments(fits, targets, table, beyond):
 
 def _drift(fits, targets):
     """Compute the variance of the target that the drift adds from the largest fitted run, a mean over fits."""
-    variances = []
+    pairs = zip(fits, targets, strict=True)
+    rates = [drift_of(fit.law).mean_square(target.of) if target.of else 0.0 for fit, target in pairs]
+    return float(np.mean(rates)) * _decades(fits[0], targets[0]) ** 2
+
+
+def _decades(fit, target, largest=0.0):
+    """Compute how many decades of compute the target lies above the largest fitted run, or a larger one."""
+    spent = training_flop(fit.rows)
+    has_compute = spent is not None and not np.isnan(target.compute)
+    return max(float(np.log10(target.compute / max(np.nanmax(spent), largest))), 0.0) if has_compute else 0.0
+
+
+def _factor(fits, targets, left, decades, seed):
+    """Compute the upper over the lower end of the 95% interval of the best size, with a share of the variance left."""
+    rng, samples = np.random.default_rng(seed), []
     for fit, target in zip(fits, targets, strict=True):
-        spent, rate = training_flop(fit.rows), drift_of(fit.law).mean_square(target.of) if target.of else 0.0
-        decades = 0.0 if spent is None or np.isnan(target.compute) else np.log10(target.compute / np.nanmax(spent))
-        variances.append(rate * max(decades, 0.0) ** 2)
-    return float(np.mean(variances))
+        draws, drift = target.draws, drift_of(fit.law).slopes(rng, target.draws.shape, target.of)
+        samples.append(draws.mean() + np.sqrt(left) * (draws - draws.mean()) + decades * drift)
+    low, high = np.quantile(np.concatenate(samples), (0.025, 0.975))
+    return float(np.exp(high - low))
 
 
 def _have_ratio(targets):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ..estimands.strength import Facts, strength, times_outside
 from ..intervals import finite
 from ..printed import PrintedTable, Text, drawn_by
 from ..standing import lines_of_each
@@ -55,6 +56,13 @@ class Schedule(PrintedTable):
         )
         if "pays" in self:
             lines.append(self.line)
+        if after := attrs.get("after"):
+            now, then = after["width"]
+            grade = strength(Facts(chains=True, width=then, decades=after["decades"]))
+            lines.append(
+                f"After all runs the interval spans a factor of about {then:.2g} ({now:.2g} now), and the target is "
+                f"{times_outside(after['decades'])} the largest run: at best {grade}."
+            )
         if nats := attrs["now"].get("drift_loss"):
             lines.append(
                 f"Beyond the largest run the law may drift: this adds an expected {nats:.2g} nats, or "
@@ -85,7 +93,8 @@ class Schedule(PrintedTable):
         }
         now = {name: finite(x) for name, x in attrs["now"].items()}
         return {"rule": attrs["rule"], "target": attrs["target"], "laws": attrs["laws"], "budget": attrs["budget"],
-                "now": now, "runs": rows, "gates": gates, "sentences": self.sentences()}  # fmt: skip
+                "now": now, "after": attrs.get("after"), "runs": rows, "gates": gates,
+                "sentences": self.sentences()}  # fmt: skip
 
 
 def scheduled(table, order, before, variances, attrs, targets=(), drift=0.0):

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from ..checks.verdict import FITS, NOT, OFF
 from ..comparison.scoring import binomial_interval
+from ..words import flop
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 GRADES = (STRONG, FAIR, WEAK)
@@ -57,6 +58,8 @@ class Facts(NamedTuple):
         Least and largest probability of the claimed direction over the stated alternatives.
     share : tuple of (int, int, float), optional
         Cases in which the claim holds, all cases, and the share that is nominal.
+    compute : float, optional
+        FLOP that the answer is about.
     """
 
     chains: bool
@@ -68,6 +71,7 @@ class Facts(NamedTuple):
     decades: float | None = None
     direction: tuple | None = None
     share: tuple | None = None
+    compute: float | None = None
 
 
 def width(q):
@@ -161,6 +165,35 @@ def reasons(facts):
         words["share"] = share if count else "nothing to compare"
     graded = grades(facts)
     return [words[name] for grade in (WEAK, FAIR) for name, value in graded.items() if value == grade]
+
+
+def raises(facts):
+    """Name what would raise an answer by one grade: a list of str, one for each fact that has its grade.
+
+    Examples
+    --------
+    >>> raises(Facts(chains=True, width=6.0, decades=1.9, compute=1e24))
+    ['an interval within a factor of 3', 'runs of 1e23 FLOP']
+    """
+    graded, grade = grades(facts), strength(facts)
+    if grade == STRONG:
+        return []
+    place = 0 if grade == FAIR else 1
+    outside = None if facts.decades is None else abs(facts.decades) - EXTRAPOLATION[place]
+    words = {
+        "chains": "chains that converge",
+        "law": "a law that the rows do not reject" if grade == FAIR else "a law that misses its rows by less",
+        "width": f"an interval within a factor of {WIDTH[place]:g}",
+        "sensitivity": f"alternatives within a factor of {SENSITIVITY[place]:g}",
+        "direction": f"a probability of at least {DIRECTION[place]:g} in every analysis",
+        "share": f"a share of at least {SHARE[place]:.0%} for certain",
+    }
+    if outside is not None and facts.compute is not None and facts.decades > 0:
+        words["extrapolation"] = f"runs of {flop(facts.compute / 10 ** EXTRAPOLATION[place])}"
+    elif outside is not None:
+        size = "larger than the largest run" if facts.decades > 0 else "smaller than the smallest run"
+        words["extrapolation"] = f"runs {times_outside(outside)} {size}"
+    return [words[name] for name, value in graded.items() if value == grade]
 
 
 def times_outside(decades):

@@ -9,6 +9,7 @@ from ....inference.estimands.strength import (
     Facts,
     grade_of_direction,
     grades,
+    raises,
     reasons,
     strength,
     times_outside,
@@ -107,8 +108,8 @@ def answer(section, page, facts, rests_on, named, diagnostics):
     Returns
     -------
     dict
-        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, and ``because``, why it is not stronger.
-        ``data`` names the tables of the fits.
+        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, and ``because``, why it is not stronger, and
+        ``raises``, what would raise it by one grade. ``data`` names the tables of the fits.
     """
     (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
@@ -118,6 +119,7 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         "grades": grades(facts),
         "strength": strength(facts),
         "because": "; ".join(reasons(facts)) or "nothing",
+        "raises": "; ".join(raises(facts)),
         "data": sorted({diagnostics[name]["data"] for name in rests_on}),
     }
 
@@ -168,6 +170,7 @@ def size_parts(document, law, rivals, compute, label=str, question="How big shou
         width=width(at["parameters"]),
         sensitivity=ratio([at["parameters"][MIDDLE], *(q[MIDDLE] for q in others.values())]),
         decades=at["extrapolation"],
+        compute=compute,
         **of_law(document["laws"][law]["verdict"]),
     )
     named = {
@@ -220,17 +223,19 @@ def _since(document):
         width=width(gains["after"]),
         decades=0.0,
         direction=tuple(ends.values()),
-        **of_law(entry["laws"]["break"]["verdict"]),
+        **of_law(entry["laws"][entry["fits"]["break"]]["verdict"]),
     )
     named = {
         "gains": gains,
+        "form": entry["quoted"].replace(", ", " and "),
+        "rival": entry["rival"],
         "faster": ends,
         "analyses": len(faster),
         "sure": grade_of_direction(ends["least"]) != WEAK,
         "moment": month(entry["break_year"]),
         "factor": entry["periods"]["all"]["model"]["factor"],
     }
-    return facts, ("since, linear", "since, break"), named
+    return facts, tuple(entry["fits"].values()), named
 
 
 def _next_model(document):

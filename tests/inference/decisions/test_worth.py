@@ -11,7 +11,6 @@ from bayescaling.commands.cli import app
 from bayescaling.inference.checks import sandwich
 from bayescaling.inference.decisions.next_run import _cost_after, _costs, _variance_left
 from bayescaling.inference.decisions.price import Price
-from bayescaling.inference.estimands import beyond as drifts
 from bayescaling.inference.fitted import changed_fit, results_of
 from bayescaling.models.loss.grouping import GROUP
 from typer.testing import CliRunner
@@ -195,14 +194,6 @@ def test_undecided_recipes_are_run_once_more_and_decided_ones_are_not(fit):
     assert "one more run, of" in str(undecided)
     decided = bs.worth(with_changed(fit, changed), "old", [1e22], **LAW_ALONE)
     assert decided["decision"].item() == "promote" and decided["expected_cost"].sel(action="promote").item() == 0
-
-
-def test_drifts_of_groups_have_the_correlation_of_the_study():
-    drift, rng = drifts.drifts()["coupled"], np.random.default_rng(2)
-    slopes = drift.slopes_of_groups(rng, (400, 500), 2, drifts.alike()).reshape(-1, 2)
-    assert np.corrcoef(slopes.T)[0, 1] == pytest.approx(drifts.alike(), abs=0.02)
-    single = drift.slopes(rng, (200_000,))
-    assert np.quantile(np.abs(slopes[:, 0]), 0.5) == pytest.approx(np.quantile(np.abs(single), 0.5), rel=0.03)
 
 
 def test_money_and_hours_follow_from_the_price(fit):

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from bayescaling.inference.estimands.strength import GRADES, Facts, grades, reasons, strength
+from bayescaling.inference.estimands.strength import GRADES, Facts, grades, raises, reasons, strength
 
 LIMITS = {
     "width": ({"width": 1.5}, {"width": 3.0}, {"width": 3.01}),
@@ -30,3 +30,17 @@ def test_an_answer_is_as_strong_as_its_weakest_fact():
             if not one[i].keys() & other[j].keys():
                 assert strength(Facts(chains=True, **one[i], **other[j])) == GRADES[max(i, j)]
     assert strength(Facts(chains=False, width=1.0)) == "weak" and grades(Facts(chains=False))["chains"] == "weak"
+
+
+@pytest.mark.parametrize("name", list(LIMITS))
+def test_what_would_raise_an_answer_is_named_for_each_fact_of_its_grade(name):
+    strong, *weaker = (Facts(chains=True, **fact) for fact in LIMITS[name])
+    assert raises(strong) == [] and all(len(raises(facts)) == 1 for facts in weaker)
+
+
+def test_runs_of_the_compute_that_is_named_raise_the_grade():
+    facts = Facts(chains=True, decades=1.9, compute=1e24)
+    assert raises(facts) == ["runs of 1e23 FLOP"]
+    fair = facts._replace(decades=1.0)
+    assert strength(fair) == "fair" and raises(fair) == ["runs of 1e24 FLOP"]
+    assert raises(facts._replace(decades=-2.0, compute=None)) == ["runs 10 times smaller than the smallest run"]
