@@ -7,6 +7,7 @@ from pathlib import Path
 
 import bayescaling as bs
 import experiment_tables
+import loss_studies
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import (
     HIGH,
@@ -155,7 +156,7 @@ def substitutions(headline):
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
-    texts |= experiment_tables.tables(table)
+    texts |= experiment_tables.tables(table) | loss_studies.tables(table)
     texts |= {f"reference-{name}": _reference(name) for name in ("bs", *NAMESPACES)}
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
