@@ -123,21 +123,24 @@ def _cost_after(log_m, left, budget, switch):
 
 
 def pairing(fit, group, baseline):
-    """Compute the correlation of residuals of runs that differ by their group alone.
+    """Compare runs that differ by their group alone.
 
     Returns
     -------
     dict or None
-        ``pairs`` and ``correlation``; None for fewer than `LEAST_PAIRS` pairs.
+        ``pairs`` and the ``correlation`` of their residuals, None for fewer than `LEAST_PAIRS`. Of the largest pair the
+        ``compute`` in FLOP and the ``losses``, of the group and of the baseline. None where there is no pair.
     """
     law, rows = fit.law, fit.rows
+    columns, mean = list(law.columns), fit.draws.mean().transpose(*DRAWS, "run").values
+    residual = law.on_scale(rows[law.observed].to_numpy(float)) - law.on_scale(mean).mean((0, 1))
+    table = rows[columns].assign(residual=residual, loss=rows[law.observed], flop=training_flop(rows))
     labels = labelled(rows[law.grouping.by])
-    residual = law.on_scale(rows[law.observed].to_numpy(float)) - law.on_scale(
-        fit.draws.mean().transpose(*DRAWS, "run").values
-    ).mean((0, 1))
-    table = rows[list(law.columns)].assign(residual=residual, group=labels)
-    one, other = (table[labels == name].groupby(list(law.columns))["residual"].mean() for name in (group, baseline))
-    both = one.to_frame("one").join(other.to_frame("other"), how="inner")
-    if len(both) < LEAST_PAIRS:
+    one, other = (table[labels == name].groupby(columns).mean() for name in (group, baseline))
+    both = one.join(other.add_suffix("_baseline"), how="inner")
+    if both.empty:
         return None
-    return {"pairs": len(both), "correlation": float(np.corrcoef(both["one"], both["other"])[0, 1])}
+    largest = both.loc[both["flop"].idxmax()]
+    correlation = both["residual"].corr(both["residual_baseline"]) if len(both) >= LEAST_PAIRS else None
+    losses = [float(largest[name]) for name in ("loss", "loss_baseline")]
+    return {"pairs": len(both), "correlation": correlation, "compute": float(largest["flop"]), "losses": losses}

@@ -3,6 +3,7 @@
 import pandas as pd
 import xarray as xr
 
+from ...datasets.files import evidence
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ..estimands.allocation import how, times_largest
@@ -15,6 +16,8 @@ QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
 SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
           "variance_left", "extrapolation")  # fmt: skip
 BY_LABEL = ("expected_cost", "p_better_by_variant")
+OPEN, FAR = "open", 0.5  # decades above the largest run from which a large pair decides better
+PLACE = "at 10 times its compute"  # that of the largest run, in the study of decisions
 CORRELATED = 0.3  # correlation of the residuals of pairs from which it is printed
 
 
@@ -81,8 +84,9 @@ class Worth(Printed, xr.Dataset):
             f"Runs of {group} and {self.attrs['baseline']} with the same sizes have residuals with correlation "
             f"{pairs['correlation']:.2f} ({pairs['pairs']} pairs): fit run effects by pair."
             for group, pairs in self.attrs["pairing"].items()
-            if pairs and pairs["correlation"] >= CORRELATED and not self.attrs["paired"]
+            if pairs and (pairs["correlation"] or 0) >= CORRELATED and not self.attrs["paired"]
         ]
+        notes += [large_pair(entry, self.attrs["pairing"][entry["group"]]) for entry in open_beyond(entries)]
         return tuple(notes)
 
 
@@ -113,6 +117,29 @@ def next_run(entry):
     return (
         f"For {heading(entry)}: one more run, of {run}, lowers the expected cost from "
         f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
+    )
+
+
+def open_beyond(entries):
+    """Return the entries beyond the runs whose direction is open, the furthest of each group."""
+    beyond = [entry for entry in entries if entry["direction"] == OPEN and entry["extrapolation"] >= FAR]
+    return list({entry["group"]: entry for entry in sorted(beyond, key=lambda entry: entry["compute"])}.values())
+
+
+def large_pair(entry, pair):
+    """Write what decides better beyond the runs than a fit that is unsure: one large pair, or shared exponents."""
+    better = [evidence("worth")["result"][truth][PLACE]["decision_right"] for truth in ("right", "wrong")]
+    ways = ("largest pair", "fit, exponents shared", "fit")
+    pairs, shared, fit = (" and ".join(f"{of[way]:.0%}" for of in better) for way in ways)
+    if pair is None:
+        seen = "Train both at the largest size."
+    else:
+        one, other = pair["losses"]
+        seen = f"At {flop(pair['compute'])} {entry['group']} has {one:.4g}, {entry['baseline']} {other:.4g}."
+    return (
+        f"For {heading(entry)} the direction is open. At ten times their compute, the lower loss of two large runs was "
+        f"right in {pairs} of simulated ladders. A fit that shares exponents was right in {shared}, one that pools "
+        f"them in {fit}. {seen}"
     )
 
 

@@ -161,6 +161,16 @@ def test_a_direction_is_claimed_only_if_every_fit_agrees(fit):
     )
 
 
+def test_an_open_direction_beyond_the_runs_comes_with_the_largest_pair(fit):
+    worse = with_changed(fit, lambda constants: changed(constants, size=0.3, tokens=0.3))
+    text = " ".join(str(bs.worth({"a": fit, "b": worse}, "old", 1e24)).split())
+    rows = fit.rows.assign(compute=6 * fit.rows["parameters"] * fit.rows["tokens"])
+    sizes = rows.groupby(["parameters", "tokens"]).filter(lambda pair: pair[fit.law.grouping.by].nunique() == 2)
+    largest = sizes[sizes["compute"] > 0.999 * sizes["compute"].max()].groupby(fit.law.grouping.by)["loss"].mean()
+    assert f"new has {largest['new']:.4g}, old {largest['old']:.4g}" in text
+    assert "the direction is open" not in str(bs.worth(fit, "old", 1e19))
+
+
 def test_a_decision_of_draws_that_agree_costs_nothing():
     promote, drop = _costs(np.full(10, np.log(2.0)), 1e20, switch=0.0)
     assert promote == 0 and drop == pytest.approx(0.5e20)
