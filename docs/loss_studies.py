@@ -1,9 +1,18 @@
-"""Tables of the studies of priors learned from other studies and of the known floor."""
+"""Tables of studies of laws of the loss, and of the grades of answers."""
 
 from bayescaling.datasets.files import evidence
 
 SCHEMES = [f"scheme-{i}" for i in range(1, 5)]
 RATES = "small_lm_rates"
+TRUTHS = {"right": "Chinchilla's law", "wrong": "the coupled law, kappa 0.7"}
+DECISIONS = {
+    "fit": "fit, exponents pooled",
+    "fit, exponents shared": "fit, exponents shared",
+    "largest pair": "largest pair",
+    "share with a direction": "fit claims a direction",
+    "fit, where a direction is claimed": "and is right",
+}
+PLACES = {"at the largest run": "largest run", "at 10 times its compute": "ten times"}
 
 
 def tables(table):
@@ -13,6 +22,10 @@ def tables(table):
     copied = [name for name in names if "copies" in changed.get(f"{SCHEMES[0]}, {name}", ())]
     header = [scheme.replace("-", " ") for scheme in SCHEMES]
     return {
+        "grades": _grades(evidence("grades")["result"], table),
+        "common-drift": _common_drift(evidence("alike")["result"], table),
+        "worth-coverage": _worth_coverage(evidence("worth")["result"], table),
+        "worth-decisions": _worth_decisions(evidence("worth")["result"], table),
         "pooled-priors": _pooled_priors(evidence("pooled_priors")["result"]["predicted"], table),
         "floor-changed": table(
             ("law or change", *header), [(name, *_by_scheme(changed, name, _median)) for name in names]
@@ -23,6 +36,51 @@ def tables(table):
             [(of.partition(", ")[2], _interval(one)) for of, one in changed.items() if of.startswith(RATES)],
         ),
     }
+
+
+def _grades(result, table):
+    """Tabulate how often intervals, or directions, of each grade hold, and how near the medians are."""
+    rows = [
+        (kind, grade, of["answers"], f"{of['held']:.0%}", f"{of['factor_median']:.2f}", f"{of['factor_90']:.2f}")
+        for kind, by_grade in result.items()
+        for grade, of in by_grade.items()
+        if of["answers"]
+    ]
+    return table(("answer", "grade", "answers", "right", "median wrong by a factor of", "nine in ten by at most"), rows)
+
+
+def _common_drift(result, table):
+    """Tabulate what groups miss in common, and how often intervals of differences hold, by law and source."""
+    rows = []
+    for law, of in result.items():
+        for source, one in of["by_source"].items():
+            shares = one["common_share"].values()
+            held = (f"{by['coverage_90']:.0%}" for by in one["predicted"].values())
+            rows.append((f"{law}: {source}", f"{min(shares):.2f} to {max(shares):.2f}", *held))
+    header = ("law: source", "common share", "law alone", "two independent drifts", "learned from the other sources")
+    return table(header, rows)
+
+
+def _worth_coverage(result, table):
+    rows = [
+        (f"{truth}, {name}", *(_held(of[place][way]) for way in ("quoted", "law alone", "exponents shared")))
+        for of, truth in ((result[name], truth) for name, truth in TRUTHS.items())
+        for place, name in PLACES.items()
+    ]
+    return table(("truth, budget", "quoted, exponents pooled", "without the drift", "quoted, exponents shared"), rows)
+
+
+def _held(of):
+    return f"{of['coverage_90']:.0%}, a factor of {of['median_factor_90']:.1f}"
+
+
+def _worth_decisions(result, table):
+    rows = [
+        (f"{truth}, {name}", *(f"{result[key][place]['decision_right'][way]:.0%}" for way in DECISIONS))
+        for key, truth in TRUTHS.items()
+        for place, name in PLACES.items()
+    ]
+    return table(("truth, budget of the decision", *DECISIONS.values()), rows)
 
 
 def _by_scheme(changed, name, written):

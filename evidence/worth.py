@@ -2,13 +2,14 @@
 
 A simulated ladder has two recipes, `SIZES` by `RATIOS` runs each. They differ in how much parameters and tokens count
 and in an exponent. Losses follow Chinchilla's law (``right``) or the coupled law with kappa 0.7 (``wrong``). Both are
-fitted by Chinchilla's law. The multiplier is that at the largest run of the ladder, and at `BEYOND` times its compute.
+fitted by Chinchilla's law, with pooled or with shared exponents. The multiplier is that at the largest run of the
+ladder, and at `BEYOND` times its compute.
 
 A decision is right where the recipe that it takes has the lower loss at the target. The fit takes the one that is
 better with a probability above one half. "Train both at the largest size" takes the lower of two losses.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import bayescaling as bs
 import numpy as np
@@ -18,14 +19,19 @@ from bayescaling.models.loss.search import least_on_budget
 from scipy.optimize import brentq
 from study import Study
 
-GROUPED = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "recipe", shared=("sigma",))
+LAW = bs.laws.Chinchilla(noise="normal", scatter="one")
+SHARED = {"pooled": ("sigma",), "shared": ("sigma", "alpha", "beta")}
 TRUTH = {"E": 1.8, "A": 400.0, "B": 1200.0, "alpha": 0.34, "beta": 0.32}
 KAPPA = {"right": 1.0, "wrong": 0.7}
 SIZES, RATIOS = np.geomspace(3e7, 1e9, 5), (8.0, 20.0, 60.0)
 BEYOND, NOISE = 10.0, 0.003
 EFFICIENCY, EXPONENT = 0.25, 0.02  # sd of the log of what parameters and tokens count for, and of an exponent
 INTERVALS = {"coverage_50": (0.25, 0.75), "coverage_90": (0.05, 0.95)}
-WAYS = {"quoted": {}, "law alone": {"beyond": "none", "robust": False}}
+ALONE = {"beyond": "none", "robust": False}
+WAYS = {"quoted": ("pooled", {}), "law alone": ("pooled", ALONE), "exponents shared": ("shared", {})}
+
+
+DECIDED = {"quoted": "fit", "law alone": "fit, law alone", "exponents shared": "fit, exponents shared"}
 
 
 def recipes(rng, kappa):
@@ -77,27 +83,27 @@ def drawn(kappa, seed):
 
 
 @cache
-def fitter():
+def fitter(exponents="pooled"):
     """Return the compiled law, for any ladder."""
-    return bs.Fitter(GROUPED, drawn(1.0, [0])[1])
+    return bs.Fitter(bs.laws.Grouped(LAW, "recipe", shared=SHARED[exponents]), drawn(1.0, [0])[1])
 
 
-def fitted(kappa, seed, settings):
+def fitted(exponents, kappa, seed, settings):
     """Fit one ladder, and check the law."""
-    fit = fitter().fit(drawn(kappa, seed)[1], seed=seed[-1], **settings)
+    fit = fitter(exponents).fit(drawn(kappa, seed)[1], seed=seed[-1], **settings)
     fit.check()
     return fit
 
 
-def simulated(fit, kappa, seed):
+def simulated(fits, kappa, seed):
     """Return true log multipliers of a ladder, their quantiles in each way, and what each decision takes."""
     constants, runs = drawn(kappa, seed)
     largest = float((6 * runs["parameters"] * runs["tokens"]).max())
     budgets = [largest, BEYOND * largest]
     truth = [multiplier(constants, compute) for compute in budgets]
     quantiles, better = {}, {}
-    for name, options in WAYS.items():
-        result = multipliers(fit, "baseline", np.array(budgets), **options)[0].isel(group=0)
+    for name, (exponents, options) in WAYS.items():
+        result = multipliers(fits[exponents], "baseline", np.array(budgets), **options)[0].isel(group=0)
         sample = np.log(result["multiplier"].transpose("chain", "draw", "compute").values.reshape(-1, len(budgets)))
         ends = [0.05, 0.25, 0.5, 0.75, 0.95]
         quantiles[name] = np.quantile(sample, ends, axis=0, method="inverted_cdf").clip(-14, 14).T.tolist()
@@ -109,8 +115,8 @@ def simulated(fit, kappa, seed):
         "p_better": better,
         "largest_pair": bool(pair["changed"] < pair["baseline"]),
         "share_of_compute": 2 * largest / float((6 * runs["parameters"] * runs["tokens"]).sum()),
-        "ok": bool(fit.diagnostics["ok"]),
-        "verdict": fit.check()["verdict"],
+        "ok": all(fit.diagnostics["ok"] for fit in fits.values()),
+        "verdict": fits["pooled"].check()["verdict"],
     }
 
 
@@ -129,13 +135,12 @@ def summary(ladders):
                 "median_factor_90": float(np.exp(np.median(q[:, 4] - q[:, 0]))),
                 "rms_error": float(np.sqrt(np.mean((q[:, 2] - true) ** 2))),
             }
-        chosen = np.array([one["p_better"]["quoted"][place] > 0.5 for one in ladders])
         pair = np.array([one["largest_pair"] for one in ladders])
         sure = np.array([abs(one["p_better"]["quoted"][place] - 0.5) >= 0.45 for one in ladders])
-        alone = np.array([one["p_better"]["law alone"][place] > 0.5 for one in ladders])
+        takes = {way: np.array([one["p_better"][way][place] > 0.5 for one in ladders]) for way in WAYS}
+        chosen = takes["quoted"]
         figures["decision_right"] = {
-            "fit": float((chosen == (true > 0)).mean()),
-            "fit, law alone": float((alone == (true > 0)).mean()),
+            **{name: float((takes[way] == (true > 0)).mean()) for way, name in DECIDED.items()},
             "largest pair": float((pair == (true > 0)).mean()),
             "fit, where a direction is claimed": float((chosen == (true > 0))[sure].mean()) if sure.any() else None,
             "share with a direction": float(sure.mean()),
@@ -153,8 +158,13 @@ def worth(parts, *, seed, simulations, **settings):
         for i in range(simulations):
 
             def one(i=i, name=name, kappa=kappa):
-                fit = parts.fit(f"{name} {i}", lambda: fitted(kappa, [seed, i], settings))
-                return simulated(fit, kappa, [seed, i])
+                fits = {
+                    exponents: parts.fit(
+                        f"{name} {i} {exponents}", partial(fitted, exponents, kappa, [seed, i], settings)
+                    )
+                    for exponents in SHARED
+                }
+                return simulated(fits, kappa, [seed, i])
 
             ladders.append(parts.entry(f"{name} {i}", one))
         result[name] = summary(ladders)
@@ -165,8 +175,7 @@ STUDIES = {
     "worth": Study(
         "how often intervals of the compute multiplier hold the true one, and decisions that follow",
         worth,
-        lambda: [(bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus", shared=("sigma",)),
-                  bs.load("overtraining_runs"))],
+        lambda: [(bs.laws.Grouped(LAW, "corpus", shared=("sigma",)), bs.load("overtraining_runs"))],
         {"seed": 1, "simulations": 100, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
     )
-}  # fmt: skip
+}
