@@ -7,6 +7,7 @@ from pathlib import Path
 
 import bayescaling as bs
 import experiment_tables
+import ledger_table
 import loss_studies
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import (
@@ -72,8 +73,11 @@ def substitutions(headline):
             [(answer["question"], _answered(answer), answer["strength"]) for answer in headline["answers"]],
         ),
         "reasons": table(
-            ("question", "strength", "reason"),
-            [(answer["question"], answer["strength"], answer["because"]) for answer in headline["answers"]],
+            ("question", "strength", "reason", "what would raise it by one grade"),
+            [
+                tuple(answer[key] for key in ("question", "strength", "because", "raises"))
+                for answer in headline["answers"]
+            ],
         ),
         "quotable": "\n".join(f"- {sentence}" for sentence in headline["quotable"]),
         "not_quotable": "\n".join(f"- {sentence}" for sentence in headline["not_quotable"]),
@@ -144,6 +148,7 @@ def substitutions(headline):
         "metr_published": plain(speeds.published("horizons.doubling_days.since_2023"), "{:.1f}"),
         "metr_change": f"{-evidence('values_horizons')['result']['2023']['forms']['linear']['elpd_diff']:.1f}",
         "horizons_forecasts": _forecasts_scored(evidence("horizons_forecasts")["result"], "log minutes"),
+        "ledger": table(ledger_table.HEADER, ledger_table.rows()),
         "scores_forecasts": _forecasts_scored(evidence("scores_forecasts")["result"], "share of right answers"),
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
