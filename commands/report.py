@@ -31,6 +31,10 @@ def report(
         Option(help="A law; chinchilla and coupled, or progress-7, -12, -14 and -16 by default.", metavar="LAW"),
     ] = None,
     backdrop: Annotated[bool, Option("--backdrop", help="Show results of the built-in table next to yours.")] = False,
+    compute: Annotated[
+        str | None,
+        Option(help="FLOP of the next run; ten times that of your largest one by default.", metavar="FLOP"),
+    ] = None,
     page: Annotated[
         list[str] | None,
         Option(help=f"{', '.join(list(PAGES)[:-1])} or {list(PAGES)[-1]}; all by default. Repeatable.", metavar="PAGE"),
@@ -47,16 +51,17 @@ def report(
 
     custom = _is_custom({name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"})
     sampling = parsing.sampler_settings(fitting)
+    budget = None if compute is None else parsing.flop(compute, "--compute")
     settings = {"progress": not fitting.json, "fresh": fresh}
     if not custom:
         settings |= {"pages": page, "all": all, **sampling}
     elif files:
         fits = {name.removesuffix(".nc"): fit for name, fit in tables.open_fits(files, json=False).items()}
-        settings |= {"fits": fits, "backdrop": backdrop}
+        settings |= {"fits": fits, "backdrop": backdrop, "compute": budget}
     else:
         option = "data" if data else "evaluations"
         laws, table = _laws_and_table(option, data or evaluations, law, fitting)
-        settings |= {"laws": laws, "table": table, "backdrop": backdrop, **sampling}
+        settings |= {"laws": laws, "table": table, "backdrop": backdrop, "compute": budget, **sampling}
     document = make_report(out, **settings)
     if fitting.json:
         tables.print_json(document)
@@ -76,7 +81,7 @@ def _is_custom(names):
         options_used = " and ".join(SUBJECTS[name] for name in subjects)
         raise InputError(f"{options_used}: a report is on one of them; make one report for each")
     if subjects == ["files"]:
-        meaning, fix = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
+        meaning, fix = ALWAYS | {"files", "backdrop", "compute"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
         meaning, fix = names - {"page", "all"}, "only for the built-in tables; a report on a custom table is one page"
     else:

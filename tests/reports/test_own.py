@@ -174,7 +174,9 @@ def test_the_page_says_what_the_document_says(report):
 
 def test_fits_that_saw_other_rows_are_shown_and_not_compared(fitter, runs, tmp_path, quiet):
     fits = {"all": fitter.fit(runs, seed=1, **SHORT), "some": fitter.fit(runs.iloc[40:], seed=1, **SHORT)}
-    document = bs.report(tmp_path / "two", fits)
+    document = bs.report(tmp_path / "two", fits, compute=2e23)
+    assert document["answers"][0]["answer"].startswith("At 2e23 FLOP, ")
+    assert document["optimum"]["log10_compute"][-1] >= max(np.log10(at["compute"]) for at in document["allocation"])
     assert "stacking" not in document and set(document["laws"]) == {"all", "some"}
     assert "Not compared" in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
 
@@ -193,6 +195,8 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
     assert "bs.plot_doubling(fits)" in codes[0]
     with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
         bs.report(tmp_path / "both", fits | {"lengths": lengths_fit})
+    with pytest.raises(bs.InputError, match="compute: a report on counts has no budget"):
+        bs.report(tmp_path / "budget", {"lengths": lengths_fit}, compute=1e22)
     document = bs.report(tmp_path / "counts", {"lengths": lengths_fit})
     (answer,), codes = first_screen(tmp_path / "counts", document, figures=1)
     assert answer["number"].endswith(" digits") and "plot_lengths" in codes[0]

@@ -108,7 +108,7 @@ def answer(section, page, facts, rests_on, named, diagnostics):
     Returns
     -------
     dict
-        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, and ``because``, why it is not stronger, and
+        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and
         ``raises``, what would raise it by one grade. ``data`` names the tables of the fits.
     """
     (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)

@@ -9,7 +9,7 @@ from ....models.draws import DRAWS
 from ...drawing import optimum
 
 BUDGETS = np.logspace(17, 28, 111)
-BELOW, ABOVE, A_DECADE = 1.0, 6.0, 10  # decades below and above the runs of a custom table, and budgets in each
+BELOW, ABOVE, A_DECADE = 1.0, 3.0, 10  # decades below and above the runs of a custom table, and budgets in each
 QUANTILES = (0.025, 0.5, 0.975)
 DECIMALS = 4
 RULE = 20.0  # tokens per parameter, the rule of thumb
@@ -38,11 +38,11 @@ def optimum_grid(document, fits):
     return budget_grid(fits, {name: f"the {optimum.NAMES[name]} law" for name in names}, BUDGETS)
 
 
-def budgets_of(fit):
-    """Return budgets about and beyond the runs of a fit."""
+def budgets_of(fit, last):
+    """Return budgets about and beyond the runs of a fit, at least to the last one."""
     low, high = np.log10(compute_range(fit))
-    decades = np.ceil(high + ABOVE) - np.floor(low - BELOW)
-    return np.logspace(np.floor(low - BELOW), np.ceil(high + ABOVE), int(A_DECADE * decades) + 1)
+    first, top = np.floor(low - BELOW), np.ceil(np.fmax(high + ABOVE, np.log10(last) if last else high))
+    return np.logspace(first, top, int(A_DECADE * (top - first)) + 1)
 
 
 def budget_grid(fits, names, budgets):

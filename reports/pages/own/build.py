@@ -4,8 +4,10 @@ from functools import partial
 from pathlib import Path
 
 from ....datasets import KINDS
+from ....datasets.wording import listed
 from ....errors import InputError
 from ....inference import compare, fit, fitting
+from ....inference.estimands.allocate import one_number
 from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
@@ -24,11 +26,12 @@ PAGES = {
 }
 
 
-def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, **settings):
+def report_table(out, laws, table, *, backdrop, compute, progress, fresh, seed, sampler, **settings):
     """Fit laws to a table and report on them; parameters as for `report`."""
     fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check_backdrop(chosen, backdrop)
+    _check_compute({law.kind for law in chosen}, compute)
     prepare(Path(out))
     follows = {law.label: origins(law, table) for law in chosen}
     options = {"seed": seed, "sampler": sampler, **settings}
@@ -39,22 +42,24 @@ def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, 
             for law in chosen
         }
     before = {"seconds": stage.seconds, "warned": stage.warned}
-    return report_fits(out, fits, backdrop=backdrop, progress=progress, fresh=fresh, **before)
+    return report_fits(out, fits, backdrop=backdrop, compute=compute, progress=progress, fresh=fresh, **before)
 
 
-def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()):
+def report_fits(out, fits, *, backdrop, compute, progress, fresh, seconds=None, warned=()):
     """Report on fits; parameters as for `report`, with seconds and warnings of the steps before."""
     out = Path(out)
     page = _page_of(fits)
     _check_backdrop([fitted.law for fitted in fits.values()], backdrop)
+    _check_compute({fitted.law.kind for fitted in fits.values()}, compute)
     prepare(out)
+    options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures", *page.STEPS]
     with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
         elpd = stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
         main = fits[runs.main_of(fits, comparison)].law
         behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
-        entries = stage("tests and figures", partial(page.entries, fits), of=fits)
+        entries = stage("tests and figures", partial(page.entries, fits, **options), of=fits)
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
@@ -82,6 +87,11 @@ def _page_of(fits):
     if kind not in PAGES:
         raise InputError(f"{first!r} is a fit of {kind}, of which there is no page; reports are on {', '.join(PAGES)}")
     return PAGES[kind]
+
+
+def _check_compute(kinds, compute):
+    if compute is not None and kinds != {"runs"}:
+        raise InputError(f"compute: a report on {listed(kinds)} has no budget; leave it out (--compute)")
 
 
 def _check_backdrop(laws, backdrop):

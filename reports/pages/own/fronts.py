@@ -164,13 +164,14 @@ def _has_size(document, law, at, group):
     return any("parameters" in a and all(a.get(k) == x for k, x in wanted.items()) for a in document["allocation"])
 
 
-def runs_grid(fits, comparison):
+def runs_grid(fits, document, comparison):
     """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     best, rivals = best_and_rivals(fits, comparison)
     if fits[best].law.grouping.by is not None or cut_along(fits[best])[0] != COMPUTE:
         return None
     alike = [name for name in rivals if fits[name].law.grouping.by is None and "beta" in fits[name]["posterior"]]
-    return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best]))
+    last = max((at["compute"] for at in document["allocation"]), default=0.0)
+    return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best], last))
 
 
 def runs_figures(fits, document, comparison, result):

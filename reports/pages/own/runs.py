@@ -8,6 +8,7 @@ import pandas as pd
 from ....datasets.units import in_unit_of_loss, unit_of_loss
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
+from ....inference.estimands.strength import times_outside
 from ....models.draws import DRAWS
 from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
@@ -19,7 +20,8 @@ from . import fronts, groups
 QUESTION = "How do these runs scale?"
 STEPS = ("larger runs",)
 EXPONENT = "exponent_parameters"
-BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
+BEYOND = (1, 10, 100)  # budgets after that of the largest run, as multiples of that of the next
+TIMES = 10  # the compute of the next run over that of the largest, where it is not stated
 NEAR = 0.001  # relative excess of the loss of sizes that are nearly the best
 INTERVALS = "Medians and 95% intervals."
 UNITS = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
@@ -31,12 +33,14 @@ ESTIMATORS = {
 }
 
 
-def entries(fits):
+def entries(fits, compute=None):
     """Return entries of results.json: each law, its best sizes, and point estimates, or why there are none.
 
     Parameters
     ----------
     fits : dict of str to Fit
+    compute : float, optional
+        FLOP of the next run.
     """
     entries = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
     for name, fit in fits.items():
@@ -45,7 +49,8 @@ def entries(fits):
             entry["groups"] = groups_of
         # Each group has another optimum, beyond other runs.
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
-            budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
+            largest = compute_range(fit, **planned)[1]
+            budgets = [largest, *(factor * (compute or TIMES * largest) for factor in BEYOND)]
             try:
                 near = {"near_optimal": NEAR} if _has_sizes(fit) else {}
                 at = fit.allocate(budgets, **near, **planned).entries(name)
@@ -71,8 +76,8 @@ def first_screen(stage, fits, document, comparison):
     best = main_of(fits, comparison)
     result = stage(*STEPS, partial(fronts.predicted_runs, fits[best]), of={best: fits[best]})
     document["rollout"] = fronts.rollout_entry(result)
-    document["answers"] = fronts.runs_answers(fits, document, comparison, len(BEYOND))
-    document["optimum"] = fronts.runs_grid(fits, comparison)
+    document["answers"] = fronts.runs_answers(fits, document, comparison, 1 + len(BEYOND))
+    document["optimum"] = fronts.runs_grid(fits, document, comparison)
     return fronts.runs_figures(fits, document, comparison, result)
 
 
@@ -101,7 +106,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     optima = {name: [row for row in of_law if "parameters" in row] for name, of_law in planned.items()}
     blocks = {
         "allocated": tables.allocated(optima[best], note=INTERVALS, unit=unit_of_loss(runs)) if optima[best] else None,
-        "allocation": lambda: _allocation_figures(main, backdrop, drawn=optima[best] and sized),
+        "allocation": lambda: _allocation_figures(main, backdrop, optima[best] if sized else []),
         "groups": lambda: groups.shown(entry),
         "laws": laws_table(fits, document, comparison),
         "pareto_k": checks.pareto_k(elpd),
@@ -125,8 +130,9 @@ def sections(fits, document, elpd, comparison, backdrop):
         comparison=comparison,
         backdrop=backdrop,
         planned=planned[best],
-        tenfold={name: of_law[1 :: len(BEYOND)] for name, of_law in optima.items()},
+        next_runs={name: of_law[1 :: 1 + len(BEYOND)] for name, of_law in optima.items()},
         EXPONENT=EXPONENT,
+        times_outside=times_outside,
         UNITS=UNITS | {"loss": in_unit_of_loss(UNITS["loss"], runs)},
     )
 
@@ -169,13 +175,14 @@ def short_sections(template, fits, document, elpd, comparison, blocks, **named):
     return prose.sections(__file__, blocks | shared, template=template, escaped=True, **named)
 
 
-def _allocation_figures(main, backdrop, *, drawn):
+def _allocation_figures(main, backdrop, planned):
     if main.law.grouping.by is not None:
         return []
     low, high = compute_range(main)
-    budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
+    last = max([TIMES * max(BEYOND) * high, *(at["compute"] for at in planned)])
+    budgets = np.geomspace(low / 3, last, 60)
     figures = []
-    if drawn:
+    if planned:
         figures += [
             allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
             allocation.tokens_per_parameter(main, {}, budgets=budgets),
