@@ -90,7 +90,7 @@ def _page_of(fits):
 
 def _check_compute(kinds, compute):
     if compute is not None and kinds != {"runs"}:
-        raise InputError(f"compute: a report on {" and ".join(sorted(kinds))} has no budget; leave it out (--compute)")
+        raise InputError(f"compute: a report on {' and '.join(sorted(kinds))} has no budget; leave it out (--compute)")
 
 
 def _check_backdrop(laws, backdrop):
