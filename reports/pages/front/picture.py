@@ -141,7 +141,7 @@ def _tokens_panel(document):
     ratio = at["tokens_per_parameter"]
     budget = flop(at["compute"])
     return Panel(
-        title=f"At {budget}, {beyond(at)} the largest run, about {ratio[MIDDLE]:.0f} tokens a parameter are best.",
+        title=f"At {budget}, {beyond(at)} the largest run, {plain(ratio, '{:.2g}')} tokens a parameter are best.",
         caption="Best training tokens per parameter against training compute. Blue: the "
         f"{optimum.NAMES[law]} law with its 95% band, and other laws of this report (dotted). "
         "Orange dashes: published. "
