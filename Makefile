@@ -1,8 +1,9 @@
 # make report     fit everything on the built-in tables and write report/index.html
 # make evidence   make the long studies in evidence/ whose laws or tables have changed (hours; stopped, it goes on when it is run
 #                 again); TABLES= is the folder of the tables that do not come with the package
-# make test       check the style and the types, run the tests, try the built wheel; if there is a newer Python, run on it the tests of
-#                 inference, which takes every law through every technique
+# make test       check the style and the types, run the tests, build and try what is published; if there is a newer Python, run on it
+#                 the tests of inference, which takes every law through every technique
+# make dist       build the source distribution and from it the wheel, in dist; check both, use the wheel in a new environment
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make docs       build the documentation as a site in build/docs; `python docs/headline.py` writes its numbers
 # make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
@@ -33,7 +34,7 @@ WHICH := -m "not thorough"
 INFERENCE := tests/inference tests/test_contract.py tests/test_files.py
 INFERENCE += $(foreach name,arrays backend priors pymc_model,tests/models/test_$(name).py)
 
-.PHONY: report evidence test thorough quick docs faults style pytest wheel next next-pytest
+.PHONY: report evidence test thorough quick docs faults style pytest dist next next-pytest
 .NOTPARALLEL:
 
 report: .venv/made
@@ -42,7 +43,7 @@ report: .venv/made
 evidence: .venv/made
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python evidence/make.py $(if $(TABLES),--tables $(TABLES))
 
-test: style pytest wheel next
+test: style pytest dist next
 
 style: .venv/installed
 	.venv/bin/ruff check .
@@ -67,8 +68,11 @@ faults: .venv/installed
 	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)
 	.venv/bin/python tests/test_endings.py --seed $(SEED) --kills $(KILLS)
 
-wheel: .venv/installed
-	.venv/bin/python .ci/try_wheel.py
+dist: .venv/installed
+	rm -rf dist
+	.venv/bin/python -m build --quiet
+	.venv/bin/twine check --strict dist/*
+	.venv/bin/python .ci/try_wheel.py dist/*.whl
 
 next: .venv/installed
 	@python=$$(.ci/find-python next .venv/bin/python) && \
@@ -85,7 +89,7 @@ next-pytest: .venv-next/installed
 	@touch $@
 
 .venv/installed: .venv/made
-	.venv/bin/python $(PIP) -c constraints.txt -e '.[test,training]'
+	.venv/bin/python $(PIP) -c constraints.txt -e '.[dist,test,training]'
 	@touch $@
 
 .venv/installed-docs: .venv/installed

@@ -1,4 +1,7 @@
-"""Build the wheel, install it into a new environment and use it from another folder."""
+"""Check what a wheel holds, install it into a new environment and use it from another folder.
+
+The wheel is built from the source distribution, so that what an earlier build left behind does not get in.
+"""
 
 import json
 import os
@@ -70,13 +73,11 @@ def environment(folder, wheel):
 
 
 def main():
-    """Build, install and use the wheel."""
+    """Check, install and use the wheel that the command names."""
+    wheel = Path(sys.argv[1]).resolve()
+    files = check_contents(wheel)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder).resolve()
-        # By way of a source distribution, so that what an earlier build left behind does not get in.
-        run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
-        (wheel,) = folder.glob("*.whl")
-        files = check_contents(wheel)
         python = environment(folder / "environment", wheel)
         run(python, "-I", "-c", SMOKE, cwd=folder)
         command = python.with_name("bayescaling")

@@ -1,6 +1,8 @@
 import ast
 import functools
 import inspect
+import json
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import bayescaling as bs
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -261,10 +264,52 @@ def test_every_subpackage_is_shipped():
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
 
 
+def read_yaml(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
 def test_versions_agree():
     assert PROJECT["project"]["version"] == bs.__version__
     assert f"## {bs.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"\nversion: {bs.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert read_yaml("CITATION.cff")["version"] == bs.__version__
+    assert read_yaml("conda/recipe.yaml")["context"]["version"] == bs.__version__
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    project, recipe = PROJECT["project"], read_yaml("conda/recipe.yaml")
+    needed = [re.sub(r"^([\w-]+)(\[\w+\])?", r"\1 ", text).strip() for text in project["dependencies"]]
+    needed = [re.sub(r"^matplotlib\b", "matplotlib-base", text) for text in needed]  # its name there
+    assert recipe["requirements"]["run"] == ["python >=${{ python_min }}", *needed]
+    assert project["requires-python"] == f">={recipe['context']['python_min']}"
+    about = recipe["about"]
+    assert (about["summary"], about["license"]) == (project["description"], project["license"])
+    commands = [f"{name} = {function}" for name, function in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == commands
+
+
+def test_an_archive_is_described_as_it_is_cited():
+    archive, cited = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8")), read_yaml("CITATION.cff")
+    names = [author.get("name") or f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]]
+    assert [creator["name"] for creator in archive["creators"]] == names
+    assert len(PROJECT["project"]["authors"]) == len(names)
+    assert (archive["upload_type"], archive["description"]) == (cited["type"], cited["abstract"])
+    assert all(archive[key] == cited[key] for key in ("title", "keywords", "license"))
+
+
+def test_a_version_of_the_documentation_is_published_next_to_others(tmp_path):
+    publish = read_yaml(".github/workflows/docs.yml")["jobs"]["publish"]["steps"][-1]
+    origin, site = tmp_path / "origin.git", tmp_path / "site"
+    subprocess.run(["git", "init", "--quiet", "--bare", origin], check=True)
+    subprocess.run(["git", "clone", "--quiet", origin, site], check=True, stderr=subprocess.DEVNULL)
+    for version in ("main", "v0.1.0", "main"):
+        (site / version).mkdir(exist_ok=True)
+        (site / version / "index.html").write_text(version)
+        environment = os.environ | {"GITHUB_REF_NAME": version, "GIT_CONFIG_GLOBAL": os.devnull}
+        subprocess.run(["bash", "-e", "-c", publish["run"]], cwd=site, env=environment, check=True)
+    show = ["git", "--git-dir", origin, "show"]
+    front = subprocess.check_output([*show, "gh-pages:index.html"], text=True)
+    assert re.findall('href="(.*?)"', front) == ["main/", "v0.1.0/"]
+    assert subprocess.check_output([*show, "gh-pages:v0.1.0/index.html"], text=True) == "v0.1.0"
 
 
 def test_hosted_checks_run_what_is_run_here_on_every_python():
