@@ -83,12 +83,13 @@ def training_compute():
 
 
 def _trend(table, first):
-    """Fit the form of the trend that predicts best to the rows of a table from a year on."""
+    """Fit a straight trend to the rows of a table from a year on, or the best form if it predicts better beyond doubt."""
     rows = table[table["year"] >= first].reset_index(drop=True)
     rows.attrs = dict(table.attrs)
     fit = bs.fit("trend", rows, **SETTINGS)
-    best = bs.progress.by_form(fit).index[0]
-    return fit if fit.law.trend == best else bs.fit(bs.laws.Trend(trend=best), rows, **SETTINGS)
+    forms = bs.progress.by_form(fit)
+    straight = forms.loc[fit.law.trend, "rival"]
+    return fit if straight else bs.fit(bs.laws.Trend(trend=forms.index[0]), rows, **SETTINGS)
 
 
 def runs():
