@@ -83,7 +83,7 @@ def training_compute():
 
 
 def _trend(table, first):
-    """Fit a straight trend to the rows of a table from a year on, or the best form if it predicts better beyond doubt."""
+    """Fit a straight trend from a year on, or the best form if that predicts better beyond doubt."""
     rows = table[table["year"] >= first].reset_index(drop=True)
     rows.attrs = dict(table.attrs)
     fit = bs.fit("trend", rows, **SETTINGS)
