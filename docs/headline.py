@@ -69,7 +69,7 @@ def digest(document):
             "beyond": {name: of["ood"] for name, of in document["lengths"]["accuracy"].items()},
             "rivals": document["lengths"]["rivals"],
         },
-        "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "left_out", "gains")},
+        "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "gains")},
     }
 
 

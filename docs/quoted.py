@@ -28,7 +28,7 @@ from bayescaling.inference.words import (
 )
 from bayescaling.reports.pages.front.page import _row
 from bayescaling.reports.pages.since import speeds
-from bayescaling.reports.pages.since.forms import form_name
+from bayescaling.reports.pages.since.forms import OF_SCORES, form_name
 from bayescaling.training.deviations import ARITHMETIC, LANGUAGE
 from bayescaling.training.deviations import table as deviations
 
@@ -132,6 +132,8 @@ def substitutions(headline):
             ],
         ),
         "since": _since(since),
+        "since_scores": _since_scores(evidence("since_scores")["result"]),
+        "since_scores_date": evidence("since_scores")["made"],
         "since_forms": _since_forms(evidence("since_forms")["result"]),
         "since_forms_date": evidence("since_forms")["made"],
         "how_fast": _how_fast(headline),
@@ -245,7 +247,21 @@ def _since(since):
         for unit, row in since["periods"][period].items()
     ]
     header = ("period", "unit", "gain at fixed compute, logits a year [95%]", "fall of compute at fixed capability")
-    return table(header, rows) + _rates(since["left_out"])
+    return table(header, rows)
+
+
+def _since_scores(evidence):
+    """Tabulate forms of the scores: gains, how well each predicts what is left out, and convergence."""
+    rows = []
+    for name, words in OF_SCORES.items():
+        of, forms = evidence["answers"][name], [x["forms"][name] for x in evidence["left_out"]["break"].values()]
+        gains = [of["linear"]["gains"]["after"], *of["break"]["gains"].values()]
+        apart = (f"{x['elpd_diff']:.1f} ± {x['dse']:.1f}" for x in forms)
+        chains = [by_pace["diagnostics"] for by_pace in of.values()]
+        r_hat, draws = max(x["r_hat_max"] for x in chains), min(x["ess_bulk_min"] for x in chains)
+        rows.append((words, *(plain(q, "{:.2f}") for q in gains), *apart, f"{r_hat:.3f}, {draws:.0f}"))
+    header = ("form", "constant", "to May 2024", "since", "elpd by model", "elpd by family", "r_hat, draws")
+    return table(header, rows)
 
 
 def _since_forms(evidence):
@@ -343,13 +359,3 @@ def _forecasts_scored(forecasts, unit):
 def _gains(of):
     gains = (plain(of["gains"][when], "{:.2f}") for when in ("before", "after"))
     return *gains, probability(of["p_faster"]) if "p_faster" in of else "–"
-
-
-def _rates(left_out):
-    """State which rate predicts models left out better, where that was computed."""
-    if left_out is None:
-        return ""
-    best, other = sorted(left_out.values(), key=lambda entry: -entry["elpd"])
-    names = {id(left_out["linear"]): "a constant rate", id(left_out["break"]): "a rate that changes"}
-    difference = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
-    return f"\n\nModels left out are predicted better with {names[id(best)]}, by {difference} nats."

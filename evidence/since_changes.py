@@ -75,8 +75,6 @@ CHANGES = {
     "computes of 2025, Speculative and withdrawn ones counted": Change({"speculative": True}, _computes_of_2025),
     "Student t about the logit of scores": Change({"noise": "logit_t4"}),
     "Student t for the scatter of models": Change({"scatter": "t4"}),
-    "a highest score below 1 for each benchmark": Change({"ceilings": True}),
-    "versions within models": Change({"version_effects": True}),
     "reasoning models of known compute left out": Change(rows=lambda t: selected(t, ~t["model"].isin(REASONING))),
     "distilled models left out": Change(rows=_without_distilled),
     "models of code left out": Change(rows=lambda t: selected(t, ~t["model"].str.startswith(CODE))),

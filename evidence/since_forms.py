@@ -2,6 +2,7 @@
 
 The law of scores is fitted with each form of yearly gain: constant, broken at a stated or a sampled date, accelerating,
 or a random walk by half-year. Some forms are also fitted with random effects of families, and without reasoning models.
+A second study changes the form of the scores: highest scores below 1, versions within models, or both.
 """
 
 import bayescaling as bs
@@ -11,7 +12,12 @@ from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.weights import stacking, sum_error
 from bayescaling.models.scores.draws import EARLIER, LATER
+from bayescaling.reports.pages.since.analysis import gain_entries, name_of_fit
+from bayescaling.reports.pages.since.forms import PLAIN, best_form
+from bayescaling.reports.pages.since.periods import BREAK, LINEAR
+from bayescaling.reports.results import records
 from since_changes import REASONING, selected
+from since_later import of_later_models
 from study import Study
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
@@ -23,6 +29,14 @@ LAWS = {
     WITHOUT_REASONING: {form: {"pace": form} for form in FEW[1:]},
     "break": {"slope of compute by period": {"pace": "break", "slope_by_period": True}},
 }
+OF_SCORES = {
+    PLAIN: {},
+    "versions": {"version_effects": True},
+    "ceilings": {"ceilings": True},
+    "ceilings, versions": {"ceilings": True, "version_effects": True},
+}
+LAWS_OF_SCORES = {name: {form: {"pace": form, **of} for form in FEW} for name, of in OF_SCORES.items()}
+LAWS_OF_SCORES |= {f"{name}, {WITHOUT_REASONING}": LAWS_OF_SCORES[name] for name in OF_SCORES}
 LEVELS = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 DRAWN = 4000  # of the mixture of forms
 
@@ -30,9 +44,9 @@ DRAWN = 4000  # of the mixture of forms
 def fitted(parts, variant, form, settings):
     """Fit a form of a variant, or open the fit if there is one."""
     table = bs.load("eci_scores")
-    if variant == WITHOUT_REASONING:
+    if variant.endswith(WITHOUT_REASONING):
         table = selected(table, ~table["model"].isin(REASONING))
-    law = bs.laws.Scores(**LAWS[variant][form])
+    law = bs.laws.Scores(**(LAWS | LAWS_OF_SCORES)[variant][form])
     return parts.fit(f"{variant}, {form}", lambda: bs.fit(law, table, **settings))
 
 
@@ -42,7 +56,7 @@ def numbers(parts, variant, form, settings):
     def make():
         fit = fitted(parts, variant, form, settings)
         entry = answer(fit)
-        if variant in COMPARED:
+        if variant in COMPARED or variant in OF_SCORES:
             entry["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
         return entry
 
@@ -76,19 +90,20 @@ def answer(fit):
 
 
 def left_out(fit, by):
-    """Return elpd and Pareto k of each group with a known compute: the others barely inform the trend."""
+    """Return elpd and Pareto k of each group with a known compute, for the others barely inform the trend; and all."""
     draws = fit.draws
     joint = draws.by_group(by)
     result = importance_sampling(fit, joint)
     table = pd.DataFrame({"elpd": result.elpd_i.values, "k": result.pareto_k.values}, joint["group"].values)
     has_compute = draws.rows["model"].isin(draws.law.with_compute(draws.rows))
-    table = table.loc[sorted(draws.rows[by][has_compute].unique())]
-    return {name: table[name].tolist() for name in table}
+    chosen = table.loc[sorted(draws.rows[by][has_compute].unique())]
+    return {name: chosen[name].tolist() for name in table} | {"all": {name: table[name].tolist() for name in table}}
 
 
-def compared(by_form, by):
+def compared(by_form, by, groups=lambda left_out: left_out):
     """Return elpd by form, differences from the best, stacking weights, and the answer averaged with these weights."""
-    elpd = pd.DataFrame({form: of["left_out"][by]["elpd"] for form, of in by_form.items()})
+    results = {form: groups(of["left_out"][by]) for form, of in by_form.items()}
+    elpd = pd.DataFrame({form: of["elpd"] for form, of in results.items()})
     apart = elpd.sub(elpd[elpd.sum().idxmax()], axis=0)
     weights = dict(zip(elpd.columns, stacking(elpd.to_numpy()).tolist(), strict=True))
     rng = np.random.default_rng(1)
@@ -107,9 +122,9 @@ def compared(by_form, by):
                 "elpd_diff": float(apart[form].sum()),
                 "dse": float(sum_error(apart[form])),
                 "stacking": weights[form],
-                "k_above_0.7": int((np.array(of["left_out"][by]["k"]) > PARETO_K_LIMIT).sum()),
+                "k_above_0.7": int((np.array(of["k"]) > PARETO_K_LIMIT).sum()),
             }
-            for form, of in by_form.items()
+            for form, of in results.items()
         },
         "averaged": {
             "gains": {end: quantiles(values) for end, values in mixed.items()},
@@ -133,11 +148,62 @@ def forms(parts, **settings):
     }
 
 
+def scores(parts, **settings):
+    """Fit each form of the scores, compare forms by models and families left out, and describe the one to quote."""
+    paces, units = (LINEAR, BREAK), ("model", "family")
+
+    def by_pace(variant, paces):
+        return {pace: numbers(parts, variant, pace, settings) for pace in paces}
+
+    def answers(by_pace):
+        return {pace: of["entry"] for pace, of in by_pace.items()}
+
+    def every(left_out):
+        return left_out["all"]
+
+    forms = {name: by_pace(name, paces) for name in OF_SCORES}
+    result = {
+        "answers": {name: answers(of) for name, of in forms.items()},
+        "left_out": {
+            pace: {by: compared({name: of[pace] for name, of in forms.items()}, by, every) for by in units}
+            for pace in paces
+        },
+    }
+    name = best_form(result)
+    trends, without = by_pace(name, FEW), by_pace(f"{name}, {WITHOUT_REASONING}", (BREAK,))
+    fits = {pace: fitted(parts, name, pace, settings) for pace in paces}
+    entries = [gain_entries(pace, fit) for pace, fit in fits.items()]
+    return result | {
+        "trends": {"answers": answers(trends), "left_out": {by: compared(trends, by) for by in units}},
+        WITHOUT_REASONING: answers(without),
+        "later": parts.entry(f"{name}, later", lambda: _later(name, settings)),
+        "numbers": entries[0] | {key: entries[0][key] | of for key, of in entries[1].items()},
+        "records": records({name_of_fit(pace, name): fit for pace, fit in fits.items()}),
+    }
+
+
+def _later(name, settings):
+    """Return how well a form of the scores, with a break, predicts scores of later models."""
+    return of_later_models(bs.laws.Scores(**LAWS_OF_SCORES[name][BREAK]), bs.load("eci_scores"), settings)
+
+
+def _laws(laws):
+    return lambda: [
+        (bs.laws.Scores(**of), bs.load("eci_scores")) for by_form in laws.values() for of in by_form.values()
+    ]
+
+
 STUDIES = {
     "since_forms": Study(
         "forms of the trend of capability at fixed compute",
         forms,
-        lambda: [(bs.laws.Scores(**of), bs.load("eci_scores")) for by_form in LAWS.values() for of in by_form.values()],
+        _laws(LAWS),
         {"draws": 500, "tune": 500, "chains": 4, "seed": 1},
-    )
+    ),
+    "since_scores": Study(
+        "forms of the scores, with highest scores below 1 and versions within models",
+        scores,
+        _laws({name: LAWS_OF_SCORES[name] for name in OF_SCORES}),
+        {"draws": 500, "tune": 1000, "chains": 4, "seed": 1},
+    ),
 }

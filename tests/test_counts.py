@@ -11,7 +11,7 @@ from bayescaling.inference.estimands.strength import Facts, grades
 from bayescaling.models.laws import LossLaw, kind_of, names
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.front.answers import TEMPLATE
-from bayescaling.reports.pages.since.forms import probabilities
+from bayescaling.reports.pages.since.forms import best_form, probabilities
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADLINE = json.loads((ROOT / "docs" / "headline.json").read_text(encoding="utf-8"))
@@ -39,8 +39,9 @@ def _gallery(part):
 
 def _analyses():
     rate = {"p_progress": 0.5}
-    study, forms = (evidence(name)["result"] for name in ("since_changes", "since_forms"))
-    return probabilities({"periods": {"change": {"model": rate, "family": rate}}, "rests": study, "forms": forms})
+    study, forms, scores = (evidence(f"since_{name}")["result"] for name in ("changes", "forms", "scores"))
+    entry = {"rests": study, "forms": forms, "scores": scores, "quoted": best_form(scores)}
+    return probabilities(entry | {"periods": {"change": {"model": rate, "family": rate}}})
 
 
 SMALL, ARITHMETIC = bs.load("small_lm_runs"), bs.load("arithmetic_gpu")

@@ -73,7 +73,7 @@ def laws_of(document):
     of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
     entries = {
         **document.get("laws", {}),
-        **{f"since, {name}": entry for name, entry in document.get("since", {}).get("laws", {}).items()},
+        **document.get("since", {}).get("laws", {}),
         **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
         **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
         "lengths": document.get("lengths", {}),

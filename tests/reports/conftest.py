@@ -210,6 +210,12 @@ WORDS = {
                      "averaged", "slope of compute by", "effects of families", "families as the unit",
                      "known compute|reasoning models")
     },
+    "scores": {
+        "neither": "neither|(?:no|without) ceilings",
+        "versions": ", versions within models",
+        "ceilings": "(?<!no )(?<!without )ceilings of benchmarks(?! and)",
+        "both": "ceilings of benchmarks and versions",
+    },
     "of": {
         name: name
         for name in ("C4", "RedPajama", "RefinedWeb", "typical", "nobody", "all three",
@@ -294,9 +300,10 @@ def same_quantity(part, names):
     """What an interval is of, to be compared with others; None where its words name no quantity of `WORDS`."""
     if names.get("quantity") is None or names.get("law") == "published":
         return None
-    of_gains = ("period", "form")
+    of_gains = ("period", "form", "scores")
     if names["quantity"] == "gain":
-        names = {"form": "break", **{name: x for name, x in names.items() if name in ("quantity", *of_gains)}}
+        names = {name: x for name, x in names.items() if name in ("quantity", *of_gains)}
+        names = {"form": "break", "scores": "ceilings"} | names
     else:
         names = {name: x for name, x in names.items() if name not in of_gains}
     if names["quantity"] == "doubling":

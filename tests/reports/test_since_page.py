@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
 from bayescaling.reports.pages.since import analysis
+from bayescaling.reports.pages.since.forms import best_form
 from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -44,31 +45,71 @@ def two(folder):
     return bs.open(folder / "posteriors" / "since-break.nc")
 
 
-def test_rates_are_those_of_the_posterior(entry, two):
-    progress = bs.scores.progress_at_fixed_compute(two)
+def test_rates_are_those_of_the_posterior(two):
+    progress, entries = bs.scores.progress_at_fixed_compute(two), analysis.gain_entries("break", two)
     for period in ("before", "after"):
-        interval = entry["periods"][period]["model"]
+        interval = entries["periods"][period]["model"]
         draws = progress["factor"].sel(period=period).values.ravel()
         assert interval["factor"]["q50"] == pytest.approx(np.median(draws), rel=1e-4)
         assert interval["p_progress"] == pytest.approx(float((progress["gain"].sel(period=period) > 0).mean()))
     change = progress["gain"].sel(period="after") - progress["gain"].sel(period="before")
-    assert entry["periods"]["change"]["model"]["p_progress"] == pytest.approx(float((change > 0).mean()))
+    assert entries["periods"]["change"]["model"]["p_progress"] == pytest.approx(float((change > 0).mean()))
     decade = np.log(10) * progress["slope"].values.ravel()
-    assert entry["slope_a_decade"]["break"]["q50"] == pytest.approx(np.median(decade))
+    assert entries["slope_a_decade"]["break"]["q50"] == pytest.approx(np.median(decade))
 
 
-def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
+def of_forms(by_form):
+    """Result of a study from each form's elpd by models and by families left out, and whether its chains converged."""
+    left_out = {
+        by: {"forms": {name: {"elpd": of[i], "elpd_diff": of[i], "dse": 5.0} for name, of in by_form.items()}}
+        for i, by in enumerate(("model", "family"))
+    }
+    answers = {name: {"break": {"diagnostics": {"ok": of[-1]}}} for name, of in by_form.items()}
+    return {"answers": answers, "left_out": {"break": left_out}}
+
+
+@pytest.mark.parametrize(
+    ("forms", "expected"),
+    [
+        ({"plain": (-80, -70, True), "ceilings": (-8, -7, True), "both": (0, 0, True)}, "ceilings"),
+        ({"plain": (-80, -9, True), "ceilings": (0, 0, True)}, "plain"),
+        ({"plain": (-80, -70, True), "ceilings": (-8, -7, False), "both": (0, 0, True)}, "both"),
+        ({"plain": (-80, -70, True), "ceilings": (0, 0, False)}, "plain"),
+    ],
+)
+def test_the_form_quoted_is_the_simplest_that_no_other_beats(forms, expected):
+    assert best_form(of_forms(forms)) == expected
+
+
+def test_the_form_that_predicts_best_is_quoted_and_the_other_is_its_rival(entry, two):
+    study = evidence("since_scores")["result"]
+    assert entry["quoted"] == best_form(study) == "ceilings"
+    for name in ("periods", "pairs", "least_squares"):
+        assert entry[name] == study["numbers"][name]
     gain = bs.scores.progress_at_fixed_compute(two, years=(2023.5, 2025.5))["gain"]
     for period, year in (("before", 2023.5), ("after", 2025.5)):
         quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
-        assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)
-    probabilities, forms = entry["p_faster"], entry["forms"]
+        rival = entry["rival"][period]
+        assert [rival[level] for level in ("q2.5", "q50", "q97.5")] == pytest.approx(quantiles, rel=1e-4)
+        quoted = study["answers"]["ceilings"]["break"]["gains"][period]
+        assert [entry["gains"][period][level] for level in quoted] == pytest.approx(list(quoted.values()), rel=1e-3)
+
+
+def test_probabilities_of_all_analyses_are_in_the_results(entry, two):
+    gain = bs.scores.progress_at_fixed_compute(two, years=(2023.5, 2025.5))["gain"]
+    probabilities, forms, scores = entry["p_faster"], entry["forms"], entry["scores"]
     faster = float((gain.sel(period=2025.5) > gain.sel(period=2023.5)).mean())
-    assert probabilities["break, models as the unit"] == pytest.approx(faster)
+    assert probabilities["break in May 2024"] == pytest.approx(faster)
+    quoted = scores["answers"][entry["quoted"]]["break"]["p_faster"]
+    assert probabilities["break, models as the unit"] == pytest.approx(quoted)
     changed = {name for name, of in entry["rests"].items() if "change" in of}
     assert {f"break, {name}" for name in changed} < set(probabilities) and len(changed) > 5
     assert probabilities["random walk by half-year"] == forms["answers"]["default"]["random_walk"]["p_faster"]
-    averaged = [of["averaged"]["p_faster"] for of in forms["left_out"]["default"].values()]
+    averaged = [
+        of["averaged"]["p_faster"]
+        for left_out in (forms["left_out"]["default"], scores["trends"]["left_out"])
+        for of in left_out.values()
+    ]
     assert sorted(p for name, p in probabilities.items() if "averaged" in name) == sorted(averaged)
 
 
@@ -84,16 +125,16 @@ def test_forms_are_compared_with_the_best_of_them():
 
 def test_every_fit_that_a_number_rests_on_is_judged(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    fits = {"since, linear", "since, break"}
-    assert set(document["diagnostics"]) == fits
+    fits = {"since, linear", "since, break", *document["since"]["fits"].values()}
+    assert set(document["diagnostics"]) == fits and len(fits) == 4
     assert f"of {len(fits)} fits" in (folder / "index.html").read_text(encoding="utf-8")
     assert {path.stem for path in (folder / "posteriors").iterdir()} == {"since-linear", "since-break"}
 
 
-def test_drawn_pairs_are_draws_of_one_posterior(entry, two):
+def test_drawn_pairs_are_draws_of_one_posterior(two):
     progress = bs.scores.progress_at_fixed_compute(two)
     slope, gain = np.log(10) * progress["slope"].values.ravel(), progress["gain"].sel(period="after").values.ravel()
-    pairs = entry["pairs"]["after"]
+    pairs = analysis.gain_entries("break", two)["pairs"]["after"]
     assert len(pairs["slope"]) == analysis.PAIRS
     for one in zip(pairs["slope"], pairs["gain"], strict=True):
         assert np.isclose(np.column_stack([slope, gain]), one).all(1).any()
@@ -142,16 +183,20 @@ def test_halving_times_to_2023_stand_beside_those_since(entry):
 
 
 def test_widths_are_those_of_the_factor(entry, folder):
-    widths, one = entry["widths"], bs.open(folder / "posteriors" / "since-linear.nc")
+    one = bs.open(folder / "posteriors" / "since-linear.nc")
+    plain = analysis.gain_entries("linear", one)
+    widths = plain["widths"]
     factor = bs.scores.progress_at_fixed_compute(one)["factor"].values
     assert widths["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
     assert widths["families"] >= widths["posterior"] > 0
     assert 0 < widths["computes"] < widths["models"] and 0 < widths["scores"] < widths["models"]
-    medians = [entry["periods"]["all"]["model"]] + [
+    medians = [plain["periods"]["all"]["model"]] + [
         rest["all"]["model"] for rest in entry["rests"].values() if rest["specification"]
     ]
+    of_scores = {name: of for name, of in entry["scores"]["answers"].items() if name != "plain"}
+    medians += [{"factor": of["linear"]["factors"]["after"]} for of in of_scores.values()]
     spread = np.std([np.log10(median["factor"]["q50"]) for median in medians], ddof=1)
-    assert widths["specification"] == pytest.approx(spread)
+    assert entry["widths"]["specification"] == pytest.approx(spread)
 
 
 def test_the_answer_says_what_the_numbers_say(folder):
@@ -161,7 +206,8 @@ def test_the_answer_says_what_the_numbers_say(folder):
     for gain in since["gains"].values():
         assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in text
     least, most = (f"{x:.3f}" if x <= 0.999 else "> 0.999" for x in (f(since["p_faster"].values()) for f in (min, max)))
-    assert answer["page"] == "since" and f"{least} to {most}, by" in text
+    assert f"; {since['rival']['after']['q50']:.1f} without ceilings." in answer["answer"]
+    assert answer["page"] == "since" and f"{least} to {most}." in text
     assert f"over {len(since['p_faster'])} analyses" in text
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert f"between {least} and {most.replace('>', '&gt;')} in {len(since['p_faster'])} analyses" in page

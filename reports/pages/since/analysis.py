@@ -15,7 +15,7 @@ from ...findings import Findings
 from ...laws import SPECIFICATIONS_STUDY as STUDY
 from . import speeds
 from .before_2023 import SHARED, earlier_progress
-from .forms import probabilities, with_fits
+from .forms import DEFAULT, PLAIN, WITHOUT_REASONING, best_form, probabilities, with_fits
 from .least_squares import least_squares
 from .periods import BREAK, LINEAR, of_specifications, periods, widths
 
@@ -23,7 +23,7 @@ LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
 STAGES = (FITS, CONSTANT, NUMBERS, EARLIER)
 STUDIES = (
-    CONSTANT, "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier",
+    CONSTANT, "since_scores", "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier",
     "since_coverage", *speeds.STUDIES,
 )  # fmt: skip
 DECADE = math.log(10)
@@ -43,15 +43,17 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         posteriors=others | {name_of_fit(BREAK): broken},
         records=constant.pop("records"),
     )
-    entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken), of={BREAK: broken})
+    form = best_form(scores := findings.study("since_scores"))
+    findings.records |= {} if form == PLAIN else scores["records"]
+    entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken, form), of={BREAK: broken})
     bridge = stage(EARLIER, lambda: earlier_progress(shared, findings.study(STUDY)["fall"]), of=shared)
     findings.document = {"since": entry | {"earlier": bridge, "speeds": speeds.of_studies()}}
     return findings
 
 
-def name_of_fit(pace):
-    """Return the name of the posterior of a form of the gain."""
-    return f"since, {pace}"
+def name_of_fit(pace, form=PLAIN):
+    """Return the name of the posterior of a form of the gain and of the scores."""
+    return f"since, {pace}" if form == PLAIN else f"since, {pace}, {form}"
 
 
 def constant_gain(table, **options):
@@ -60,17 +62,16 @@ def constant_gain(table, **options):
     Returns
     -------
     result : dict
-        From `_numbers`; ``least_squares``, ``widths`` and ``records``, the diagnostics.
+        From `gain_entries`, and ``records``, the diagnostics.
     fits : dict of str to Fit
         By the name of its posterior.
     """
     fitted = fit(LAWS[LINEAR], table, **options)
     fits = {name_of_fit(LINEAR): fitted}
-    alone = {"least_squares": least_squares(fitted), "widths": widths(fitted), "records": results.records(fits)}
-    return _numbers(LINEAR, fitted) | alone, fits
+    return gain_entries(LINEAR, fitted) | {"records": results.records(fits)}, fits
 
 
-def _numbers(pace, fitted):
+def gain_entries(pace, fitted):
     """Return entries of results.json of a form of the gain."""
     draws = progress_at_fixed_compute(fitted)
     slope, pairs = DECADE * draws["slope"].values.ravel(), {}
@@ -79,14 +80,28 @@ def _numbers(pace, fitted):
         some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
         pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
     slopes = {pace: intervals.summary(slope)}
-    return {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
+    entries = {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
+    return entries | ({"least_squares": least_squares(fitted), "widths": widths(fitted)} if pace == LINEAR else {})
 
 
-def _entry(findings, table, constant, broken):
-    numbers = {name: constant[name] | of for name, of in _numbers(BREAK, broken).items()}
-    by_period, changes = numbers["periods"], findings.study("since_changes")
-    forms = with_fits(findings.study("since_forms"), by_period)
-    entry = numbers | {"rests": changes, "forms": forms}
+def _entry(findings, table, constant, broken, form):
+    plain, scores = gain_entries(BREAK, broken), findings.study("since_scores")
+    plain = constant | {name: constant[name] | of for name, of in plain.items()}
+    numbers, laws = plain if form == PLAIN else scores["numbers"], {}
+    for name, of in ((PLAIN, plain), (form, numbers)):
+        laws |= {name_of_fit(pace, name): law for pace, law in of["laws"].items()}
+    by_period, changes, forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
+    answers = {DEFAULT: with_fits(forms["answers"][DEFAULT], plain["periods"])}
+    of_scores = {PLAIN: with_fits(scores["answers"][PLAIN], plain["periods"])}
+    entry = numbers | {
+        "quoted": form,
+        "fits": {pace: name_of_fit(pace, form) for pace in LAWS},
+        "laws": laws,
+        "rests": changes,
+        "forms": forms | {"answers": forms["answers"] | answers},
+        "scores": {key: scores[key] for key in ("left_out", "trends", WITHOUT_REASONING, "later")}
+        | {"answers": scores["answers"] | of_scores},
+    }
     models = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {
@@ -104,9 +119,10 @@ def _entry(findings, table, constant, broken):
             name: {level: by_period[name]["model"]["gain"][level] for level in intervals.QUANTILES}
             for name in ("before", "after")
         },
+        "rival": None if form == PLAIN else of_scores[PLAIN][BREAK]["gains"],
         "p_faster": probabilities(entry),
-        "least_squares": constant["least_squares"],
-        "widths": constant["widths"] | {"specification": of_specifications(by_period["all"], changes)},
+        "widths": numbers["widths"]
+        | {"specification": of_specifications(plain["periods"]["all"], changes, scores["answers"])},
         "left_out": findings.study("since_left_out"),
         "later_models": findings.study("since_later_models"),
         "frontier": findings.study("since_frontier"),

@@ -5,7 +5,7 @@ import numpy as np
 from ....inference.words import month, months, plain, times, yearly
 from ...drawing.intervals import HIGH, LOW, MIDDLE, rows_named
 from ...drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line, points
-from .forms import DEFAULT, FAMILIES, form_name
+from .forms import DEFAULT, FAMILIES, OF_SCORES, PLAIN, form_name
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
 UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
@@ -33,10 +33,11 @@ def gains(entry):
         if unit in entry["periods"]["change"]:
             by_period = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
             traces += _pair(by_period, len(rows), symbol)
-            rows.append(f"break in {month(entry['break_year'])}<br>{words}")
+            added = "" if entry["quoted"] == PLAIN else f", with {OF_SCORES[entry['quoted']]}"
+            rows.append(f"break in {month(entry['break_year'])}{added}<br>{words}")
     for variant in (DEFAULT, FAMILIES):
         for form, of in entry["forms"]["answers"][variant].items():
-            if (variant, form) != (DEFAULT, "break"):
+            if (variant, form, entry["quoted"]) != (DEFAULT, "break", PLAIN):
                 traces += _pair(of["gains"], len(rows), "square")
                 rows.append(form_name(variant, form))
     title = "Gain of capability at fixed training compute (logits a year)"

@@ -1,5 +1,14 @@
 """Forms of the trend of capability at fixed compute, compared by a long study: ``evidence/since_forms.json``."""
 
+from ....inference.comparison.differences import is_apart
+from .periods import BREAK, LINEAR, PLAIN
+
+OF_SCORES = {
+    PLAIN: "neither",
+    "versions": "versions within models",
+    "ceilings": "ceilings of benchmarks",
+    "ceilings, versions": "ceilings of benchmarks and versions within models",
+}
 DEFAULT, FAMILIES, WITHOUT_REASONING = "default", "families", "no reasoning models"
 FORMS = {
     "linear": "constant gain",
@@ -16,6 +25,24 @@ VARIANTS = {
 }
 
 
+def best_form(study):
+    """Return the form of the scores to quote: the simplest that converged, unless another predicts better.
+
+    Another form predicts better if it converged, and its elpd is apart by models and by families left out.
+
+    Parameters
+    ----------
+    study : dict
+        Result of ``evidence/since_scores.json``; forms are ordered from the simplest.
+    """
+    results = [study["left_out"][BREAK][by]["forms"] for by in ("model", "family")]
+    converged = [name for name, by in study["answers"].items() if all(of["diagnostics"]["ok"] for of in by.values())]
+    for name in converged:
+        if not all(is_apart(of[name]["elpd_diff"], of[name]["dse"]) for of in results):
+            return name
+    return max(converged, key=lambda name: results[0][name]["elpd"], default=PLAIN)
+
+
 def form_name(variant, form):
     """Return the name of a form of a variant in a table; a form that is not in `FORMS` is named by its key."""
     if variant == "break":
@@ -29,15 +56,15 @@ def probabilities(entry):
     Parameters
     ----------
     entry : dict
-        Of results.json, with ``periods``, ``rests`` and ``forms``.
+        Of results.json, with ``periods``, ``rests``, ``forms``, ``scores`` and ``quoted``.
 
     Returns
     -------
     dict of str to float
-        Of the break in this report, with models and with families as the unit, and of each change of it. Also of each
-        form of the evidence that lets the gain change. Averages over forms count a constant gain as not faster, with
-        its stacking weight. Averages with random effects of families are left out, because Pareto k is above 0.7 at a
-        third of the groups and their weights are not reliable.
+        Of the break that is quoted, with models and with families as the unit. Of the break without options: of each
+        change of it, and of each form of the evidence that lets the gain change. Averages over forms count a constant
+        gain as not faster, with its stacking weight. Averages with random effects of families are left out, because
+        Pareto k is above 0.7 at a third of the groups and their weights are not reliable.
     """
     units = {"model": "break, models as the unit", "family": "break, families as the unit"}
     by_analysis = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
@@ -46,31 +73,40 @@ def probabilities(entry):
             by_analysis[f"break, {what}"] = of["change"]["model"]["p_progress"]
     for variant, by_form in entry["forms"]["answers"].items():
         for form, of in by_form.items():
-            if "p_faster" in of and (variant, form) != (DEFAULT, "break"):
+            if "p_faster" in of and (variant, form, entry["quoted"]) != (DEFAULT, BREAK, PLAIN):
                 by_analysis[form_name(variant, form)] = of["p_faster"]
-    for by, of in entry["forms"]["left_out"][DEFAULT].items():
-        by_analysis[f"averaged over forms by {by} left out"] = of["averaged"]["p_faster"]
+    scores, added = entry["scores"], f", with {OF_SCORES[entry['quoted']]}"
+    for name, of in scores["answers"].items():
+        if name not in (PLAIN, entry["quoted"]):
+            by_analysis[f"{form_name(DEFAULT, BREAK)}, with {OF_SCORES[name]}"] = of[BREAK]["p_faster"]
+    for variant, by_form in ((DEFAULT, scores["trends"]["answers"]), (WITHOUT_REASONING, scores[WITHOUT_REASONING])):
+        for form, of in by_form.items():
+            if "p_faster" in of and (variant, form) != (DEFAULT, BREAK):
+                by_analysis[form_name(variant, form) + added] = of["p_faster"]
+    without = "" if entry["quoted"] == PLAIN else added.replace("with", "without", 1)
+    averages = [(without, entry["forms"]["left_out"][DEFAULT]), (added, scores["trends"]["left_out"])]
+    for words, left_out in averages:
+        for by, of in left_out.items():
+            by_analysis[f"averaged over forms by {by} left out{words}"] = of["averaged"]["p_faster"]
     return by_analysis
 
 
-def with_fits(forms, periods):
-    """Return the evidence with the gains of the forms that a report fits itself, so that a law has one interval.
+def with_fits(answers, periods):
+    """Return answers by form with the gains of the forms that a report fits itself, so that a law has one interval.
 
     Parameters
     ----------
-    forms : dict
-        The evidence.
+    answers : dict
+        Of the evidence, by form of the trend.
     periods : dict
         Entries of results.json by period, as `periods.periods` returns them.
     """
     gains = {period: of["model"]["gain"] for period, of in periods.items()}
     fitted = {
-        "linear": {"gains": {"before": gains["all"], "after": gains["all"]}},
-        "break": {
+        LINEAR: {"gains": {"before": gains["all"], "after": gains["all"]}},
+        BREAK: {
             "gains": {name: gains[name] for name in ("before", "after")},
             "p_faster": periods["change"]["model"]["p_progress"],
         },
     }
-    answers = forms["answers"]
-    fits = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
-    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | fits}}
+    return answers | {form: answers[form] | of for form, of in fitted.items()}

@@ -4,13 +4,13 @@ from functools import partial
 
 import pandas as pd
 
-from ....inference.estimands.strength import grade_of_direction
-from ....inference.words import HIGH, LOW, MIDDLE, month
+from ....inference.estimands.strength import WEAK, grade_of_direction
+from ....inference.words import HIGH, LOW, MIDDLE, month, probability
 from ...drawing import tables as drawn
 from ...drawing import verdicts
 from ...html import prose
 from . import analysis, figures, tables
-from .forms import DEFAULT, FAMILIES, FORMS, WITHOUT_REASONING
+from .forms import DEFAULT, FAMILIES, FORMS, OF_SCORES, WITHOUT_REASONING
 
 
 def _published(published, prefix):
@@ -27,29 +27,32 @@ def _forms(entry):
     """Return the best form of the trend that lets the gain change, and how far below it in elpd the others are."""
     left_out = {name: of["model"]["forms"] for name, of in entry["forms"]["left_out"].items()}
     changing = {form: result["elpd"] for form, result in left_out[DEFAULT].items() if form != analysis.LINEAR}
-    best = max(changing, key=changing.get)
+    best, trends = max(changing, key=changing.get), entry["scores"]["trends"]["left_out"]
     return {
         "count": len(left_out[DEFAULT]),
         "best": FORMS[best],
         "apart": changing[best] - min(changing.values()),
         "constant": {name: forms[analysis.LINEAR] for name, forms in left_out.items()},
+        "quoted": {by: of["forms"][analysis.LINEAR] for by, of in trends.items()},
+        "trends": len(trends["model"]["forms"]),
         "dates": entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
-        "without_reasoning": entry["forms"]["answers"][WITHOUT_REASONING]["break"],
+        "without_reasoning": entry["scores"][WITHOUT_REASONING]["break"],
     }
 
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["since"]
+    words = OF_SCORES[entry["quoted"]]
     blocks = {
         "gains": figures.gains(entry),
         "factors": figures.factors(entry, _published(published, "progress_since.factor.")),
         "joint": figures.joint(entry),
         "bridge": figures.bridge(entry, _published(published, "progress.doubling_months.closed_form")),
-        **{f"tests_{pace}": drawn.tests_of_law(law) for pace, law in entry["laws"].items()},
+        **{f"tests_{pace}": drawn.tests_of_law(entry["laws"][fit]) for pace, fit in entry["fits"].items()},
     }
-    for table in (tables.forms, tables.periods, tables.earlier, tables.widths, tables.rests, tables.later,
-                  tables.frontier, tables.calibration, tables.left_out, tables.speeds):  # fmt: skip
+    for table in (tables.forms, tables.scores, tables.periods, tables.earlier, tables.widths, tables.rests,
+                  tables.later, tables.frontier, tables.calibration, tables.left_out, tables.speeds):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, entry)
     return prose.sections(
         __file__,
@@ -59,6 +62,9 @@ def sections(findings, published):
         claim=grade_of_direction(min(entry["p_faster"].values())),
         forms=_forms(entry),
         names=tables.NAMES,
+        words=words,
+        with_quoted=[p for name, p in entry["p_faster"].items() if name.endswith((" unit", f", with {words}"))],
+        low=[f"{name} ({probability(p)})" for name, p in entry["p_faster"].items() if grade_of_direction(p) == WEAK],
         month=month,
         marked=verdicts.marked,
         of_law=verdicts.of_law,

@@ -7,6 +7,7 @@ from ....inference.scores.compute import summary
 from ....inference.scores.widths import widths as scores_widths
 
 LINEAR, BREAK = "linear", "break"
+PLAIN = "plain"  # form of the scores, without options
 QUANTITIES = ("factor", "gain", "halving")
 LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 
@@ -25,7 +26,7 @@ def widths(fitted):
     return {name: intervals.finite(x) for name, x in scores_widths(fitted).items()}
 
 
-def of_specifications(constant, changed):
+def of_specifications(constant, changed, scores):
     """Return the spread of the factor under a constant gain between choices of analysis, in powers of ten.
 
     Parameters
@@ -34,6 +35,9 @@ def of_specifications(constant, changed):
         The entry of `periods` of the whole period.
     changed : dict
         The study of one thing changed at a time.
+    scores : dict
+        Answers of the study of forms of the scores.
     """
     medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
+    medians += [of[LINEAR]["factors"]["after"]["q50"] for name, of in scores.items() if name != PLAIN]
     return float(np.std(np.log10([constant["model"]["factor"]["q50"], *medians]), ddof=1))

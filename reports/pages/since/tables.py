@@ -6,9 +6,9 @@ from ....inference.words import months, plain, probability, yearly
 from ...drawing import tables
 from . import figures
 from . import speeds as of_progress
-from .analysis import BREAK, LINEAR
+from .analysis import BREAK, LINEAR, name_of_fit
 from .before_2023 import SHARED
-from .forms import DEFAULT, form_name
+from .forms import DEFAULT, FORMS, OF_SCORES, PLAIN, form_name
 
 UNIT_WORDS = {"model": "models", "family": "families"}
 NAMES = {LINEAR: "Constant gain", BREAK: "Gain with a break"}
@@ -58,10 +58,33 @@ def forms(entry):
         "second is larger. Elpd: log predictive density of the scores left out, minus that of the best form of the "
         f"same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute. In brackets: how many of these have a Pareto k above 0.7; they were not "
-        "refitted. Weight: stacking by models left out. The gains of the constant gain and of the break are those of "
-        "the fits in the other tables of this page."
+        "refitted. Weight: stacking by models left out. These forms have no ceilings of benchmarks and no effects of "
+        "versions."
     )
     return tables.html(rows, note=note, title="Forms of the trend", fits=fits)
+
+
+def scores(entry):
+    """Return the table of gains by form of the scores, with predictions of what is left out, and convergence."""
+    evidence, rows, fits = entry["scores"], [], []
+    for pace, left_out in evidence["left_out"].items():
+        for name, by_pace in evidence["answers"].items():
+            of = by_pace[pace]
+            cells = {f"elpd, {by} left out": _apart(left_out[by]["forms"][name]) for by in ("model", "family")}
+            chains = of["diagnostics"]
+            cells["chains"] = (
+                f"{CONVERGED[chains['ok']]}: r_hat {chains['r_hat_max']:.3f}, {chains['ess_bulk_min']:.0f} draws"
+            )
+            rows.append(_gains_row(f"{FORMS[pace]}, {OF_SCORES[name]}", of) | cells)
+            fits.append(name_of_fit(pace, name) if name in (PLAIN, entry["quoted"]) else "")
+    groups = {by: of["groups"] for by, of in evidence["left_out"][BREAK].items()}
+    note = (
+        "The columns are those of the table above. Elpd is over all models and families, "
+        f"{groups['model']} and {groups['family']}. Ceilings: each benchmark has a highest mean score below 1. Draws: "
+        "the least effective number. The form quoted is the simplest that converged, unless another that converged "
+        "predicts both models and families better, by two standard errors and 4 nats."
+    )
+    return tables.html(rows, note=note, title="Forms of the scores", fits=fits)
 
 
 def _gains_row(name, of):
@@ -82,7 +105,7 @@ def periods(entry):
     rows, fits = [], []
     for period, label in figures.labels(entry).items():
         for unit, summaries in entry["periods"].get(period, {}).items():
-            fits.append(f"since, {LINEAR if period == 'all' else BREAK}")
+            fits.append(name_of_fit(LINEAR if period == "all" else BREAK, entry.get("quoted", PLAIN)))
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
@@ -149,10 +172,10 @@ def rests(entry):
         rows.append(row)
     note = (
         "Gain of capability at fixed compute, in logits a year: medians and 95% intervals, and – where a break was not "
-        "fitted. Elpd: log predictive density of models left out, minus that of the unchanged law, ± its standard "
-        "error, by importance sampling; – where scores are left out. In brackets: how many models have a Pareto k "
-        "above 0.7 in either fit. The two models that anchor an index change no row: gain and slope are in one unit, "
-        "which cancels."
+        "fitted. The unchanged law has no ceilings of benchmarks. Elpd: log predictive density of models left out, "
+        "minus that of the unchanged law, ± its standard error, by importance sampling; – where scores are left out. "
+        "In brackets: how many models have a Pareto k above 0.7 in either fit. The two models that anchor an index "
+        "change no row: gain and slope are in one unit, which cancels."
     )
     return tables.html(rows, note=note)
 
@@ -250,8 +273,8 @@ def widths(entry):
     note = (
         "Under a constant gain. Scores, computes and models: how much the least-squares line of capability on log "
         "compute and date varies, with capabilities, with computes within their errors, and by its standard errors. "
-        "The sources do not add up, because they are dependent. Choices of analysis: the sd of the medians of the "
-        "unchanged law and of the table “One thing changed at a time”."
+        "The sources do not add up, because they are dependent. Choices of analysis: the sd of the medians of the law "
+        "under each form of the scores, and of the table “One thing changed at a time”."
     )
     return tables.html(rows, note=note)
 
