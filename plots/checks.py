@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import scipy.special
@@ -17,17 +17,17 @@ from ..inference.needs import of_kind
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
 from .density import density_layers, density_within
-from .picture import Axis, Layer, Picture, drawn, frame
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
 from .published import chinchilla_estimates
 from .runs import COMPUTE, SOURCE, run_sizes
-from .shared import check_level, ends, in_words, named_fits, percent, with_looks, with_rejected
+from .shared import check_level, ends, in_words, named_fits, percent, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 EXPONENT = "exponent_parameters"
 PRIOR_DRAWS = 20_000
@@ -38,16 +38,16 @@ RESIDUALS = {"compute": COMPUTE, "parameters": Axis("Parameters N", "size", log=
              "tokens_per_parameter": Axis("Tokens per parameter D/N", log=True)}  # fmt: skip
 
 
+@figure
 def plot_posterior(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     quantity: str = EXPONENT,
     *,
     prior: bool = True,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the posterior density of one quantity, for one or several fits, with its prior and published estimates.
 
     Parameters
@@ -58,7 +58,7 @@ def plot_posterior(
         A scalar of the posterior, such as ``"alpha"``; by default the exponent of the best size in compute.
     prior : bool
         Whether to draw the density of the prior, which follows from 20,000 draws of the priors of the law.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark published estimates of the constants of Chinchilla's law: its exponents and, of a fit of
@@ -104,7 +104,7 @@ def plot_posterior(
     called = in_unit_of_loss(NAMES.get(quantity, symbols(quantity)), next(iter(named.values())).rows)
     subject = called.partition(" (")[0]
     subject = f"The {subject[0].lower()}{subject[1:]}" if quantity in NAMES else subject
-    picture = Picture(
+    return Picture(
         title=f"{subject} is {' and '.join(answers)}",
         caption=f"Curves are densities of the draws, shaded over the central {percent(level)}; dotted curves "
         "are priors. Where the rows reject a law, its draws are spread to the robust standard error.",
@@ -112,7 +112,6 @@ def plot_posterior(
         y=Axis("Posterior density", range=(0.0, 1.05 * top)),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _quoted_draws(fit, quantity):
@@ -131,14 +130,14 @@ def _prior_draws(fit, quantity):
     return draws.named()[quantity].values
 
 
+@figure
 def plot_residuals(
     fit: Fit,
     *,
     against: str = "compute",
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the residuals of the runs in units of the law's noise.
 
     A residual is the normal quantile of a probability: the posterior mean probability of a loss of at most the observed
@@ -149,7 +148,7 @@ def plot_residuals(
     fit : Fit
         Of a law of runs.
     against : {"compute", "parameters", "tokens", "tokens_per_parameter"}
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
     level : float
         Of the band that holds this share of residuals if the law is true.
@@ -187,15 +186,15 @@ def plot_residuals(
     else:
         misfit = f"{share(check['size'])} of {check['share_of']}"
         finding = f"The law misses the runs by {misfit} on average, more than noise explains"
-    picture = Picture(
+    return Picture(
         title=finding,
         caption=f"Each point is a run's residual under {fit.law.label} in units of the law's noise; {percent(level)} "
         "lie in the band if the law is true. A trend or a group on one side shows what the law misses.",
         x=RESIDUALS[against],
         y=Axis("Standardised residual"),
         layers=tuple(layers),
+        checked=True,
     )
-    return drawn(picture, ax, backend)
 
 
 def standardised_residuals(fit):
@@ -214,20 +213,15 @@ def in_and_out(x, y, outside):
     ]
 
 
-def plot_ppc(
-    fit: Fit,
-    *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
-    level: float = 0.95,
-) -> Axes | Figure:
+@figure
+def plot_ppc(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the observed losses against their posterior predictive intervals, in percent of the predicted median.
 
     Parameters
     ----------
     fit : Fit
         Of a law of runs.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned and raised.
 
     Examples
@@ -249,7 +243,7 @@ def plot_ppc(
     top = 1.15 * max(away.max(), float(np.quantile(high, 0.98)))
     x = runs["compute"].to_numpy()
     band = frame(x=x[order], low=low[order], high=high[order])
-    picture = Picture(
+    return Picture(
         title=f"Predictive intervals of {percent(level)} hold {(~outside).mean():.0%} of {len(runs)} fitted runs",
         caption=f"Bars are {percent(level)} posterior predictive intervals of single runs under {fit.law.label}; "
         "points are observed losses. These runs were fitted; plot_rollout shows runs that were not.",
@@ -260,4 +254,3 @@ def plot_ppc(
             *in_and_out(x, away, outside),
         ),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)

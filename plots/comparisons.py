@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -11,25 +11,24 @@ from ..errors import InputError
 from ..inference.comparison.differences import DISTINGUISHED
 from ..inference.comparison.rollout import LEVELS, Rollout, cutoff_named
 from .checks import in_and_out
-from .picture import Axis, Layer, Picture, drawn, frame
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
 from .runs import COMPUTE
-from .shared import percent
+from .shared import percent, sources
 from .style import BLUE, GREY, INNER, Look
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .picture import Axes, Backend, Figure
 
-
+@figure
 def plot_rollout(
     result: Rollout,
     *,
     cutoff: float | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.9,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot what was observed beyond a cutoff against what a law fitted below it predicted.
 
     Parameters
@@ -38,7 +37,7 @@ def plot_rollout(
         What `rollout` returned.
     cutoff : float, optional
         One of those of the rollout, the least by default.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
     level : {0.5, 0.8, 0.9}
         Of the predictive intervals that the title counts.
@@ -81,7 +80,7 @@ def plot_rollout(
     ]
     row, name = scores.loc[cutoff], f"coverage_{100 * level:.0f}"
     interval = f"{row[name]:.0%} [{row[f'{name}_low']:.0%}, {row[f'{name}_high']:.0%}]"
-    picture = Picture(
+    return Picture(
         title=f"Fitted below {cutoff_named(by, cutoff)}, the {percent(level)} intervals hold {interval} of {len(x)} "
         "later rows",
         caption=f"Bars are predictive intervals of {rows.attrs['law']} fitted to the rows below the cutoff alone, "
@@ -90,27 +89,23 @@ def plot_rollout(
         y=Axis("Observed against predicted median", "percent") if relative else Axis("Observed minus predicted median"),
         layers=(*bars, Layer("line", "median", frame(x=[x.min(), x.max()], y=0.0), Look(GREY), False, 1.2),
                 *in_and_out(x, away["observed"], outside)),
+        source=f"Data: {scores.attrs['source']}",
     )  # fmt: skip
-    return drawn(picture, ax, backend)
 
 
 def _number(x):
     return f"{x:g}".replace("e+", "e")
 
 
-def plot_compare(
-    table: pd.DataFrame,
-    *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
-) -> Axes | Figure:
+@figure
+def plot_compare(table: pd.DataFrame, **drawing: Unpack[Drawing]) -> Picture:
     """Plot how much worse each fit predicts than the best one.
 
     Parameters
     ----------
     table : DataFrame
         What `compare` returned.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -141,7 +136,7 @@ def plot_compare(
     best = frame(x=0.0, y=[-0.5, len(table) - 0.5])
     finding, _, rest = table.attrs["sentence"].rstrip(".").partition(". ")
     rest = rest or "a bar that reaches the line does not tell two fits apart"
-    picture = Picture(
+    return Picture(
         title=finding,
         caption="Points are differences of expected log predictive density from the best fit, with bars of "
         f"{DISTINGUISHED:g} standard errors either way. {rest[:1].upper()}{rest[1:]}.",
@@ -152,5 +147,5 @@ def plot_compare(
             Layer("level", "difference", data, Look(BLUE), False, 6),
         ),
         height=1.7 + 0.4 * len(table),
+        source=sources(table.attrs.get("standing", {})),
     )
-    return drawn(picture, ax, backend)

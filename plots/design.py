@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 from ..errors import InputError
 from ..inference.decisions.schedule import Schedule
 from ..inference.words import flop
-from .picture import Axis, Layer, Picture, drawn, frame
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
+from .shared import sources
 from .style import BLUE, GREY, ORANGE, Look
 
-if TYPE_CHECKING:
-    from .picture import Axes, Backend, Figure
 
-
-def plot_design(schedule: Schedule, *, ax: Axes | None = None, backend: Backend = "matplotlib") -> Axes | Figure:
+@figure
+def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the runs to make next by size and tokens, with the runs at hand.
 
     Parameters
     ----------
     schedule : Schedule
         What `design` returned.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -48,7 +48,7 @@ def plot_design(schedule: Schedule, *, ax: Axes | None = None, backend: Backend 
     for name, rows, colour in (("to make first", schedule[first], ORANGE), ("later", schedule[~first], BLUE)):
         if len(rows):
             layers.append(Layer("points", name, frame(x=rows["parameters"], y=rows["tokens"]), Look(colour), width=5.5))
-    picture = Picture(
+    return Picture(
         title=_finding(schedule, int(first.sum())),
         caption=f"Runs for {schedule.attrs['target']}, of a budget of {flop(schedule.attrs['budget'])}; those to make "
         "first come before the next fit.",
@@ -56,8 +56,8 @@ def plot_design(schedule: Schedule, *, ax: Axes | None = None, backend: Backend 
         y=Axis("Training tokens", "size", log=True),
         layers=tuple(layers),
         height=4.6,
+        source=sources(schedule.attrs["standing"]),
     )
-    return drawn(picture, ax, backend)
 
 
 def _finding(schedule, first):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -16,35 +16,34 @@ from ..inference.needs import of_kind
 from ..inference.words import plain, probability, symbols
 from ..models.loss.grouping import GROUP
 from .checks import EXPONENT, NAMES
-from .picture import Axis, Layer, Picture, drawn, frame
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
 from .published import PREFIX
-from .shared import check_level, ends, in_words, percent, with_rejected
+from .shared import check_level, ends, in_words, percent
 from .style import BLUE, GREY, Look, look_of
 
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 KAPLAN = "reconciliation.kaplan_exponent"
 UNSEEN = {"typical": "typical group", "new": "a new group"}
 
 
+@figure
 def plot_reconcile(
     fit: Fit,
     *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **models: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot the exponent that a study would have measured with all parameters, and without those of embeddings.
 
     Parameters
     ----------
     fit : Fit
         Of ``chinchilla``, ``coupled``, ``offsets`` or ``embedding-corrected``.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
@@ -77,7 +76,7 @@ def plot_reconcile(
                 layers.append(Layer("line", row.source, ends_of_row, look_of(row.source)))
     without, counted = draws["nonembedding"], draws["total"]
     rises = probability(float((without > counted).mean()))
-    picture = Picture(
+    return Picture(
         title="Leaving embeddings out changes the exponent of the best size from "
         f"{in_words(three['total'], plain)} to {in_words(three['nonembedding'], plain)}",
         caption=f"Points are medians and bars {percent(level)} intervals of the exponent that a study of small models "
@@ -87,17 +86,16 @@ def plot_reconcile(
         layers=tuple(layers),
         height=2.6,
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
+@figure
 def plot_groups(
     fit: Fit,
     quantity: str = EXPONENT,
     *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot a quantity of each group of runs, such as a corpus, of the typical group and of one without runs.
 
     Parameters
@@ -107,7 +105,7 @@ def plot_groups(
     quantity : str
         Such as ``"alpha"``; by default the exponent of the best size in compute. The typical and a new group are drawn
         where what it follows from is pooled or shared.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -152,7 +150,7 @@ def plot_groups(
     layers = [Layer("level", law.grouping.by, of_groups, Look(BLUE), False, 6)]
     if len(rows) > fitted:
         layers.append(Layer("level", "population", of_unseen, Look(GREY, marker="diamond"), False, 6))
-    picture = Picture(
+    return Picture(
         title=f"{subject} is {in_words(rows[lowest], plain)} for {lowest} and {in_words(rows[highest], plain)} for "
         f"{highest}, the least and the greatest of {fitted} groups",
         caption=f"Points are medians and bars {percent(level)} intervals by {law.grouping.by} under {law.law.label}. "
@@ -162,7 +160,6 @@ def plot_groups(
         layers=tuple(layers),
         height=1.7 + 0.36 * len(rows),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _unseen(fit, quantity, names, kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -12,24 +12,27 @@ from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
-from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, ends, in_words, percent, with_rejected
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
+from .scores import APART, ROOM
+from .shared import check_level, ends, in_words, percent, spaced
 from .style import BLUE, GREY, Look
 from .trends import dates_of, trend_layers
 
+NAMED = 8  # models at most
+
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 
+@figure
 def plot_horizons(
     fit: Fit,
     *,
     share: float = 0.5,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the time horizon of each model against its release date, with the trend.
 
     Parameters
@@ -38,7 +41,7 @@ def plot_horizons(
         Of the law ``horizons``, with release dates.
     share : float
         Share of runs that succeed, between 0 and 1.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -63,21 +66,28 @@ def plot_horizons(
     rows = fit.rows
     solved = rows.groupby("model")["successes"].sum().reindex(horizons["model"].values) > 0
     years = np.array(draws.reference["years"])
-    low, middle, high = ends(horizons, level)
-    dates = dates_of(years)
+    # In the order of their dates, in which those that lead are named.
+    order = np.argsort(years, kind="stable")
+    names, years, solved = horizons["model"].values[order], years[order], solved.to_numpy()[order]
+    low, middle, high = ends(horizons, level)[:, order]
+    dates, logs = dates_of(years), np.where(solved, np.log(middle), -np.inf)
+    leads = logs > np.concatenate([[-np.inf], np.maximum.accumulate(logs)[:-1]])
+    texts = np.full(len(names), "", object)
+    texts[leads] = spaced(names[leads], logs[leads], APART * np.log(high.max() / low.min()), NAMED)
+    span = float(dates[-1] - dates[0])
     # The margin of the share is the same for every model of a draw.
     margin = np.log(horizons.isel(model=0)) - draws.named()["horizon"].isel(model=0)
     levels = np.exp(draws.levels(dates) + margin.transpose("chain", "draw").values.reshape(-1, 1))
     best = int(np.where(solved, middle, 0).argmax())
     days = doubling_days(fit).iloc[-1]
-    of_models = (("with successes", solved.to_numpy(), BLUE), ("without any, an upper bound", ~solved.to_numpy(), GREY))
+    of_models = (("with successes", solved, BLUE), ("without any, an upper bound", ~solved, GREY))
     look = {BLUE: Look(BLUE), GREY: Look(GREY, marker="diamond")}
-    picture = Picture(
+    return Picture(
         title=f"Time horizons double every {months({end: float(days[end]) for end in (LOW, MIDDLE, HIGH)})} days; "
-        f"{horizons['model'].values[best]} has {in_words((low[best], middle[best], high[best]), durations)}",
+        f"{names[best]} has {in_words((low[best], middle[best], high[best]), durations)}",
         caption=f"Human time of the typical task that a model does in {percent(share)} of its runs. Points are medians "
-        f"and bars {percent(level)} intervals; the line is the mean of models by date, without their scatter.",
-        x=Axis("Date of release", "year"),
+        f"and bars {percent(level)} intervals; the line is the mean by date, and named models led.",
+        x=Axis("Date of release", "year", range=(dates[0] - ROOM * span, dates[-1] + 0.03 * span)),
         y=Axis("Time that people need", "minutes", log=True),
         layers=(
             *trend_layers(dates, levels, level),
@@ -88,10 +98,10 @@ def plot_horizons(
                 for layer in (
                     Layer("upright", f"{percent(level)} interval", frame(x=years[chosen], low=low[chosen],
                           high=high[chosen]), look[colour], False, 0.8, 0.3),
-                    Layer("points", name, frame(x=years[chosen], y=middle[chosen]), look[colour], True, 4.0),
+                    Layer("points", name, frame(x=years[chosen], y=middle[chosen]), look[colour], True, 4.0,
+                          texts=tuple(texts[chosen])),
                 )
             ),
         ),
         height=4.6,
     )  # fmt: skip
-    return drawn(with_rejected(picture, fit), ax, backend)

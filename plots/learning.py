@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,29 +13,30 @@ import pandas as pd
 from ..datasets.wording import printable
 from ..errors import InputError
 from ..inference.words import size
-from .picture import Axis, Layer, Picture, drawn, frame
-from .style import RED, Look, ramp
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
+from .style import BLACK, GREY, RED, Look, ramp
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from .picture import Axes, Backend, Figure
 
-LOG = "log.jsonl"
+LOG, TABLE = "log.jsonl", "runs.csv"
+MOST_SIZES, FINE = 8, 0.001  # that the key names, and below which a loss has two digits
 FEWEST, TOGETHER = 12, 900  # points of a curve that is thinned, and of all curves together
 COLUMNS = ["run", "step", "loss_train", "tokens"]
 
 
-def plot_learning(
-    log: str | PathLike[str], *, ax: Axes | None = None, backend: Backend = "matplotlib"
-) -> Axes | Figure:
+@figure
+def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Picture:
     r"""Plot the training loss of each run of a sweep against its tokens, also while the sweep still trains.
 
     Parameters
     ----------
     log : path
-        The folder of a sweep, or its ``log.jsonl``.
-    ax, backend
+        The folder of a sweep, or its ``log.jsonl``. The ``runs.csv`` of the folder has the sizes of finished runs, and
+        the entropy of a corpus where it is known.
+    **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -56,25 +57,49 @@ def plot_learning(
     'The lowest training loss of 1 run is 2.000, after 128 tokens; 0 are finished'
     """
     curves, ended = _read(Path(log).expanduser())
-    runs = list(curves["run"].unique())
+    runs, table = list(curves["run"].unique()), _table(Path(log).expanduser())
+    sizes = dict(zip(table["run"], table["parameters"], strict=True))
+    ladder = sorted({sizes[run] for run in runs if run in sizes})
+    places = np.linspace(0, len(ladder) - 1, min(MOST_SIZES, len(ladder))).round().astype(int)
+    looks, named = dict(zip(ladder, ramp(len(ladder)), strict=True)), {ladder[i] for i in places}
     most = max(FEWEST, TOGETHER // len(runs))
-    layers, diverged = [], curves[curves["loss_train"].isna()]["run"].unique()
-    for run, colour in zip(runs, ramp(len(runs)), strict=True):
+    layers, keys, diverged = [], set(), curves[curves["loss_train"].isna()]["run"].unique()
+    for run in sorted(runs, key=lambda run: sizes.get(run, 0)):
         curve = curves[(curves["run"] == run) & curves["loss_train"].notna()]
         places = np.unique(np.geomspace(1, len(curve), most).round().astype(int)) - 1 if len(curve) else []
         data = frame(x=curve["tokens"].iloc[places], y=curve["loss_train"].iloc[places])
-        layers.append(Layer("line", run, data, Look(RED if run in diverged else colour), False, 1.2))
+        if run in diverged:
+            key, look = "diverged", Look(RED, "dash")
+        elif run in sizes:
+            key, look = f"{size(sizes[run])} parameters" * (sizes[run] in named), Look(looks[sizes[run]])
+        else:
+            key, look = "finished" if run in ended else "training", Look(GREY, "solid" if run in ended else "dot")
+        layers.append(Layer("line", run, data, look, False if key in keys else key, 1.2))
+        keys.add(key)
+    if "irreducible_loss" in table:
+        floor, reach = table["irreducible_loss"].iloc[0], curves["tokens"]
+        data = frame(x=[reach.min(), reach.max()], y=floor)
+        layers.append(Layer("line", "entropy of the corpus", data, Look(BLACK, "dash"), f"floor, {floor:.3f}", 1.2))
     lowest = curves.loc[curves["loss_train"].idxmin()]
-    picture = Picture(
-        title=f"The lowest training loss of {len(runs)} run{'s' * (len(runs) != 1)} is {lowest['loss_train']:.3f}, "
+    form = ".3f" if lowest["loss_train"] >= FINE else ".2g"
+    return Picture(
+        title=f"The lowest training loss of {len(runs)} run{'s' * (len(runs) != 1)} is {lowest['loss_train']:{form}}, "
         f"after {size(float(lowest['tokens']))} tokens; {len(ended)} are finished",
         caption="Each line is a run: its mean training loss since the evaluation before, in nats per token."
-        + (f" Red ones diverged, {len(diverged)} of them." if len(diverged) else ""),
+        + (f" Red ones diverged, {len(diverged)} of them." if len(diverged) else "")
+        + (" No model has less than the floor, the entropy of the corpus." if "irreducible_loss" in table else ""),
         x=Axis("Tokens trained on", "size", log=True),
         y=Axis("Training loss (nats/token)", log=True),
         layers=tuple(layers),
+        source=f"Data: the log of {Path(log).expanduser().resolve().name}",
     )
-    return drawn(picture, ax, backend)
+
+
+def _table(path):
+    """Return the rows of the finished runs of a sweep, none where there is no table of them."""
+    path = (path if path.is_dir() else path.parent) / TABLE
+    table = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+    return table if {"run", "parameters"} <= {*table} else pd.DataFrame(columns=["run", "parameters"])
 
 
 def _read(path):

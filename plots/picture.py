@@ -6,26 +6,18 @@ Both backends draw a `Picture`, so that they show the same numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from ..datasets.wording import unknown
-from ..errors import InputError
 from ..inference.words import duration, si
-from .style import INNER, OUTER, Look
+from .style import INNER, OUTER, Look, on_dark
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Axes
-    from plotly.graph_objects import Figure as Figure
-
-BACKENDS = ("matplotlib", "plotly")
-Backend = Literal["matplotlib", "plotly"]
 COLUMNS = ("x", "y", "low", "high")
+BAND, THIN = ", interval", 0.009  # end of a band's name, and the share of an axis that a line covers
 NARROW, FEW_DECADES, MANY_DECADES = 0.65, 2.2, 8.0  # decades of a logarithmic axis, by which its ticks are chosen
-MINUTES = (1 / 60, 1 / 12, 1 / 3, 1.0, 4.0, 15.0, 60.0, 240.0, 960.0, 3600.0, 14_400.0, 60_000.0)  # ticks of times
+MINUTES = (1 / 60, 1 / 15, 1 / 4, 1.0, 4.0, 15.0, 60.0, 240.0, 960.0, 3840.0, 15_000.0, 60_000.0)  # ticks of times
 
 
 @dataclass(frozen=True)
@@ -54,10 +46,10 @@ class Axis:
         """Return places and texts of the ticks of a logarithmic axis between two ends, or of the names of rows."""
         if self.names:
             return list(range(len(self.names))), list(self.names)
-        if self.form == "minutes":
+        decades = math.log10(high / low)
+        if self.form == "minutes" and decades > NARROW:
             inside = [x for x in MINUTES if low <= x <= high]
             return inside, [self.text(x) for x in inside]
-        decades = math.log10(high / low)
         if decades < NARROW:
             step = _round_step((high - low) / 8)
             inside = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
@@ -78,7 +70,7 @@ class Axis:
         ('70B', '1e24', '5%')
         """
         if self.form == "minutes":
-            return duration(x)
+            return f"{x / 60:,g} h" if x % 60 == 0 else duration(x)
         if self.form == "size":
             return si(x)
         if self.form == "flop":
@@ -99,22 +91,31 @@ class Layer:
         In the legend, if `legend`, and in the table of numbers.
     data : DataFrame
     look : Look
-    legend : bool
+    legend : bool or str
+        A str is written instead of the name.
     width : float
         Of a line, or of a marker, in points.
     opacity : float
     texts : tuple of str
-        Of the points of a line or of points, written to the left of each; none is drawn where it is empty.
+        Of the points of a line or of points, written to one side of each; none is drawn where it is empty.
+    side : {"left", "right"}
+        Of the texts.
     """
 
     kind: str
     name: str
     data: pd.DataFrame
     look: Look
-    legend: bool = True
+    legend: bool | str = True
     width: float = 2.0
     opacity: float = 1.0
     texts: tuple[str, ...] = ()
+    side: str = "left"
+
+    @property
+    def key(self):
+        """Return the text in the legend, None where there is none."""
+        return self.legend if isinstance(self.legend, str) else self.name if self.legend else None
 
     def segments(self, across):
         """Return intervals as one broken line: the places ``across`` them, and their ends, NaN between two."""
@@ -137,8 +138,13 @@ class Picture:
     x, y : Axis
     layers : tuple of Layer
         The first is drawn lowest.
-    height : float, optional
+    height, width : float, optional
         In inches.
+    source : str
+        Small print: the data and their date. Of a result that is no fit, a figure gives the data alone.
+    checked : bool
+        Whether the title states what the rows reject, or the numbers do not depend on it.
+    theme : {"light", "dark"}
     """
 
     title: str
@@ -147,6 +153,27 @@ class Picture:
     y: Axis
     layers: tuple[Layer, ...]
     height: float = 4.2
+    width: float | None = None
+    source: str = ""
+    checked: bool = False
+    theme: str = "light"
+
+    def themed(self, theme):
+        """Return the picture with the colours of a theme."""
+        if theme == "light":
+            return self
+        layers = [replace(x, look=x.look._replace(colour=on_dark(x.look.colour))) for x in self.layers]
+        return replace(self, theme=theme, layers=tuple(layers))
+
+    @property
+    def thin_bands(self):
+        """Return a remark on bands that their lines hide, empty where there is none."""
+        bands = [layer.data for layer in self.layers if layer.kind == "band" and layer.name.endswith(BAND)]
+        scale = np.log if self.y.log else np.asarray
+        low, high = scale(self.ends("y"))
+        shares = [float(np.nanmedian(scale(band["high"]) - scale(band["low"]))) / (high - low) for band in bands]
+        thin = sum(share < THIN for share in shares)
+        return f"; {'the' if thin == len(bands) else 'some'} bands are thinner than their lines" if thin else ""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -206,42 +233,8 @@ def median_and_band(x, ends, look, name, *, half=None, legend=True):
     legend : bool
     """
     low, middle, high = ends
-    layers = [Layer("band", f"{name}, interval", frame(x=x, low=low, high=high), look, False, opacity=OUTER)]
+    layers = [Layer("band", f"{name}{BAND}", frame(x=x, low=low, high=high), look, False, opacity=OUTER)]
     if half is not None:
         inner = frame(x=x, low=half[0], high=half[1])
         layers.append(Layer("band", f"{name}, central half", inner, look, False, opacity=INNER))
     return [*layers, Layer("line", name, frame(x=x, y=middle), look, legend)]
-
-
-def drawn(picture, ax, backend):
-    """Draw a picture.
-
-    Parameters
-    ----------
-    picture : Picture
-    ax : matplotlib Axes or None
-        Where to draw; a new figure by default.
-    backend : {"matplotlib", "plotly"}
-
-    Returns
-    -------
-    matplotlib Axes or plotly Figure
-        With the attributes ``finding``, the title on one line, ``caption``, a str, and ``table``, a DataFrame of every
-        number that is drawn.
-
-    Raises
-    ------
-    InputError
-        If the backend is unknown, or an Axes is given to Plotly.
-    """
-    if backend not in BACKENDS:
-        raise InputError(unknown("backend", backend, BACKENDS))
-    if backend == "plotly":
-        from .with_plotly import draw
-
-        if ax is not None:
-            raise InputError("ax is an Axes of matplotlib; leave it out with backend='plotly'")
-        return draw(picture)
-    from .with_matplotlib import draw as draw_axes
-
-    return draw_axes(picture, ax)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import xarray as xr
@@ -21,8 +21,9 @@ from ..inference.words import digits, flop, months, plain, position
 from ..models.draws import DRAWS
 from ..models.loss.budget import log_slots
 from ..models.loss.plan import training_compute
-from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
-from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks, with_rejected
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame, median_and_band
+from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
 from .style import GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:
@@ -31,27 +32,27 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 AT_EVALUATIONS = "evaluations"
 HO = "Ho et al. 2024"
-PUBLISHED = {True: "progress.doubling_months.closed_form", False: "progress.doubling_months.optimal_scaling"}
+PUBLISHED = "progress.doubling_months.closed_form"
+CLOSED_FORM = "; the published row is the rate at the best size, another quantity"
 LONGEST = 10.0  # times the longest finite median: intervals that end beyond it are cut there
 SHARE, POINTS = 0.5, 49
-YEARS, QUANTILES = 25, (0.25, 0.5, 0.75)  # QUANTILES: of the compute of evaluations, of which curves are drawn
+YEARS, ENDS, MOST = 25, (0.1, 0.9), 3  # ENDS: quantiles of the compute of evaluations, between which curves are drawn
 NEAR = 3.0  # Evaluations within this factor of a budget are drawn with it.
 BENCHMARKS = {"wt103": "WikiText-103", "wt2": "WikiText-2", "ptb": "Penn Treebank"}
 
 
+@figure
 def plot_doubling(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     *,
     at: str | tuple[float, float] = AT_EVALUATIONS,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the months in which progress doubles effective compute, one row a fit.
 
     Parameters
@@ -60,10 +61,11 @@ def plot_doubling(
         Of laws of progress.
     at : "evaluations" or tuple of float
         At the evaluations' own sizes and dates, or at a budget in FLOP and a year, such as ``(1e25, 2023)``.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
     published : bool
-        Whether to add the rows of Ho et al. (2024): their specification 7.
+        Whether to add the closed form of specification 7 of Ho et al. (2024), which is the rate at the best size. Rows
+        at the evaluations are the gain at their own sizes, another quantity.
 
     Raises
     ------
@@ -90,25 +92,25 @@ def plot_doubling(
     first = next(iter(rows.values()))
     values = {name: (three, look) for (name, three), (_, look) in zip(rows.items(), _looks(rows, named), strict=True)}
     if published:
-        table = load("published").set_index("quantity").loc[PUBLISHED[at == AT_EVALUATIONS]]
-        values[HO] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
+        table = load("published").set_index("quantity").loc[PUBLISHED]
+        values[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
     middles = [three[1] for three, _ in values.values() if np.isfinite(three[1])]
     longest = LONGEST * max(middles, default=100.0)
     layers = []
     for place, (name, (three, look)) in enumerate(values.items()):
         low, middle, high = np.minimum(three, longest)
         layers.append(Layer("level", name, frame(x=middle, y=place, low=low, high=high), look, False, 6))
+    other = CLOSED_FORM if published and at == AT_EVALUATIONS else ""
     where = "at the evaluations" if at == AT_EVALUATIONS else f"at {flop(at[0])} in {at[1]:g}"
-    picture = Picture(
+    return Picture(
         title=f"Effective compute doubles every {in_words(first, months)} months {where} ({next(iter(rows))})",
-        caption=f"Points are medians and bars {percent(level)} intervals of the draws. An interval that reaches the "
+        caption=f"Points are medians and bars {percent(level)} intervals{other}. An interval that reaches the "
         "right edge includes that there is no progress.",
         x=Axis("Doubling time of effective compute (months)", log=True),
         y=Axis("", names=tuple(values)),
         layers=tuple(layers),
         height=1.7 + 0.36 * len(values),
     )
-    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _times(fit, at, probabilities):
@@ -127,15 +129,15 @@ def _looks(rows, named):
     return [(name, looks.get(name, Look(GREY))) for name in rows]
 
 
+@figure
 def plot_progress(
     fit: Fit,
     compute: ArrayLike | None = None,
     *,
     benchmark: str | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the loss by year at fixed training compute, with the evaluations near each budget.
 
     Parameters and tokens are the geometric means of the evaluations of the benchmark, scaled alike to C = 6ND.
@@ -146,10 +148,10 @@ def plot_progress(
     fit : Fit
         Of a law of progress.
     compute : float or array_like, optional
-        Budgets in FLOP; by default the quartiles of the evaluations of the benchmark. The title is of the middle one.
+        Budgets in FLOP; by default up to three that span the evaluations. The title is of the middle one.
     benchmark : {"wt103", "wt2", "ptb"}, optional
         By default the one with most evaluations.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -173,7 +175,9 @@ def plot_progress(
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
     sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
     spent = training_compute(*sizes)
-    usual = [float(f"{x:.1g}") for x in np.quantile(spent, QUANTILES)]
+    least, most = np.quantile(spent, ENDS)
+    count = min(MOST, 1 + int(np.log(most / least) / (2 * np.log(NEAR))))
+    usual = [float(f"{x:.1g}") for x in np.geomspace(*((least, most) if count > 1 else 2 * (np.median(spent),)), count)]
     budgets = np.sort(budgets_of(usual if compute is None else compute))
     years = np.linspace(rows["year"].min(), rows["year"].max(), YEARS)
     middles = np.array([np.log(x).mean() for x in sizes])
@@ -196,7 +200,7 @@ def plot_progress(
         answers.append([in_words(three[:, place], plain) for place in (0, -1)])
     middle = len(budgets) // 2
     first, last = answers[middle]
-    picture = Picture(
+    return Picture(
         title=f"At {flop(budgets[middle])}, the loss on {BENCHMARKS[benchmark]} is {first} nats/token in "
         f"{years[0]:.0f} and {last} in {years[-1]:.0f}",
         caption=f"Lines are medians of the mean loss of a transformer at fixed compute under {fit.law.label}, with "
@@ -205,17 +209,16 @@ def plot_progress(
         y=Axis("Loss (nats/token)", log=True),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
+@figure
 def plot_lengths(
     fit: Fit,
     *,
     longest: float | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the share of sums that the median run of each condition has right, against the length of both operands.
 
     Parameters
@@ -224,7 +227,7 @@ def plot_lengths(
         Of the law ``lengths``.
     longest : float, optional
         Digits up to which curves are drawn; by default the longest tested.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned and raised.
 
     Examples
@@ -249,7 +252,7 @@ def plot_lengths(
     trained = float(rows["train_digits"].max())
     layers.append(Layer("line", "longest trained", frame(x=[trained, trained], y=[0.0, 1.0]), Look(GREY, "dot"),
                         width=1.2))  # fmt: skip
-    picture = Picture(
+    return Picture(
         title=f"Accuracy has halved at {in_words(answers[best], digits)} digits with {best}, the longest median of "
         f"{len(answers)} conditions",
         caption=f"Lines are medians of the median run of a condition, with {percent(level)} bands. Beyond the dotted "
@@ -258,4 +261,3 @@ def plot_lengths(
         y=Axis("Sums right", "percent", range=(0.0, 1.02)),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from ..errors import InputError
 from ..inference.scores.ranks import IN_WORDS, ranks
 from ..inference.words import HIGH, LOW, MIDDLE, probability
-from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import with_rejected
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
 from .style import BLUE, Look
 
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 
-def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Backend = "matplotlib") -> Axes | Figure:
+@figure
+def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the ranks of models, the best on top.
 
     Parameters
@@ -27,7 +27,7 @@ def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Bac
         Of the law ``scores`` or ``horizons``.
     most : int
         Models that are drawn at most.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -52,7 +52,7 @@ def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Bac
     low, middle, high = (shown[name].to_numpy() for name in (LOW, MIDDLE, HIGH))
     first, alike = shown.iloc[0], int(shown["similar"].iloc[0])
     others = f"{alike} other{'s' * (alike != 1)} may be as good" if alike else "no other may be as good"
-    picture = Picture(
+    return Picture(
         title=f"{shown.index[0]} is the best of {len(table)} models with probability {probability(first['p_best'])}; "
         f"{others}",
         caption=f"Ranks by {IN_WORDS[fit.law.kind]}: medians and 95% intervals"
@@ -63,4 +63,3 @@ def plot_ranks(fit: Fit, *, most: int = 25, ax: Axes | None = None, backend: Bac
                       Look(BLUE), False, 5),),
         height=1.7 + 0.24 * len(shown),
     )  # fmt: skip
-    return drawn(with_rejected(picture, fit), ax, backend)

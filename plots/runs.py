@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from ..inference.needs import of_kind
 from ..inference.words import flop, plain, size, sizes
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
-from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
+from .figure import figure
+from .picture import Axis, Layer, Picture, frame, median_and_band
 from .published import published_optima
-from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, with_rejected
+from .shared import budgets_of, check_level, ends, in_words, one_budget, percent
 from .style import BLUE, GREEN, GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 25, 5
 RULE = 20.0  # Tokens per parameter, the rule of thumb.
+APART = np.log(5.0), 0.95  # of compute and of loss at the ends of two lines whose names would lie on each other
+SAME = 0.02  # difference of the logarithms of sizes that are drawn as one
 CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
 NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
 COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
@@ -58,16 +61,15 @@ def run_sizes(fit, **planned):
     )
 
 
+@figure
 def plot_fit(
     fit: Fit,
     *,
     sizes: Sequence[float] | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **planned: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot the loss against compute: the runs, the law at some model sizes, and the loss of the best model.
 
     Parameters
@@ -76,20 +78,26 @@ def plot_fit(
         Of a law of runs.
     sizes : sequence of float, optional
         Parameters whose curves are drawn; by default five of the fitted sizes.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    backend : {"matplotlib", "plotly"}
     published : bool
         Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone.
     level : float
         Of the central intervals.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    backend : {"matplotlib", "plotly"}
+    title : str, optional
+        By default the finding. That the rows reject the law is added to either.
+    figsize : tuple of float, optional
+        Width and height of a new figure in inches.
+    theme : {"light", "dark"}
     **planned
         What the law must know of runs, as for `Fit.allocate`, such as ``group``.
 
     Returns
     -------
     matplotlib Axes or plotly Figure
-        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        With ``finding``, the title on one line, ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+        Small print on it names the data and the date of the fit.
 
     Raises
     ------
@@ -106,34 +114,42 @@ def plot_fit(
     """
     level, runs = check_level(level), run_sizes(fit, **planned)
     chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))
-    layers, colours = [], ramp(len(chosen))
+    layers: list[Layer] = []
+    end = None
     nearest = np.abs(np.log(runs["parameters"].to_numpy()[:, None] / chosen)).argmin(1)
     lines = [_line_of_size(runs[nearest == i], n) for i, n in enumerate(chosen)]
     at = pd.concat(lines, keys=range(len(chosen)))
     three = ends(quoted_loss(fit, at["parameters"], at["tokens"], **planned), level)
-    for i, (n, colour) in enumerate(zip(chosen, colours, strict=True)):
-        place, look = (at.index.get_level_values(0) == i), Look(colour)
-        near = runs[np.isclose(runs["parameters"], n, rtol=0.02)]
-        layers += median_and_band(at["compute"][place], three[:, place], look, f"N = {size(n)}")
-        layers.append(Layer("points", f"runs, N = {size(n)}", frame(x=near["compute"], y=near["loss"]), look, False, 4))
-    others = runs[~np.isclose(runs["parameters"].to_numpy()[:, None], chosen, rtol=0.02).any(1)]
-    data = frame(x=others["compute"], y=others["loss"])
-    layers.insert(0, Layer("points", "runs of other sizes", data, Look(GREY), width=3, opacity=0.4))
+    off = np.abs(np.log(runs["parameters"].to_numpy() / chosen[nearest]))
+    among = off <= max(np.log(CLOSE), np.diff(np.log(chosen)).max(initial=0.0) / 2)
+    for i, (n, colour) in enumerate(zip(chosen, ramp(len(chosen)), strict=True)):
+        place, look, name = (at.index.get_level_values(0) == i), Look(colour), f"N = {size(n)}"
+        *bands, line = median_and_band(at["compute"][place], three[:, place], look, name, legend=False)
+        texts, last = np.full(len(line.data), "", object), line.data.iloc[-1]
+        # Where two lines end close to each other, the second has its name at its start.
+        close = end is not None and abs(np.log(last["x"] / end["x"])) < APART[0] and last["y"] > APART[1] * end["y"]
+        texts[0 if close else -1], end = name, last
+        layers += [*bands, replace(line, texts=tuple(texts), side="right")]
+        for label, of, width in ((f"runs, {name}", off <= SAME, 4.0), (f"runs nearest to {name}", off > SAME, 2.5)):
+            near = runs[among & of & (nearest == i)]
+            layers.append(Layer("points", label, frame(x=near["compute"], y=near["loss"]), look, False, width, 0.8))
+    if not among.all():
+        data = frame(x=runs["compute"][~among], y=runs["loss"][~among])
+        layers.insert(0, Layer("points", "runs of other sizes", data, Look(GREY), width=2.5, opacity=0.5))
     largest = float(runs["compute"].max())
     budgets = np.geomspace(runs["compute"].min(), AHEAD * largest, POINTS)
     best = ends(allocate(fit, budgets, **planned)["loss"], level)
     layers += median_and_band(budgets, best, Look(GREEN), "best size")
     if published and fit.record["data"]["source"] == SOURCE:
         layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
-    picture = Picture(
+    return Picture(
         title=in_unit_of_loss(f"{BEST_LOSS} {in_words(best[:, -1], plain)} nats/token", fit.rows),
         caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
-        "The green line is the loss of the best size at each budget.",
+        "Runs have the colour of the nearest size, and are small where their own differs; green is the best size.",
         x=COMPUTE,
         y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _sizes_of(runs):
@@ -156,16 +172,15 @@ def _published(source, budgets, y):
     return Layer("line", source, frame(x=budgets, y=y), look_of(source))
 
 
+@figure
 def plot_isoflop(
     fit: Fit,
     compute: ArrayLike | None = None,
     *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **planned: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot the loss against model size at fixed budgets, with the runs near each budget and the best sizes.
 
     Parameters
@@ -174,7 +189,7 @@ def plot_isoflop(
         Of a law of runs.
     compute : float or array_like, optional
         Budgets in FLOP; by default up to five of the runs.
-    ax, backend, level, **planned
+    level, **drawing, **planned
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best sizes under published constants, which are of the table ``chinchilla_runs`` alone.
@@ -222,7 +237,7 @@ def plot_isoflop(
             layers.append(Layer("points", source, data, look_of(source), width=5))
     first, last = in_words(n_best[:, 0], sizes), in_words(n_best[:, -1], sizes)
     growth = f"grows from {first} at {flop(budgets[0])} to {last} at {flop(budgets[-1])}"
-    picture = Picture(
+    return Picture(
         title=f"The best size {growth if len(budgets) > 1 else f'at {flop(budgets[0])} is {first} parameters'}",
         caption=f"Each curve is the median loss at one training budget under {fit.law.label}, with {percent(level)} "
         f"bands. Points are runs within a factor of {NEAR:g} of the budget; crosses mark the best sizes.",
@@ -230,7 +245,6 @@ def plot_isoflop(
         y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _budgets_of_runs(runs):
@@ -240,17 +254,16 @@ def _budgets_of_runs(runs):
     return np.array([float(f"{x:.2g}") for x in medians[places]])
 
 
+@figure
 def plot_valley(
     fit: Fit,
     compute: float,
     *,
     tolerance: float = 0.01,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **planned: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot the excess loss of training another size than the best one at a budget.
 
     Parameters
@@ -261,7 +274,7 @@ def plot_valley(
         Training budget C in FLOP.
     tolerance : float
         Relative excess of the loss that is nearly as good: 0.01 is 1%.
-    ax, backend, level, **planned
+    level, **drawing, **planned
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best size under published constants.
@@ -300,7 +313,7 @@ def plot_valley(
     layers.append(Layer("level", f"best size, {percent(level)}", best_data, Look(GREEN), width=6))
     for source, x in marks.items():
         layers.append(Layer("line", source, frame(x=[x, x], y=[0, top]), look_of(source), width=1.5))
-    picture = Picture(
+    return Picture(
         title=_near(compute, tolerance, low, high) + f"; the best size is {in_words(best, sizes)}",
         caption=f"The line is the median excess loss under {fit.law.label}, in percent of the loss of the best size, "
         f"with {percent(level)} and 50% bands. The sizes in the title have less than {percent(tolerance)} excess loss "
@@ -309,7 +322,6 @@ def plot_valley(
         y=Axis("Excess loss over the best size", "percent", range=(-0.02 * top, top)),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _near(compute, tolerance, low, high):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from ..inference.needs import of_kind
 from ..inference.scores.capabilities import capabilities
 from ..inference.scores.compute import progress_at_fixed_compute
 from ..inference.words import month, plain, yearly
-from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, ends, in_words, percent, with_rejected
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
+from .shared import check_level, ends, in_words, percent, spaced
 from .style import BLUE, GREY, ORANGE, Look
 
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 APART, ROOM = 0.045, 0.22  # shares of an axis: between two names, and left of the first model
 PAIRS = 300  # draws in a figure
@@ -30,14 +30,14 @@ FACTORS = (3, 10, 30, 100, 300, 1000)  # a year, of which lines are drawn
 PERIODS = {"all": Look(BLUE), "before": Look(BLUE), "after": Look(ORANGE, "dash", "diamond")}
 
 
+@figure
 def plot_capability(
     fit: Fit,
     *,
     label: int = 10,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot the capability of each model against its release date, with the names of models that led.
 
     Parameters
@@ -47,7 +47,7 @@ def plot_capability(
     label : int
         Names that are written at most, of models more capable than all before them; those of the latest dates come
         first.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -77,12 +77,12 @@ def plot_capability(
     year, (low, middle, high) = models["year"].to_numpy()[order], ends(draws, level)[:, order]
     names = models.index.to_numpy()[order]
     leads = middle > np.concatenate([[-np.inf], np.maximum.accumulate(middle)[:-1]])
-    texts = _spaced(names[leads], middle[leads], APART * float(high.max() - low.min()), label)
+    texts = spaced(names[leads], middle[leads], APART * float(high.max() - low.min()), label)
     span = float(year[-1] - year[0]) or 1.0
     best = int(middle.argmax())
     steps = np.repeat(middle[leads], 2)
     dates = np.repeat(np.append(year[leads], year[-1] + 0.02 * span), 2)[1:-1]
-    picture = Picture(
+    return Picture(
         title=f"{names[best]} of {month(year[best])} is the most capable of {len(names)} models: "
         f"{in_words((low[best], middle[best], high[best]), TWO_DECIMALS)} logits above the mean difficulty",
         caption=f"Points are medians and bars {percent(level)} intervals, in logits of the typical benchmark. The "
@@ -99,33 +99,17 @@ def plot_capability(
         ),
         height=5.0,
     )  # fmt: skip
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
-def _spaced(names, heights, least, most):
-    """Return the names, empty where one would lie on the next or where there are too many; the last come first."""
-    texts, above, count = [], np.inf, 0
-    for name, height in zip(names[::-1], heights[::-1], strict=True):
-        shown = count < most and above - height >= least
-        texts.append(str(name) if shown else "")
-        above, count = (height, count + 1) if shown else (above, count)
-    return tuple(texts[::-1])
-
-
-def plot_since(
-    fit: Fit,
-    *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
-    level: float = 0.95,
-) -> Axes | Figure:
+@figure
+def plot_since(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot draws of the yearly gain of capability against what compute buys, whose ratio is the fall of compute.
 
     Parameters
     ----------
     fit : Fit
         Of the law ``scores`` with ``pace`` set.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals in the title.
@@ -163,7 +147,7 @@ def plot_since(
         end = min(0.97 * width, 0.95 * top / np.log10(factor))
         data, text = frame(x=[0.0, end], y=[0.0, end * np.log10(factor)]), f"{factor:,}"
         lines.append(Layer("line", f"{text} times a year", data, Look(GREY), False, 1, 0.6, texts=("", f"÷{text}")))
-    picture = Picture(
+    return Picture(
         title=f"The fall of compute at fixed capability is {' and '.join(answers)}",
         caption="Points are draws of one posterior; a grey line has one ratio, a fall of compute by the factor at its "
         "end each year. What compute buys is uncertain, and the gain depends on it.",
@@ -171,7 +155,6 @@ def plot_since(
         y=Axis("Gain at fixed compute (logits a year)", range=(bottom, top)),
         layers=(*lines, *layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
 
 
 def _labels(law):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import cycle
 
+import numpy as np
 import xarray as xr
 
 from ..datasets.wording import quoted
 from ..errors import InputError
-from ..inference.checks.verdict import FITS
 from ..inference.estimands.allocate import positive_numbers
 from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
 from ..inference.needs import of_kind
-from ..inference.standing import known_check
 from ..inference.words import HIGH, LOW, MIDDLE
 from ..models.draws import DRAWS
 from .style import SERIES
@@ -36,18 +34,23 @@ def named_fits(fits, kind):
     InputError
         If there is none, one is of another kind, or two have one name.
     """
-    if isinstance(fits, Mapping):
-        pairs = [(str(name), of_kind(fit, kind)) for name, fit in fits.items()]
-    else:
-        several = fits if isinstance(fits, Sequence) else [fits]
-        pairs = [(of_kind(fit, kind).law.label, fit) for fit in several]
-    names = [name for name, _ in pairs]
-    if not names:
+    several = fits if isinstance(fits, Mapping | Sequence) else [fits]
+    if not several:
         raise InputError("no fit is given; pass a fit, or a dict of fits by name")
+    for fit in several.values() if isinstance(several, Mapping) else several:
+        of_kind(fit, kind)
+    return by_name(several)
+
+
+def by_name(fits):
+    """Return several fits by name, a dict; one without a name is called by the label of its law."""
+    if isinstance(fits, Mapping):
+        return {str(name): fit for name, fit in fits.items()}
+    names = [fit.law.label for fit in fits]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"two fits are called {quoted(twice)}; pass a dict that gives each another name")
-    return dict(pairs)
+    return dict(zip(names, fits, strict=True))
 
 
 def with_looks(names):
@@ -85,21 +88,19 @@ def in_words(three, form):
     return form({name: finite(x) for name, x in zip((LOW, MIDDLE, HIGH), three, strict=True)})
 
 
-def with_rejected(picture, fits):
-    """Return a picture whose title names the laws that the rows reject, as far as their check is known or quick.
+def sources(standing):
+    """Name the data of fits whose `standing` is known, for small print."""
+    return "Data: " + " and ".join(dict.fromkeys(one["data"] for one in standing.values()))
 
-    Parameters
-    ----------
-    picture : Picture
-    fits : Fit, or dict of str to Fit
-    """
-    named = fits if isinstance(fits, Mapping) else {"": fits}
-    rejected = [name for name, fit in named.items() if (known_check(fit) or {}).get("verdict", FITS) != FITS]
-    if not rejected:
-        return picture
-    every = "the law" if len(named) == 1 else "every law"
-    which = every if len(rejected) == len(named) else f"the law of {' and '.join(map(quoted, rejected))}"
-    return replace(picture, title=f"{picture.title}; the rows reject {which}")
+
+def spaced(names, heights, least, most):
+    """Return the names, empty where one would lie on the next or where there are too many; the last come first."""
+    texts, above, count = [], np.inf, 0
+    for name, height in zip(names[::-1], heights[::-1], strict=True):
+        shown = count < most and above - height >= least
+        texts.append(str(name) if shown else "")
+        above, count = (height, count + 1) if shown else (above, count)
+    return tuple(texts[::-1])
 
 
 def percent(level):

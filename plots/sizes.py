@@ -11,10 +11,11 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
-from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
+from .figure import figure
+from .picture import Axis, Layer, Picture, frame, median_and_band
 from .published import published_optima
 from .runs import COMPUTE
-from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks, with_rejected
+from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
 from .style import BLACK, GREY, Look, look_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 POINTS, AHEAD, RULE = 31, 100.0, 20.0  # RULE: tokens per parameter, the rule of thumb
 BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
@@ -43,18 +43,17 @@ WIDTHS: dict[str, tuple[dict[str, Any], str]] = {  # of the interval of an alloc
 }
 
 
+@figure
 def plot_frontier(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     compute: ArrayLike | None = None,
     *,
     show: str = "tokens_per_parameter",
     demand: float | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **planned: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot what is best at each budget against compute, for one or several fits.
 
     Parameters
@@ -67,7 +66,7 @@ def plot_frontier(
     show : {"tokens_per_parameter", "parameters", "tokens", "loss"}
     demand : float, optional
         Tokens that the model serves over its life, as for `Fit.allocate`; budgets then pay for both.
-    ax, backend, level, **planned
+    level, **drawing, **planned
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter. The optimum is
@@ -111,7 +110,7 @@ def plot_frontier(
         layers.append(Layer("line", "20 per parameter", rule, Look(GREY, "dot"), width=1.5))
     low, high = _span(layers)
     layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
-    picture = Picture(
+    return Picture(
         title=_best_at(budgets[-1], answers, _shown(show, named)),
         caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
@@ -119,7 +118,6 @@ def plot_frontier(
         y=Axis(title, form, log=True, range=(low, high)),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _shown(show, named):
@@ -155,17 +153,16 @@ def _interval(q, write):
     return f"{middle} [{low}, {high}]"
 
 
+@figure
 def plot_allocation(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     compute: float,
     *,
     show: str = "parameters",
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     published: bool = True,
     level: float = 0.95,
     **planned: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot what is best at one budget, one row a fit: under the law alone, robust, and with the drift.
 
     Parameters
@@ -175,7 +172,7 @@ def plot_allocation(
     compute : float
         Training budget C in FLOP.
     show : {"parameters", "tokens", "tokens_per_parameter", "loss"}
-    ax, backend, level, **planned
+    level, **drawing, **planned
         As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants (not of the loss, which depends on the corpus).
@@ -213,7 +210,7 @@ def plot_allocation(
         for source, optimum in published_optima([compute]).items():
             data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
             layers.append(Layer("line", source, data, look_of(source), width=1.5))
-    picture = Picture(
+    return Picture(
         title=_best_at(compute, quoted, _shown(show, named)),
         caption=f"Points are medians and bars {percent(level)} intervals. The widest interval of a row is the one to "
         "quote: it is robust to what the law misses, inside the runs and beyond them.",
@@ -222,7 +219,6 @@ def plot_allocation(
         layers=tuple(layers),
         height=1.9 + 0.55 * len(named),
     )
-    return drawn(with_rejected(picture, named), ax, backend)
 
 
 def _shade(width):

@@ -1,5 +1,6 @@
 """The look that all figures share: colours, dashes and markers of fits and of published values."""
 
+import colorsys
 import re
 import textwrap
 from typing import NamedTuple
@@ -9,8 +10,9 @@ BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#c8460a", "#009e73", "#e69f00", "#6
 PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
 OUTER, INNER = 0.16, 0.42  # opacity of a band: of the whole interval, and of the central half
 GRID, INK, SOFT = "#eef0f3", "#1f2937", "#4b5563"
+DARKEST = 0.85  # share of the lightness by which a colour is lighter on dark paper
 FONTS = "Inter, Helvetica, Arial, sans-serif"
-INTERVAL = re.compile(r"\S+ \[[^\]]*\]")
+INTERVAL = re.compile(r"(?:[\d.,]+ )?\S+ \[[^\]]*\]")
 
 
 class Look(NamedTuple):
@@ -21,6 +23,19 @@ class Look(NamedTuple):
     marker: str = "circle"
 
 
+class Theme(NamedTuple):
+    """Colours of the paper, the lines of the grid, the words, and the small print."""
+
+    paper: str
+    grid: str
+    ink: str
+    soft: str
+
+
+THEMES = {
+    "light": Theme("#ffffff", GRID, INK, SOFT),
+    "dark": Theme("#111827", "#263142", "#e5e7eb", "#aab2bf"),
+}
 # Of the fits in one figure, in this order; none has the colour of a published source.
 SERIES = (
     Look(BLUE), Look(PURPLE, "longdash", "triangle-up"), Look(GREY, "dashdot", "x"),
@@ -46,6 +61,18 @@ def look_of(source):
     'diamond'
     """
     return PUBLISHED.get(source, OTHER)
+
+
+def on_dark(colour):
+    """Return a colour for dark paper: its hue, with a lightness that falls where the one for white paper rises.
+
+    Examples
+    --------
+    >>> on_dark("#1f5f99"), on_dark("#111827")
+    ('#8cbeed', '#e5e8f0')
+    """
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    return "#" + "".join(f"{round(255 * x):02x}" for x in colorsys.hls_to_rgb(hue, 1 - DARKEST * lightness, saturation))
 
 
 def ramp(count):

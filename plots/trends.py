@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import xarray as xr
@@ -13,13 +14,13 @@ from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, yearly_gain
 from ..inference.words import months, plain
 from ..models.draws import DRAWS
-from .picture import Axis, Layer, Picture, drawn, frame
-from .shared import check_level, percent, with_rejected
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
+from .shared import check_level, percent
 from .style import BLUE, ORANGE, OUTER, Look
 
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 AHEAD = 0.5  # years of the trend after the latest date
 DATES = 60
@@ -48,20 +49,15 @@ def trend_layers(dates, levels, level):
     )
 
 
-def plot_trend(
-    fit: Fit,
-    *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
-    level: float = 0.95,
-) -> Axes | Figure:
+@figure
+def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot dated values with their stated limits, and the trend.
 
     Parameters
     ----------
     fit : Fit
         Of the law ``trend``.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned and raised.
 
     Examples
@@ -70,8 +66,8 @@ def plot_trend(
     >>> compute = bs.load("training_compute")
     >>> fit = bs.fit("trend", compute[compute["larger_before"] < 10], seed=1, draws=300, tune=500)
     >>> axes = bs.plot_trend(fit)
-    >>> axes.finding[:13]
-    'Values double'
+    >>> axes.finding[:33]
+    'Values of training compute double'
     """
     level, checked = check_level(level), of_kind(fit, "values")
     law, rows = checked.law, checked.rows
@@ -82,12 +78,12 @@ def plot_trend(
     means = quotable_places(fit, {"mean": means}, bounded=False)["mean"].values.reshape(-1, len(dates))
     low, high = (law.from_scale(law.on_scale(value) + sign * Z * sd) for sign in (-1, 1))
     limits = Layer("upright", "stated limits, 95%", frame(x=years, low=low, high=high), Look(BLUE), False, 0.8, 0.3)
-    picture = Picture(
+    return Picture(
         title=_finding(fit),
         caption="Points are the values of the table; the line is their mean by date, the band its interval without "
         "their scatter.",
         x=Axis("Date", "year"),
-        y=Axis("Value", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
+        y=Axis(f"Value ({_name(fit)})", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
         layers=(
             *trend_layers(dates, law.from_scale(means), level),
             *([limits] if (sd > 0).any() else []),
@@ -95,15 +91,21 @@ def plot_trend(
         ),
         height=4.6,
     )
-    return drawn(with_rejected(picture, fit), ax, backend)
+
+
+def _name(fit):
+    """Return what the values are, by the name of their table."""
+    return Path(fit.record["data"]["source"]).stem.replace("_", " ")
 
 
 def _finding(fit):
     """Return how fast values grow or fall at the latest rate, in words."""
+    name = f"Values of {_name(fit)}"
     if fit.law.linear_unit is not None:
-        return f"Values grow by {plain(ends(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
-    change, days = list(changes(fit).values())[-1]
-    text = f"Values {change} every {months(ends(days))} days"
+        return f"{name} grow by {plain(ends(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
+    period, (change, days) = list(changes(fit).items())[-1]
+    when = {"all": "", "after": " after the break"}.get(period, f" in {period}")
+    text = f"{name} {change} every {months(ends(days))} days{when}"
     forms = by_form(fit)
     best, here = forms.index[0], forms.loc[fit.law.trend]
     return text if here["rival"] else f"{text} by a trend that the form {best} beats by {-here['elpd_diff']:.0f} nats"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from ..inference.comparison.scoring import binomial_interval
 from ..inference.fitted import place_of
 from ..inference.needs import of_kind
 from ..inference.words import symbols
-from .picture import Axis, Layer, Picture, drawn, frame
+from .figure import Drawing, figure
+from .picture import Axis, Layer, Picture, frame
 from .shared import check_level, percent
 from .style import BLUE, GREY, ORANGE, OUTER, SERIES, Look
 
@@ -24,21 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
 MOST_LEVELS, MOST_ROWS = 8, 20  # of quantities whose sensitivity is drawn
 SHOWS = ("ranks", "coverage")
 
 
+@figure
 def plot_calibration(
     result: Calibration,
     *,
     show: str | None = None,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.9,
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot whether the intervals of fits to simulated tables cover at their nominal rate.
 
     Parameters
@@ -49,7 +50,7 @@ def plot_calibration(
         The distribution of the ranks of truths minus the uniform, with a simultaneous band of 95%; or the coverage of
         the intervals, one row a quantity. By default ranks, and coverage where all simulations have one truth, whose
         ranks need not be uniform.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals whose coverage is drawn or stated.
@@ -83,7 +84,8 @@ def plot_calibration(
         f"in {simulations} simulated tables"
     )
     draw = _ranks if show == "ranks" else _coverage
-    return drawn(draw(result, table, coverage, finding, level), ax, backend)
+    source = f"Data: tables simulated like {result.record['data']['source']}"
+    return replace(draw(result, table, coverage, finding, level), source=source)
 
 
 def _ranks(result, table, coverage, finding, level):
@@ -129,13 +131,12 @@ def _coverage(result, table, coverage, finding, level):
     )
 
 
+@figure
 def plot_sensitivity(
     fit: Fit,
     quantities: Sequence[str] | None = None,
-    *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
-) -> Axes | Figure:
+    **drawing: Unpack[Drawing],
+) -> Picture:
     """Plot how much each quantity depends on the priors and on the likelihood.
 
     Both are raised to powers near 1, and the posterior is compared with itself (Kallioinen et al. 2024).
@@ -146,7 +147,7 @@ def plot_sensitivity(
     quantities : sequence of str, optional
         Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
         drawn.
-    ax, backend
+    **drawing
         As for `plot_fit`, which states what is returned.
 
     Raises
@@ -188,7 +189,7 @@ def plot_sensitivity(
         finding = f"The prior decides part of {few}: more than {SENSITIVE:g} for each doubling of its power"
     else:
         finding = f"No quantity depends on its prior by more than {SENSITIVE:g}"
-    picture = Picture(
+    return Picture(
         title=finding,
         caption="Points are distances of the posterior from itself for each doubling of the power of the prior or of "
         f"the likelihood. Beyond the line, {SENSITIVE:g}, a quantity is sensitive.",
@@ -196,5 +197,5 @@ def plot_sensitivity(
         y=Axis("", names=tuple(map(symbols, order))),
         layers=(Layer("line", "sensitive", threshold, Look(GREY, "dash"), False, 1.2), *layers),
         height=1.7 + 0.28 * len(order),
+        checked=True,
     )
-    return drawn(picture, ax, backend)

@@ -6,11 +6,11 @@ import re
 from ..datasets.files import written_whole
 from ..datasets.wording import printable, quoted
 from ..errors import InputError
-from .style import FONTS, GRID, INK, SOFT, wrapped
+from .style import FONTS, THEMES, wrapped
 
 FORMATS = ("svg", "png", "pdf")
 WIDTH = 7.4  # inches
-CHARACTERS = 68  # of a line of the title
+CHARACTERS, SMALL = 68, 1.6  # of a line of the title, and how many times as many one of small print has
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
            "cross": "P"}  # fmt: skip
@@ -21,38 +21,52 @@ MARK = re.compile(r'<use xlink:href="(#\w+)" x="([^"]+)" y="([^"]+)" style="([^"
 MARKS = re.compile(r"(?:<use [^>]*/>\s*){2,}")
 
 
-def new_axes(height):
-    """Make a figure with one Axes, which a notebook shows."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(WIDTH, height), layout="constrained")[1]
-
-
 def draw(picture, ax=None):
     """Draw a picture on an Axes, a new one by default, and return it with its caption and table."""
-    ax = new_axes(picture.height) if ax is None else ax
+    theme = THEMES[picture.theme]
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(picture.width or WIDTH, picture.height), layout="constrained")[1]
+    if picture.theme == "dark":
+        ax.figure.set_facecolor(theme.paper)
+        ax.set_facecolor(theme.paper)
     for order, layer in enumerate(picture.layers):
-        DRAWERS[layer.kind](ax, layer, layer.name if layer.legend else None, 2 + order / 100)
-        for place, text in enumerate(layer.texts):
-            point = tuple(layer.data.loc[place, ["x", "y"]])
-            ax.annotate(text, point, (-4, 2), textcoords="offset points", ha="right", fontsize=7.5, color=SOFT)
+        DRAWERS[layer.kind](ax, layer, layer.key, 2 + order / 100)
+        _write_texts(ax, layer, theme)
     for which, axis in (("x", picture.x), ("y", picture.y)):
-        _set_axis(ax, which, axis, picture.ends(which))
-    ax.set_title("\n".join(wrapped(picture.title, CHARACTERS)), loc="left", fontsize=10.5, color=INK)
+        _set_axis(ax, which, axis, picture.ends(which), theme.ink)
+    characters = round(CHARACTERS * ax.figure.get_figwidth() / WIDTH)
+    ax.set_title("\n".join(wrapped(picture.title, characters)), loc="left", fontsize=10.5, color=theme.ink)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(True, color=GRID, linewidth=0.8)
+    ax.spines[["bottom", "left"]].set_color(theme.soft)
+    ax.grid(True, color=theme.grid, linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.tick_params(labelsize=9)
+    ax.tick_params(labelsize=9, colors=theme.ink)
     if ax.get_legend_handles_labels()[1]:
-        ax.legend(fontsize=8.5, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+        ax.legend(fontsize=8.5, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
+                  labelcolor=theme.ink)  # fmt: skip
+    below = {"xycoords": (ax.transAxes, ax.xaxis.label), "textcoords": "offset points", "va": "top"}
+    small = "\n".join(wrapped(picture.source, round(SMALL * characters)))
+    ax.annotate(small, (0, 0), (0, -4), **below, fontsize=6.5, color=theme.soft)
     ax.finding, ax.caption, ax.table = picture.title, picture.caption, picture.table
     return ax
 
 
-def _set_axis(ax, which, axis, ends):
+def _write_texts(ax, layer, theme):
+    sign, ha = (1, "left") if layer.side == "right" else (-1, "right")
+    style = {"fontsize": 7.5, "color": theme.soft, "zorder": 4, "ha": ha}
+    paper = {"facecolor": theme.paper, "alpha": 0.7, "linewidth": 0, "pad": 0.5}
+    for place, text in enumerate(layer.texts):
+        if text:
+            point = tuple(layer.data.loc[place, ["x", "y"]])
+            ax.annotate(text, point, (4 * sign, 2), textcoords="offset points", bbox=paper, **style)
+
+
+def _set_axis(ax, which, axis, ends, ink):
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-    getattr(ax, f"set_{which}label")(axis.title, fontsize=9.5)
+    getattr(ax, f"set_{which}label")(axis.title, fontsize=9.5, color=ink)
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(*ends)

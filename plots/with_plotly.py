@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .style import FONTS, GRID, INK, SOFT, wrapped
+from .style import FONTS, THEMES, wrapped
 
 INCH = 96  # pixels
 CHARACTERS = 80  # of a line of the title
@@ -14,28 +14,40 @@ def draw(picture):
     """Return a picture as a plotly Figure, with its caption and table."""
     import plotly.graph_objects as go
 
+    theme = THEMES[picture.theme]
     figure = go.Figure([trace for layer in picture.layers for trace in DRAWERS[layer.kind](layer)])
+    figure.update_traces(textfont={"size": 10, "color": theme.soft})
     lines = wrapped(picture.title, CHARACTERS)
     figure.update_layout(
         template="none",
         title={"text": "<br>".join(lines), "x": 0, "xref": "paper", "font": {"size": 15}},
-        font={"family": FONTS, "size": 13, "color": INK},
+        font={"family": FONTS, "size": 13, "color": theme.ink},
+        paper_bgcolor=theme.paper,
+        plot_bgcolor=theme.paper,
+        width=None if picture.width is None else round(INCH * picture.width),
         height=round(INCH * picture.height) + 20 * (len(lines) - 1),
-        margin={"l": 70, "r": 30, "t": 40 + 20 * len(lines), "b": 60},
-        legend={"bgcolor": "rgba(255,255,255,0.7)"},
+        margin={"l": 70, "r": 30, "t": 40 + 20 * len(lines), "b": 80},
+        legend={"bgcolor": _faded(theme.paper, 0.7)},
         hoverlabel={"align": "left"},
         meta={"caption": picture.caption},
     )
+    figure.add_annotation(text=picture.source, x=0, y=0, xref="paper", yref="paper", yshift=-56, showarrow=False,
+                          xanchor="left", yanchor="top", font={"size": 10, "color": theme.soft})  # fmt: skip
     for which in "xy":
-        _set_axis(figure, which, getattr(picture, which), picture.ends(which))
+        _set_axis(figure, which, getattr(picture, which), picture.ends(which), theme)
     # Plotly refuses new attributes by assignment.
     for name, value in (("finding", picture.title), ("caption", picture.caption), ("table", picture.table)):
         object.__setattr__(figure, name, value)
     return figure
 
 
-def _set_axis(figure, which, axis, ends):
-    options = {"title": {"text": axis.title, "standoff": 8}, "gridcolor": GRID, "zeroline": False, "automargin": True}
+def _set_axis(figure, which, axis, ends, theme):
+    options = {
+        "title": {"text": axis.title, "standoff": 8},
+        "gridcolor": theme.grid,
+        "zeroline": False,
+        "automargin": True,
+    }
     if axis.log:
         options |= {"type": "log", "range": np.log10(ends).tolist()}
     else:
@@ -55,14 +67,13 @@ def _faded(colour, alpha):
 
 
 def _named(layer):
-    return {"name": layer.name, "showlegend": layer.legend}
+    return {"name": layer.key or layer.name, "showlegend": bool(layer.key)}
 
 
 def _texts(layer, mode):
     if not layer.texts:
         return {"mode": mode}
-    font = {"size": 10, "color": SOFT}
-    return {"mode": f"{mode}+text", "text": layer.texts, "textposition": "top left", "textfont": font}
+    return {"mode": f"{mode}+text", "text": layer.texts, "textposition": f"top {layer.side}"}
 
 
 def _band(layer):

@@ -10,29 +10,28 @@ from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.words import factor, flop, probability
 from ..models.loss.grouping import GROUP, GROUPS
-from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
-from .shared import budgets_of, check_level, ends, in_words, percent, with_looks, with_rejected
+from .figure import figure
+from .picture import Axis, Layer, Picture, frame, median_and_band
+from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
 from .style import GREY, Look
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..inference.fitted import Fit
-    from .picture import Axes, Backend, Figure
 
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
 
 
+@figure
 def plot_worth(
     fit: Fit,
     baseline: str,
     compute: ArrayLike | None = None,
     *,
-    ax: Axes | None = None,
-    backend: Backend = "matplotlib",
     level: float = 0.95,
     **options: Any,
-) -> Axes | Figure:
+) -> Picture:
     """Plot the compute multiplier of each group of runs against the budget.
 
     Parameters
@@ -43,7 +42,7 @@ def plot_worth(
         Group with which the others are compared.
     compute : array_like, shape (compute,), optional
         Budgets in FLOP; by default from the least run to 30 times the largest one.
-    ax, backend, level
+    level, **drawing
         As for `plot_fit`, which states what is returned.
     **options
         ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
@@ -80,7 +79,7 @@ def plot_worth(
     first = names[0]
     last = [three[first][i][-1] for i in range(3)]
     better = float((multiplier.sel({GROUP: first}).isel(compute=-1) > 1).mean())
-    picture = Picture(
+    return Picture(
         title=f"At {flop(budgets[-1])}, {first} is worth {in_words(last, factor)} times the compute of {baseline}; "
         f"it is better with probability {probability(better)}",
         caption=f"Lines are medians and bands {percent(level)} intervals of the compute that {baseline} needs for the "
@@ -89,4 +88,3 @@ def plot_worth(
         y=Axis("Compute multiplier", log=True),
         layers=tuple(layers),
     )
-    return drawn(with_rejected(picture, fit), ax, backend)

@@ -144,7 +144,7 @@ def rollout(
     predictions = xr.concat(parts, "prediction")
     predictions.attrs = {"law": law.label, "by": by, "scale": law.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
-    summary.attrs = {"scale": law.scale}
+    summary.attrs = {"scale": law.scale, "source": table.attrs.get("source", "the table")}
     return Rollout(summary, predictions)
 
 
