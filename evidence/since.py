@@ -1,11 +1,7 @@
-"""Studies of progress since 2023: models left out, later models, the frontier, changes, whether intervals cover."""
+"""Studies of progress since 2023: later models, the frontier, changes, whether intervals cover."""
 
 import bayescaling as bs
-import pandas as pd
 from bayescaling.inference import intervals
-from bayescaling.inference.checks.chains import PARETO_K_LIMIT
-from bayescaling.inference.comparison.differences import differences
-from bayescaling.inference.comparison.groups import unresolved
 from bayescaling.reports.pages.since.analysis import LAWS
 from bayescaling.reports.pages.since.periods import LINEAR
 from bayescaling.reports.results import calibration_entry
@@ -16,7 +12,7 @@ from study import Study
 
 TABLE = "eci_scores"
 FULL = {"draws": 1000, "tune": 500}
-SHORT = {"draws": 400, "tune": 500, "chains": 2}  # of refits, and of fits to simulated tables
+SHORT = {"draws": 400, "tune": 500, "chains": 2}  # of fits to simulated tables
 CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
 
 
@@ -24,38 +20,6 @@ def _fits(parts, seed):
     """Fit each form of the yearly gain to the whole table."""
     table = bs.load(TABLE)
     return {pace: parts.fit(pace, lambda law=law: bs.fit(law, table, seed=seed, **FULL)) for pace, law in LAWS.items()}
-
-
-def left_out(parts, *, seed, **refits):
-    """Compare forms of the yearly gain by elpd, leaving out one model at a time.
-
-    A model with a high Pareto k is left out by a refit.
-    """
-
-    def table(pace, fit):
-        result = fit.loo("model", seed=seed, **refits)
-        return {name: [intervals.finite(x) for x in result[name]] for name in ("elpd", "pareto_k")} | {
-            "refits_that_failed": int(unresolved(result).sum())
-        }
-
-    tables = {
-        pace: parts.entry(f"{pace}, left out", lambda pace=pace, fit=fit: table(pace, fit))
-        for pace, fit in _fits(parts, seed).items()
-    }
-    pointwise = pd.DataFrame({pace: result["elpd"] for pace, result in tables.items()})
-    failed = {pace: result["refits_that_failed"] for pace, result in tables.items()}
-    difference = differences(pointwise, failed)
-    return {
-        pace: {
-            "elpd": float(pointwise[pace].sum()),
-            "elpd_diff": intervals.finite(difference.at[pace, "elpd_diff"]),
-            "dse": intervals.finite(difference.at[pace, "dse"]),
-            "k_above_0.7": sum(k is None or k > PARETO_K_LIMIT for k in result["pareto_k"]),
-            "not_mended": failed[pace],
-            "models": len(pointwise),
-        }
-        for pace, result in tables.items()
-    }
 
 
 def later_models(parts, *, seed, draws, tune):
@@ -98,7 +62,6 @@ def _laws():
 
 BRIEF = {"seed": 1, "draws": 500, "tune": 500}
 STUDIES = {
-    "since_left_out": Study("models left out, by form of the yearly gain", left_out, _laws, {"seed": 1, **SHORT}),
     "since_later_models": Study("scores of later models predicted from earlier ones", later_models, _laws, BRIEF),
     "since_frontier": Study(
         "the ablest model so far predicted from earlier ones",

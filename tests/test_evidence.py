@@ -162,9 +162,6 @@ def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     for one in (CHANGED[-1], left_out):
         assert set(changes[one]) == {"all", "ok", "specification"}
     assert set(changes[CHANGED[0]]["left_out"]) == {"linear", "break"} and "left_out" not in changes[CHANGED[1]]
-    elpd = since.left_out(parts, seed=3, **(SHORT | {"draws": 100}))
-    assert elpd["break"]["models"] == scores["model"].nunique()
-    assert max(of["elpd_diff"] for of in elpd.values()) == 0
 
 
 @pytest.mark.thorough

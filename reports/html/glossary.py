@@ -38,6 +38,7 @@ TERMS = (
     ),
     Term("tokens", "Units of the training text.", "tokens"),
     Term("loss", "Cross-entropy of the model on held-out text, in nats per token; less is better.", "loss"),
+    Term("ceilings", "The highest mean score that each benchmark allows, below 1.", "ceilings"),
     Term("irreducible loss", "The loss that no model size and no amount of data reaches.", "irreducible loss|floor"),
     Term(
         "law",

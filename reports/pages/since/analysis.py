@@ -23,7 +23,7 @@ LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
 STAGES = (FITS, CONSTANT, NUMBERS, EARLIER)
 STUDIES = (
-    CONSTANT, "since_scores", "since_forms", "since_changes", "since_left_out", "since_later_models", "since_frontier",
+    CONSTANT, "since_scores", "since_forms", "since_changes", "since_later_models", "since_frontier",
     "since_coverage", *speeds.STUDIES,
 )  # fmt: skip
 DECADE = math.log(10)
@@ -123,7 +123,6 @@ def _entry(findings, table, constant, broken, form):
         "p_faster": probabilities(entry),
         "widths": numbers["widths"]
         | {"specification": of_specifications(plain["periods"]["all"], changes, scores["answers"])},
-        "left_out": findings.study("since_left_out"),
         "later_models": findings.study("since_later_models"),
         "frontier": findings.study("since_frontier"),
         "calibration": findings.study("since_coverage"),

@@ -52,7 +52,7 @@ def sections(findings, published):
         **{f"tests_{pace}": drawn.tests_of_law(entry["laws"][fit]) for pace, fit in entry["fits"].items()},
     }
     for table in (tables.forms, tables.scores, tables.periods, tables.earlier, tables.widths, tables.rests,
-                  tables.later, tables.frontier, tables.calibration, tables.left_out, tables.speeds):  # fmt: skip
+                  tables.later, tables.frontier, tables.calibration, tables.speeds):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, entry)
     return prose.sections(
         __file__,

@@ -141,23 +141,6 @@ def earlier(entry):
     return tables.html(rows, note=note, title="At fixed loss", fits=[SHARED[unit] for unit in earlier["units"]])
 
 
-def left_out(entry):
-    """Return the table of elpd of models left out, for a constant gain and one with a break."""
-    rows = [
-        {
-            "gain": NAMES[pace],
-            "elpd": f"{score['elpd']:.1f}",
-            "difference": f"{score['elpd_diff']:.1f}",
-            "its standard error": f"{score['dse']:.1f}" if score["dse"] is not None else "–",
-            "models of Pareto k above 0.7": f"{score['k_above_0.7']} of {score['models']}",
-            "not fixed by a refit": str(score["not_mended"]),
-        }
-        for pace, score in entry["left_out"].items()
-    ]
-    note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
-    return tables.html(rows, note=note)
-
-
 def rests(entry):
     """Return the table of gains with one thing changed at a time."""
     names, rows = figures.labels(entry), []
