@@ -58,8 +58,6 @@ def plot_posterior(
         A scalar of the posterior, such as ``"alpha"``; by default the exponent of the best size in compute.
     prior : bool
         Whether to draw the density of the prior, which follows from 20,000 draws of the priors of the law.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark published estimates of the constants of Chinchilla's law: its exponents and, of a fit of
         ``chinchilla_runs``, E, A and B.
@@ -131,13 +129,7 @@ def _prior_draws(fit, quantity):
 
 
 @figure
-def plot_residuals(
-    fit: Fit,
-    *,
-    against: str = "compute",
-    level: float = 0.95,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the residuals of the runs in units of the law's noise.
 
     A residual is the normal quantile of a probability: the posterior mean probability of a loss of at most the observed
@@ -148,8 +140,6 @@ def plot_residuals(
     fit : Fit
         Of a law of runs.
     against : {"compute", "parameters", "tokens", "tokens_per_parameter"}
-    **drawing
-        As for `plot_fit`, which states what is returned.
     level : float
         Of the band that holds this share of residuals if the law is true.
 
@@ -221,8 +211,6 @@ def plot_ppc(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> Pi
     ----------
     fit : Fit
         Of a law of runs.
-    level, **drawing
-        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

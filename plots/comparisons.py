@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 @figure
 def plot_rollout(
-    result: Rollout,
-    *,
-    cutoff: float | None = None,
-    level: float = 0.9,
-    **drawing: Unpack[Drawing],
+    result: Rollout, *, cutoff: float | None = None, level: float = 0.9, **drawing: Unpack[Drawing]
 ) -> Picture:
     """Plot what was observed beyond a cutoff against what a law fitted below it predicted.
 
@@ -37,8 +33,6 @@ def plot_rollout(
         What `rollout` returned.
     cutoff : float, optional
         One of those of the rollout, the least by default.
-    **drawing
-        As for `plot_fit`, which states what is returned.
     level : {0.5, 0.8, 0.9}
         Of the predictive intervals that the title counts.
 
@@ -105,8 +99,6 @@ def plot_compare(table: pd.DataFrame, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     table : DataFrame
         What `compare` returned.
-    **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

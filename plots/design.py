@@ -21,8 +21,6 @@ def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     schedule : Schedule
         What `design` returned.
-    **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

@@ -30,21 +30,13 @@ UNSEEN = {"typical": "typical group", "new": "a new group"}
 
 
 @figure
-def plot_reconcile(
-    fit: Fit,
-    *,
-    published: bool = True,
-    level: float = 0.95,
-    **models: Any,
-) -> Picture:
+def plot_reconcile(fit: Fit, *, published: bool = True, level: float = 0.95, **models: Any) -> Picture:
     """Plot the exponent that a study would have measured with all parameters, and without those of embeddings.
 
     Parameters
     ----------
     fit : Fit
         Of ``chinchilla``, ``coupled``, ``offsets`` or ``embedding-corrected``.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
     **models
@@ -89,13 +81,7 @@ def plot_reconcile(
 
 
 @figure
-def plot_groups(
-    fit: Fit,
-    quantity: str = EXPONENT,
-    *,
-    level: float = 0.95,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot a quantity of each group of runs, such as a corpus, of the typical group and of one without runs.
 
     Parameters
@@ -105,8 +91,6 @@ def plot_groups(
     quantity : str
         Such as ``"alpha"``; by default the exponent of the best size in compute. The typical and a new group are drawn
         where what it follows from is pooled or shared.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

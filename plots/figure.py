@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypedDict
+
+import numpy as np
 
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
@@ -43,6 +46,8 @@ class Drawing(TypedDict, total=False):
 
 DEFAULTS = {"ax": None, "backend": "matplotlib", "title": None, "figsize": None, "theme": "light"}
 BACKENDS = ("matplotlib", "plotly")
+SHARED = ("level", *DEFAULTS, "planned")  # which the documentation of `plot_fit` describes for all figures
+NEXT = re.compile(r"\n\n(?=(?:Raises|References|Examples)\n-)")  # the end of the parameters in a docstring
 
 
 def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
@@ -55,8 +60,8 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
     named = [p for p in signature.parameters.values() if p.name != "drawing"]
     places = [p for p in named if p.kind is not p.VAR_KEYWORD]
     options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation)
-        for name, annotation in Drawing.__annotations__.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=of.__forward_arg__)
+        for name, of in Drawing.__annotations__.items()
     ]
     parameters = [*places, *options, *named[len(places) :]]
     signature = signature.replace(parameters=parameters, return_annotation="Axes | Figure")
@@ -68,9 +73,17 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
         _check(**drawing)
         return _drawn(make(*arguments, **chosen), next(iter(bound.arguments.values())), **drawing)
 
-    plot.__doc__ = str(make.__doc__).replace("**drawing", ", ".join(DEFAULTS))
+    plot.__doc__ = _completed(str(inspect.getdoc(make)), parameters)
     plot.__signature__ = signature  # type: ignore[attr-defined]
     return plot
+
+
+def _completed(doc, parameters):
+    """Return a docstring with the parameters that all figures share, after those that it has."""
+    documented = re.findall(r"^\**(\w+)(?= :|$)", doc, re.MULTILINE)
+    others = [f"{'**' * (p.name == 'planned')}{p.name}" for p in parameters if p.name in {*SHARED} - {*documented}]
+    shared = f"\n{', '.join(others)}\n    As for `plot_fit`, which states what is returned.\n\n"
+    return NEXT.sub(shared, doc, count=1) if others else doc
 
 
 def _check(ax, backend, title, figsize, theme):
@@ -81,13 +94,9 @@ def _check(ax, backend, title, figsize, theme):
     if ax is not None and (backend == "plotly" or figsize is not None):
         other = "backend='plotly'" if backend == "plotly" else "figsize, which is of a new figure"
         raise InputError(f"ax is an Axes of matplotlib; leave it out with {other}")
-    if title is not None and not isinstance(title, str):
+    if not isinstance(title, str | None):
         raise InputError(f"title must be a text, not {title!r}")
-    try:
-        correct = figsize is None or (len(figsize) == 2 and min(figsize) > 0)
-    except TypeError:
-        correct = False
-    if not correct:
+    if figsize is not None and not (np.shape(figsize) == (2,) and np.min(figsize) > 0):
         raise InputError(f"figsize must be a width and a height in inches, such as (7, 4), not {figsize!r}")
 
 
@@ -104,25 +113,18 @@ def _drawn(picture, subject, *, ax, backend, title, figsize, theme):
     picture = replace(picture, title=picture.title if title is None else title, source=source + picture.thin_bands)
     if figsize is not None:
         picture = replace(picture, width=figsize[0], height=figsize[1])
-    if not picture.checked:
-        picture = with_rejected(picture, fits)
+    picture = (picture if picture.checked else _with_rejected(picture, fits)).themed(theme)
     if backend == "plotly":
         from .with_plotly import draw
 
-        return draw(picture.themed(theme))
+        return draw(picture)
     from .with_matplotlib import draw as draw_axes
 
-    return draw_axes(picture.themed(theme), ax)
+    return draw_axes(picture, ax)
 
 
-def with_rejected(picture, fits):
-    """Return a picture whose title names the laws that the rows reject, as far as their check is known or quick.
-
-    Parameters
-    ----------
-    picture : Picture
-    fits : dict of str to Fit
-    """
+def _with_rejected(picture, fits):
+    """Return a picture whose title names the laws that the rows reject, as far as their check is known or quick."""
     rejected = [name for name, fit in fits.items() if (known_check(fit) or {}).get("verdict", FITS) != FITS]
     if not rejected:
         return picture

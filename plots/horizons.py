@@ -15,7 +15,7 @@ from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
 from .scores import APART, ROOM
-from .shared import check_level, ends, in_words, percent, spaced
+from .shared import check_level, ends, in_words, leaders, percent
 from .style import BLUE, GREY, Look
 from .trends import dates_of, trend_layers
 
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 
 
 @figure
-def plot_horizons(
-    fit: Fit,
-    *,
-    share: float = 0.5,
-    level: float = 0.95,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the time horizon of each model against its release date, with the trend.
 
     Parameters
@@ -41,8 +35,6 @@ def plot_horizons(
         Of the law ``horizons``, with release dates.
     share : float
         Share of runs that succeed, between 0 and 1.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -71,9 +63,7 @@ def plot_horizons(
     names, years, solved = horizons["model"].values[order], years[order], solved.to_numpy()[order]
     low, middle, high = ends(horizons, level)[:, order]
     dates, logs = dates_of(years), np.where(solved, np.log(middle), -np.inf)
-    leads = logs > np.concatenate([[-np.inf], np.maximum.accumulate(logs)[:-1]])
-    texts = np.full(len(names), "", object)
-    texts[leads] = spaced(names[leads], logs[leads], APART * np.log(high.max() / low.min()), NAMED)
+    texts = leaders(names, logs, APART * np.log(high.max() / low.min()), NAMED)[1]
     span = float(dates[-1] - dates[0])
     # The margin of the share is the same for every model of a draw.
     margin = np.log(horizons.isel(model=0)) - draws.named()["horizon"].isel(model=0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LOG, TABLE = "log.jsonl", "runs.csv"
-MOST_SIZES, FINE = 8, 0.001  # that the key names, and below which a loss has two digits
+MOST_SIZES = 8  # that the key names
 FEWEST, TOGETHER = 12, 900  # points of a curve that is thinned, and of all curves together
 COLUMNS = ["run", "step", "loss_train", "tokens"]
 
@@ -36,8 +36,6 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
     log : path
         The folder of a sweep, or its ``log.jsonl``. The ``runs.csv`` of the folder has the sizes of finished runs, and
         the entropy of a corpus where it is known.
-    **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -54,7 +52,7 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
     ...     _ = Path(folder, "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
     ...     axes = bs.plot_learning(folder)
     >>> axes.finding
-    'The lowest training loss of 1 run is 2.000, after 128 tokens; 0 are finished'
+    'The lowest training loss of 1 run is 2, after 128 tokens; 0 are finished'
     """
     curves, ended = _read(Path(log).expanduser())
     runs, table = list(curves["run"].unique()), _table(Path(log).expanduser())
@@ -81,9 +79,8 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
         data = frame(x=[reach.min(), reach.max()], y=floor)
         layers.append(Layer("line", "entropy of the corpus", data, Look(BLACK, "dash"), f"floor, {floor:.3f}", 1.2))
     lowest = curves.loc[curves["loss_train"].idxmin()]
-    form = ".3f" if lowest["loss_train"] >= FINE else ".2g"
     return Picture(
-        title=f"The lowest training loss of {len(runs)} run{'s' * (len(runs) != 1)} is {lowest['loss_train']:{form}}, "
+        title=f"The lowest training loss of {len(runs)} run{'s' * (len(runs) != 1)} is {lowest['loss_train']:.4g}, "
         f"after {size(float(lowest['tokens']))} tokens; {len(ended)} are finished",
         caption="Each line is a run: its mean training loss since the evaluation before, in nats per token."
         + (f" Red ones diverged, {len(diverged)} of them." if len(diverged) else "")

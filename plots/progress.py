@@ -39,7 +39,7 @@ PUBLISHED = "progress.doubling_months.closed_form"
 CLOSED_FORM = "; the published row is the rate at the best size, another quantity"
 LONGEST = 10.0  # times the longest finite median: intervals that end beyond it are cut there
 SHARE, POINTS = 0.5, 49
-YEARS, ENDS, MOST = 25, (0.1, 0.9), 3  # ENDS: quantiles of the compute of evaluations, between which curves are drawn
+YEARS, MOST = 25, 3  # MOST: curves by default
 NEAR = 3.0  # Evaluations within this factor of a budget are drawn with it.
 BENCHMARKS = {"wt103": "WikiText-103", "wt2": "WikiText-2", "ptb": "Penn Treebank"}
 
@@ -61,8 +61,6 @@ def plot_doubling(
         Of laws of progress.
     at : "evaluations" or tuple of float
         At the evaluations' own sizes and dates, or at a budget in FLOP and a year, such as ``(1e25, 2023)``.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to add the closed form of specification 7 of Ho et al. (2024), which is the rate at the best size. Rows
         at the evaluations are the gain at their own sizes, another quantity.
@@ -151,8 +149,6 @@ def plot_progress(
         Budgets in FLOP; by default up to three that span the evaluations. The title is of the middle one.
     benchmark : {"wt103", "wt2", "ptb"}, optional
         By default the one with most evaluations.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -175,9 +171,9 @@ def plot_progress(
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
     sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
     spent = training_compute(*sizes)
-    least, most = np.quantile(spent, ENDS)
-    count = min(MOST, 1 + int(np.log(most / least) / (2 * np.log(NEAR))))
-    usual = [float(f"{x:.1g}") for x in np.geomspace(*((least, most) if count > 1 else 2 * (np.median(spent),)), count)]
+    count = int(np.clip(np.log(spent.max() / spent.min()) / (2 * np.log(NEAR)), 1, MOST))
+    # The middles of as many equal steps from the least evaluation to the largest.
+    usual = [float(f"{x:.1g}") for x in np.geomspace(spent.min(), spent.max(), 2 * count + 1)[1::2]]
     budgets = np.sort(budgets_of(usual if compute is None else compute))
     years = np.linspace(rows["year"].min(), rows["year"].max(), YEARS)
     middles = np.array([np.log(x).mean() for x in sizes])
@@ -212,13 +208,7 @@ def plot_progress(
 
 
 @figure
-def plot_lengths(
-    fit: Fit,
-    *,
-    longest: float | None = None,
-    level: float = 0.95,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_lengths(fit: Fit, *, longest: float | None = None, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the share of sums that the median run of each condition has right, against the length of both operands.
 
     Parameters
@@ -227,8 +217,6 @@ def plot_lengths(
         Of the law ``lengths``.
     longest : float, optional
         Digits up to which curves are drawn; by default the longest tested.
-    level, **drawing
-        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

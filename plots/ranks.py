@@ -27,8 +27,6 @@ def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Pictu
         Of the law ``scores`` or ``horizons``.
     most : int
         Models that are drawn at most.
-    **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

@@ -63,12 +63,7 @@ def run_sizes(fit, **planned):
 
 @figure
 def plot_fit(
-    fit: Fit,
-    *,
-    sizes: Sequence[float] | None = None,
-    published: bool = True,
-    level: float = 0.95,
-    **planned: Any,
+    fit: Fit, *, sizes: Sequence[float] | None = None, published: bool = True, level: float = 0.95, **planned: Any
 ) -> Picture:
     """Plot the loss against compute: the runs, the law at some model sizes, and the loss of the best model.
 
@@ -174,12 +169,7 @@ def _published(source, budgets, y):
 
 @figure
 def plot_isoflop(
-    fit: Fit,
-    compute: ArrayLike | None = None,
-    *,
-    published: bool = True,
-    level: float = 0.95,
-    **planned: Any,
+    fit: Fit, compute: ArrayLike | None = None, *, published: bool = True, level: float = 0.95, **planned: Any
 ) -> Picture:
     """Plot the loss against model size at fixed budgets, with the runs near each budget and the best sizes.
 
@@ -189,8 +179,6 @@ def plot_isoflop(
         Of a law of runs.
     compute : float or array_like, optional
         Budgets in FLOP; by default up to five of the runs.
-    level, **drawing, **planned
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best sizes under published constants, which are of the table ``chinchilla_runs`` alone.
 
@@ -256,13 +244,7 @@ def _budgets_of_runs(runs):
 
 @figure
 def plot_valley(
-    fit: Fit,
-    compute: float,
-    *,
-    tolerance: float = 0.01,
-    published: bool = True,
-    level: float = 0.95,
-    **planned: Any,
+    fit: Fit, compute: float, *, tolerance: float = 0.01, published: bool = True, level: float = 0.95, **planned: Any
 ) -> Picture:
     """Plot the excess loss of training another size than the best one at a budget.
 
@@ -274,8 +256,6 @@ def plot_valley(
         Training budget C in FLOP.
     tolerance : float
         Relative excess of the loss that is nearly as good: 0.01 is 1%.
-    level, **drawing, **planned
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to mark the best size under published constants.
 

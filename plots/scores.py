@@ -16,7 +16,7 @@ from ..inference.scores.compute import progress_at_fixed_compute
 from ..inference.words import month, plain, yearly
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
-from .shared import check_level, ends, in_words, percent, spaced
+from .shared import check_level, ends, in_words, leaders, percent
 from .style import BLUE, GREY, ORANGE, Look
 
 if TYPE_CHECKING:
@@ -31,13 +31,7 @@ PERIODS = {"all": Look(BLUE), "before": Look(BLUE), "after": Look(ORANGE, "dash"
 
 
 @figure
-def plot_capability(
-    fit: Fit,
-    *,
-    label: int = 10,
-    level: float = 0.95,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_capability(fit: Fit, *, label: int = 10, level: float = 0.95, **drawing: Unpack[Drawing]) -> Picture:
     """Plot the capability of each model against its release date, with the names of models that led.
 
     Parameters
@@ -47,8 +41,6 @@ def plot_capability(
     label : int
         Names that are written at most, of models more capable than all before them; those of the latest dates come
         first.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------
@@ -76,8 +68,7 @@ def plot_capability(
     order = np.argsort(models["year"].to_numpy(), kind="stable")
     year, (low, middle, high) = models["year"].to_numpy()[order], ends(draws, level)[:, order]
     names = models.index.to_numpy()[order]
-    leads = middle > np.concatenate([[-np.inf], np.maximum.accumulate(middle)[:-1]])
-    texts = spaced(names[leads], middle[leads], APART * float(high.max() - low.min()), label)
+    leads, texts = leaders(names, middle, APART * float(high.max() - low.min()), label)
     span = float(year[-1] - year[0]) or 1.0
     best = int(middle.argmax())
     steps = np.repeat(middle[leads], 2)
@@ -95,7 +86,7 @@ def plot_capability(
             Layer("line", "most capable", frame(x=dates, y=steps), Look(GREY), False, 1.2),
             Layer("points", "others", frame(x=year[~leads], y=middle[~leads]), Look(BLUE), False, 3.5, 0.7),
             Layer("points", "led", frame(x=year[leads], y=middle[leads]), Look(ORANGE, marker="diamond"), False, 4.5,
-                  texts=texts),
+                  texts=tuple(texts[leads])),
         ),
         height=5.0,
     )  # fmt: skip
@@ -109,8 +100,6 @@ def plot_since(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     ----------
     fit : Fit
         Of the law ``scores`` with ``pace`` set.
-    **drawing
-        As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals in the title.
 

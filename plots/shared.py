@@ -93,14 +93,18 @@ def sources(standing):
     return "Data: " + " and ".join(dict.fromkeys(one["data"] for one in standing.values()))
 
 
-def spaced(names, heights, least, most):
-    """Return the names, empty where one would lie on the next or where there are too many; the last come first."""
-    texts, above, count = [], np.inf, 0
-    for name, height in zip(names[::-1], heights[::-1], strict=True):
-        shown = count < most and above - height >= least
-        texts.append(str(name) if shown else "")
-        above, count = (height, count + 1) if shown else (above, count)
-    return tuple(texts[::-1])
+def leaders(names, heights, apart, most):
+    """Return which models, in the order of their dates, are higher than all before, and a text for each model.
+
+    The text is the name of one that led, empty where it would lie on the next or there are too many; the last come
+    first.
+    """
+    leads = heights > np.concatenate([[-np.inf], np.maximum.accumulate(heights)[:-1]])
+    texts, above, count = np.full(len(names), "", object), np.inf, 0
+    for place in np.flatnonzero(leads)[::-1]:
+        if count < most and above - heights[place] >= apart:
+            texts[place], above, count = str(names[place]), heights[place], count + 1
+    return leads, texts
 
 
 def percent(level):

@@ -66,8 +66,6 @@ def plot_frontier(
     show : {"tokens_per_parameter", "parameters", "tokens", "loss"}
     demand : float, optional
         Tokens that the model serves over its life, as for `Fit.allocate`; budgets then pay for both.
-    level, **drawing, **planned
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter. The optimum is
         not drawn for the loss, which depends on the corpus, nor with a demand.
@@ -172,8 +170,6 @@ def plot_allocation(
     compute : float
         Training budget C in FLOP.
     show : {"parameters", "tokens", "tokens_per_parameter", "loss"}
-    level, **drawing, **planned
-        As for `plot_fit`, which states what is returned.
     published : bool
         Whether to draw the optimum under published constants (not of the loss, which depends on the corpus).
 

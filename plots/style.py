@@ -3,6 +3,7 @@
 import colorsys
 import re
 import textwrap
+from collections import namedtuple
 from typing import NamedTuple
 
 # After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
@@ -23,15 +24,8 @@ class Look(NamedTuple):
     marker: str = "circle"
 
 
-class Theme(NamedTuple):
-    """Colours of the paper, the lines of the grid, the words, and the small print."""
-
-    paper: str
-    grid: str
-    ink: str
-    soft: str
-
-
+# Colours of the paper, the lines of the grid, the words, and the small print.
+Theme = namedtuple("Theme", ("paper", "grid", "ink", "soft"))
 THEMES = {
     "light": Theme("#ffffff", GRID, INK, SOFT),
     "dark": Theme("#111827", "#263142", "#e5e7eb", "#aab2bf"),
@@ -69,10 +63,11 @@ def on_dark(colour):
     Examples
     --------
     >>> on_dark("#1f5f99"), on_dark("#111827")
-    ('#8cbeed', '#e5e8f0')
+    ('#7db3e5', '#dee4f1')
     """
     hue, lightness, saturation = colorsys.rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
-    return "#" + "".join(f"{round(255 * x):02x}" for x in colorsys.hls_to_rgb(hue, 1 - DARKEST * lightness, saturation))
+    mirrored = colorsys.hls_to_rgb(hue, 1 - DARKEST * lightness, saturation)
+    return "#" + "".join(f"{round(255 * x):02x}" for x in mirrored)
 
 
 def ramp(count):

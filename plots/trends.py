@@ -57,8 +57,6 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     ----------
     fit : Fit
         Of the law ``trend``.
-    level, **drawing
-        As for `plot_fit`, which states what is returned and raised.
 
     Examples
     --------

@@ -34,11 +34,7 @@ SHOWS = ("ranks", "coverage")
 
 @figure
 def plot_calibration(
-    result: Calibration,
-    *,
-    show: str | None = None,
-    level: float = 0.9,
-    **drawing: Unpack[Drawing],
+    result: Calibration, *, show: str | None = None, level: float = 0.9, **drawing: Unpack[Drawing]
 ) -> Picture:
     """Plot whether the intervals of fits to simulated tables cover at their nominal rate.
 
@@ -50,8 +46,6 @@ def plot_calibration(
         The distribution of the ranks of truths minus the uniform, with a simultaneous band of 95%; or the coverage of
         the intervals, one row a quantity. By default ranks, and coverage where all simulations have one truth, whose
         ranks need not be uniform.
-    **drawing
-        As for `plot_fit`, which states what is returned.
     level : float
         Of the intervals whose coverage is drawn or stated.
 
@@ -132,11 +126,7 @@ def _coverage(result, table, coverage, finding, level):
 
 
 @figure
-def plot_sensitivity(
-    fit: Fit,
-    quantities: Sequence[str] | None = None,
-    **drawing: Unpack[Drawing],
-) -> Picture:
+def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawing: Unpack[Drawing]) -> Picture:
     """Plot how much each quantity depends on the priors and on the likelihood.
 
     Both are raised to powers near 1, and the posterior is compared with itself (Kallioinen et al. 2024).
@@ -147,8 +137,6 @@ def plot_sensitivity(
     quantities : sequence of str, optional
         Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
         drawn.
-    **drawing
-        As for `plot_fit`, which states what is returned.
 
     Raises
     ------

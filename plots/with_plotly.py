@@ -42,12 +42,8 @@ def draw(picture):
 
 
 def _set_axis(figure, which, axis, ends, theme):
-    options = {
-        "title": {"text": axis.title, "standoff": 8},
-        "gridcolor": theme.grid,
-        "zeroline": False,
-        "automargin": True,
-    }
+    title = {"text": axis.title, "standoff": 8}
+    options = {"title": title, "gridcolor": theme.grid, "zeroline": False, "automargin": True}
     if axis.log:
         options |= {"type": "log", "range": np.log10(ends).tolist()}
     else:

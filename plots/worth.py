@@ -25,12 +25,7 @@ POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run
 
 @figure
 def plot_worth(
-    fit: Fit,
-    baseline: str,
-    compute: ArrayLike | None = None,
-    *,
-    level: float = 0.95,
-    **options: Any,
+    fit: Fit, baseline: str, compute: ArrayLike | None = None, *, level: float = 0.95, **options: Any
 ) -> Picture:
     """Plot the compute multiplier of each group of runs against the budget.
 
@@ -42,8 +37,6 @@ def plot_worth(
         Group with which the others are compared.
     compute : array_like, shape (compute,), optional
         Budgets in FLOP; by default from the least run to 30 times the largest one.
-    level, **drawing
-        As for `plot_fit`, which states what is returned.
     **options
         ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
 
