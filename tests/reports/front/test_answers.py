@@ -56,7 +56,7 @@ def optima(name, exponent):
             "law": name, "compute": c, "extrapolation": max(0.0, decade - 22.0),
             "parameters": q(0.8 * n, n, 1.2 * n), "tokens": q(c / 8 / n, c / 6 / n, c / 5 / n),
             "tokens_per_parameter": q(0.5 * c / n**2 / 6, c / n**2 / 6, 2 * c / n**2 / 6),
-            "near_optimal": 0.001, "near_low": 0.7 * n, "near_high": 1.4 * n,
+            "loss": q(2.0, 2.1, 2.2), "near_optimal": 0.001, "near_low": 0.7 * n, "near_high": 1.4 * n,
         }
         for decade in (19, 21, 24, 26, 27)
         for c, n in [(10.0**decade, 2e8 * 10 ** (exponent * (decade - 19)))]
@@ -257,7 +257,7 @@ def test_the_optimum_is_of_the_coupled_law_unless_another_is_better_by_two_error
     assert size(best["parameters"]["q50"]) in answer["answer"]
     assert sizes(best["parameters"]) in answer["number"] and sizes(other["parameters"]) in answer["moves"]
     assert f"or {size(other['parameters']['q50'])} under the offsets law" in answer["answer"]
-    assert answer["doubt"] == "The budget is 100 times the largest run."
+    assert answer["doubt"] == f"{size(best['tokens']['q50'])} tokens, loss 2.10; 100 times the largest run."
     assert answer["strength"] == "weak" and answer["grades"]["extrapolation"] == "weak"
     document["laws"]["chinchilla"]["elpd_loo"] = 900.0
     document["comparison"]["models"]["coupled"] |= {"elpd_diff": -10.0, "dse": 6.0}
