@@ -13,11 +13,11 @@ from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from .figure import Drawing, figure
-from .picture import Axis, Layer, Picture, frame
+from .picture import Axis, Layer, Picture, frame, median_and_band
 from .scores import APART, ROOM
 from .shared import check_level, ends, in_words, leaders, percent
-from .style import BLUE, GREY, Look
-from .trends import dates_of, trend_layers
+from .style import BLUE, GREY, ORANGE, Look
+from .trends import dates_of
 
 NAMED = 8  # models at most
 
@@ -70,8 +70,14 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     levels = np.exp(draws.levels(dates) + margin.transpose("chain", "draw").values.reshape(-1, 1))
     best = int(np.where(solved, middle, 0).argmax())
     days = doubling_days(fit).iloc[-1]
-    of_models = (("with successes", solved, BLUE), ("without any, an upper bound", ~solved, GREY))
-    look = {BLUE: Look(BLUE), GREY: Look(GREY, marker="diamond")}
+    layers = median_and_band(dates, ends(levels, level), Look(ORANGE), "trend")
+    without = Look(GREY, marker="diamond")
+    for name, at, look in (("with successes", solved, Look(BLUE)), ("without any, an upper bound", ~solved, without)):
+        if at.any():
+            bars = frame(x=years[at], low=low[at], high=high[at])
+            points = frame(x=years[at], y=middle[at])
+            layers.append(Layer("upright", f"{percent(level)} interval", bars, look, False, 0.8, 0.3))
+            layers.append(Layer("points", name, points, look, width=4.0, texts=tuple(texts[at])))
     return Picture(
         title=f"Time horizons double every {months({end: float(days[end]) for end in (LOW, MIDDLE, HIGH)})} days; "
         f"{names[best]} has {in_words((low[best], middle[best], high[best]), durations)}",
@@ -79,19 +85,6 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
         f"and bars {percent(level)} intervals; the line is the mean by date, and named models led.",
         x=Axis("Date of release", "year", range=(dates[0] - ROOM * span, dates[-1] + 0.03 * span)),
         y=Axis("Time that people need", "minutes", log=True),
-        layers=(
-            *trend_layers(dates, levels, level),
-            *(
-                layer
-                for name, chosen, colour in of_models
-                if chosen.any()
-                for layer in (
-                    Layer("upright", f"{percent(level)} interval", frame(x=years[chosen], low=low[chosen],
-                          high=high[chosen]), look[colour], False, 0.8, 0.3),
-                    Layer("points", name, frame(x=years[chosen], y=middle[chosen]), look[colour], True, 4.0,
-                          texts=tuple(texts[chosen])),
-                )
-            ),
-        ),
+        layers=tuple(layers),
         height=4.6,
-    )  # fmt: skip
+    )

@@ -214,9 +214,8 @@ def plot_isoflop(
     for i, (c, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
         place, look, group = at.index.get_level_values(0) == i, Look(colour), runs[near & (nearest == i)]
         layers += median_and_band(at["parameters"][place], three[:, place], look, flop(c))
-        layers.append(
-            Layer("points", f"runs, {flop(c)}", frame(x=group["parameters"], y=group["loss"]), look, False, 4)
-        )
+        data = frame(x=group["parameters"], y=group["loss"])
+        layers.append(Layer("points", f"runs, {flop(c)}", data, look, False, 4))
     level_ends = frame(x=n_best[1], y=loss_best[1], low=n_best[0], high=n_best[2])
     layers.append(Layer("level", "best size", level_ends, Look(GREEN, marker="x"), width=6))
     if published and fit.record["data"]["source"] == SOURCE:

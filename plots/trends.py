@@ -9,15 +9,15 @@ import numpy as np
 import xarray as xr
 
 from ..inference.checks.sandwich import quotable_places
-from ..inference.intervals import ends
+from ..inference.intervals import ends as ends_of_row
 from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, yearly_gain
 from ..inference.words import months, plain
 from ..models.draws import DRAWS
 from .figure import Drawing, figure
-from .picture import Axis, Layer, Picture, frame
-from .shared import check_level, percent
-from .style import BLUE, ORANGE, OUTER, Look
+from .picture import Axis, Layer, Picture, frame, median_and_band
+from .shared import check_level, ends
+from .style import BLUE, ORANGE, Look
 
 if TYPE_CHECKING:
     from ..inference.fitted import Fit
@@ -31,22 +31,6 @@ LARGE = 1e5  # values above are written as powers of ten
 def dates_of(years):
     """Return the dates at which a trend is drawn, years."""
     return np.linspace(years.min(), years.max() + AHEAD, DATES)
-
-
-def trend_layers(dates, levels, level):
-    """Return the layers of a trend: its interval and its median by date, of levels (sample, date)."""
-    tail = (1 - level) / 2
-    below, centre, above = np.quantile(levels, [tail, 0.5, 1 - tail], axis=0)
-    return (
-        Layer(
-            "band",
-            f"trend, {percent(level)} interval",
-            frame(x=dates, low=below, high=above),
-            Look(ORANGE),
-            opacity=OUTER,
-        ),
-        Layer("line", "trend, median", frame(x=dates, y=centre), Look(ORANGE)),
-    )
 
 
 @figure
@@ -83,7 +67,7 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
         x=Axis("Date", "year"),
         y=Axis(f"Value ({_name(fit)})", "flop" if value.max() > LARGE else "number", log=law.linear_unit is None),
         layers=(
-            *trend_layers(dates, law.from_scale(means), level),
+            *median_and_band(dates, ends(law.from_scale(means), level), Look(ORANGE), "trend"),
             *([limits] if (sd > 0).any() else []),
             Layer("points", "values", frame(x=years, y=value), Look(BLUE), True, 4.0),
         ),
@@ -100,10 +84,10 @@ def _finding(fit):
     """Return how fast values grow or fall at the latest rate, in words."""
     name = f"Values of {_name(fit)}"
     if fit.law.linear_unit is not None:
-        return f"{name} grow by {plain(ends(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
+        return f"{name} grow by {plain(ends_of_row(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
     period, (change, days) = list(changes(fit).items())[-1]
     when = {"all": "", "after": " after the break"}.get(period, f" in {period}")
-    text = f"{name} {change} every {months(ends(days))} days{when}"
+    text = f"{name} {change} every {months(ends_of_row(days))} days{when}"
     forms = by_form(fit)
     best, here = forms.index[0], forms.loc[fit.law.trend]
     return text if here["rival"] else f"{text} by a trend that the form {best} beats by {-here['elpd_diff']:.0f} nats"

@@ -114,4 +114,5 @@ def test_the_exponents_of_a_sweep_are_printed_next_to_the_published_ones(trained
 def test_the_losses_of_a_sweep_are_drawn_from_its_log(trained):
     axes = bs.plot_learning(trained[0] / "out")
     ends = axes.table.groupby("series")["x"].max()
+    assert ends.pop("entropy of the corpus") == 240 * 1024
     assert len(ends) == 3 and (ends == 240 * 1024).all() and axes.finding.endswith("3 are finished")
