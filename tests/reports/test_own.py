@@ -75,7 +75,7 @@ def first_screen(well_made, card_counts):
         assert len(page.of("li", class_="card")) == len(document["answers"]) > 0
         for answer in document["answers"]:
             words, numbers = card_counts(answer)
-            assert words <= 35 and numbers <= 6, answer
+            assert words <= 35 and numbers <= 8, answer
         front = text[text.index('<div class="front">') : text.index('<section class="part"')]
         assert front.count('class="plot"') == figures and front.count('class="finding"') == figures
         assert bool(page.of("form", class_="budget")) == budget == (document["optimum"] is not None)
