@@ -9,7 +9,7 @@ from ..errors import InputError
 from .style import FONTS, THEMES, wrapped
 
 FORMATS = ("svg", "png", "pdf")
-WIDTH = 7.4  # inches
+WIDTH, NARROW = 7.4, 6.0  # inches; in a narrower figure the legend is within the axes
 CHARACTERS, SMALL = 68, 1.6  # of a line of the title, and how many times as many one of small print has
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
@@ -36,7 +36,9 @@ def draw(picture, ax=None):
         _write_texts(ax, layer, theme)
     for which, axis in (("x", picture.x), ("y", picture.y)):
         _set_axis(ax, which, axis, picture.ends(which), theme.ink)
-    characters = round(CHARACTERS * ax.figure.get_figwidth() / WIDTH)
+    columns = ax.get_subplotspec().get_gridspec().ncols if ax.get_subplotspec() else 1
+    width = ax.figure.get_figwidth() / columns
+    characters = round(CHARACTERS * width / WIDTH)
     ax.set_title("\n".join(wrapped(picture.title, characters)), loc="left", fontsize=10.5, color=theme.ink)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["bottom", "left"]].set_color(theme.soft)
@@ -44,8 +46,9 @@ def draw(picture, ax=None):
     ax.set_axisbelow(True)
     ax.tick_params(labelsize=9, colors=theme.ink)
     if ax.get_legend_handles_labels()[1]:
-        ax.legend(fontsize=8.5, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
-                  labelcolor=theme.ink)  # fmt: skip
+        beside = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+        within = {"facecolor": theme.paper, "edgecolor": "none", "framealpha": 0.7, "loc": "best"}
+        ax.legend(fontsize=8.5, labelcolor=theme.ink, **(within if width < NARROW else beside))
     below = {"xycoords": (ax.transAxes, ax.xaxis.label), "textcoords": "offset points", "va": "top"}
     small = "\n".join(wrapped(picture.source, round(SMALL * characters)))
     ax.annotate(small, (0, 0), (0, -4), **below, fontsize=6.5, color=theme.soft)
