@@ -8,6 +8,7 @@ INCH = 96  # pixels
 CHARACTERS = 80  # of a line of the title
 YEAR_TICKS = 8
 LARGE = 1000  # numbers from here on are written in full
+SOURCE = "source"  # name of the annotation on the data and the date
 
 
 def draw(picture):
@@ -31,8 +32,9 @@ def draw(picture):
         hoverlabel={"align": "left"},
         meta={"caption": picture.caption},
     )
-    figure.add_annotation(text=picture.source, x=0, y=0, xref="paper", yref="paper", yshift=-56, showarrow=False,
-                          xanchor="left", yanchor="top", font={"size": 10, "color": theme.soft})  # fmt: skip
+    figure.add_annotation(name=SOURCE, text=picture.source, x=0, y=0, xref="paper", yref="paper", yshift=-56,
+                          showarrow=False, xanchor="left", yanchor="top",
+                          font={"size": 10, "color": theme.soft})  # fmt: skip
     for which in "xy":
         _set_axis(figure, which, getattr(picture, which), picture.ends(which), theme)
     # Plotly refuses new attributes by assignment.

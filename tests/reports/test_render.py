@@ -70,7 +70,7 @@ def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made
         {"role": "details", "title": "Which law?", "text": ["Many words."], "blocks": [table()]},
     ]
     answer = {"answer": "Ten.", "number": "10 [9, 11].", "doubt": "Few runs.", "moves": "A law."}
-    answer |= {"strength": "fair", "because": "few runs"}
+    answer |= {"strength": "fair", "because": "few runs", "raises": "more runs"}
     part = {"name": "law", "title": "How big?", "sections": sections, "answer": answer, "fits": ["one", "one, <other>"]}
     document = well_made(render("A page", [part, part | {"name": "other"}], DOCUMENT, []))
     folded = [e for e in document.of("details") if "Many words." in e["text"]]
