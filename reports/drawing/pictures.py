@@ -32,5 +32,5 @@ def pictured(plot, *arguments, code, **options):
     others = [one for one in drawn.layout.annotations if one.name != SOURCE]
     meta = {"caption": f"{drawn.caption} {source}.", "finding": f"{drawn.finding}.", "code": code}
     drawn.update_layout(meta=meta, title=None, legend=LEGEND, margin=MARGIN)
-    drawn.layout.annotations = others  # an update of the layout would keep the last one
+    drawn.layout.annotations = others  # an update of the layout would not remove one
     return drawn
