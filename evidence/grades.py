@@ -17,12 +17,12 @@ import worth
 from bayescaling.inference.estimands.strength import GRADES, Facts, strength, width
 from bayescaling.inference.intervals import parameters, summary
 from bayescaling.inference.progress.rate_at_rows import fall, row_slopes
+from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.loss import coupled
 from study import Study
 
 FITTED = ("coupled", "chinchilla")
 KAPPA = {"coupled": 0.6, "chinchilla": 1.0}
-MIDDLE, LOW, HIGH = "q50", "q2.5", "q97.5"
 DECADES = (0.0, 2.5)  # beyond the largest run
 SPECIFICATIONS = (7, 10)  # the first is fitted
 SHARE_OF_PAPERS = (0.4, 1.0)
@@ -32,7 +32,7 @@ KINDS = ("exponent", "size", "doubling time", "difference", "direction")
 
 
 def ladder(rng, kappa):
-    """Draw the runs of a ladder, their constants, and how far beyond the target lies."""
+    """Draw the runs of a ladder, and their constants."""
     sizes = np.geomspace(3e7, 3e7 * 10 ** rng.uniform(1, 2.5), rng.integers(4, 10))
     ratios = np.geomspace(rng.uniform(3, 10), rng.uniform(40, 200), rng.integers(3, 7))
     n, ratio = (x.ravel() for x in np.meshgrid(sizes, ratios, indexing="ij"))
@@ -53,7 +53,8 @@ def of_ladder(entropy, settings):
     runs, constants = ladder(rng, KAPPA[simulated])
     decades = max(rng.uniform(-1, DECADES[1]), DECADES[0])
     compute = 10**decades * float((6 * runs["parameters"] * runs["tokens"]).max())
-    fit, rival = (fitted(law, runs, entropy[-1], settings) for law in (name, *set(FITTED) - {name}))
+    laws = (name, *set(FITTED) - {name})
+    fit, rival = (fitter(law).fit(runs, seed=entropy[-1], **settings) for law in laws)
     true = {"exponent": constants["beta"] / (constants["alpha"] + constants["beta"])}
     true["size"] = float(coupled.optimum(compute, **constants)[0])
     quantities = [
@@ -69,11 +70,6 @@ def of_ladder(entropy, settings):
         )
         for kind in true
     }
-
-
-def fitted(name, runs, seed, settings):
-    """Fit a law to a ladder."""
-    return fitter(name).fit(runs, seed=seed, **settings)
 
 
 @cache
@@ -103,8 +99,8 @@ def graded(q, true, fit, *, others=(), decades=None, direction=None):
     )
     low, high = q[LOW], q[HIGH]
     held = (low is None or low <= true) and (high is None or true <= high)
-    off = abs(float(np.log(q[MIDDLE] / true))) if q[MIDDLE] and q[MIDDLE] / true > 0 else FAR
-    return {"held": bool(held), "off": min(off, FAR), "facts": facts._asdict()}
+    error = abs(float(np.log(q[MIDDLE] / true))) if q[MIDDLE] and q[MIDDLE] / true > 0 else FAR
+    return {"held": bool(held), "log_error": min(error, FAR), "facts": facts._asdict()}
 
 
 def of_pair(entropy, settings):
@@ -172,12 +168,12 @@ def summarised(entries):
     """Return how many answers there are, how many intervals or directions hold, and by what factor medians are off."""
     if not entries:
         return {"answers": 0}
-    off = np.exp([entry["off"] for entry in entries])
+    factors = np.exp([entry["log_error"] for entry in entries])
     return {
         "answers": len(entries),
         "held": float(np.mean([entry["held"] for entry in entries])),
-        "factor_median": float(np.median(off)),
-        "factor_90": float(np.quantile(off, 0.9)),
+        "factor_median": float(np.median(factors)),
+        "factor_90": float(np.quantile(factors, 0.9)),
     }
 
 

@@ -1,12 +1,14 @@
 """Write forecasts of today into ``evidence/ledger``: ``python evidence/ledger.py [--tables FOLDER]``.
 
-Each is next to a straight line through the same past, and states the rule by which it will be scored. A file that is
-there is not written again. METR's table of time horizons does not come with the package: it is read from the folder.
+Each is next to a straight line through the same past, and states the rule by which it will be scored. What was written
+today is not written again. METR's table of time horizons does not come with the package: it is read from the folder.
 """
 
 import argparse
+import json
 import math
 import warnings
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -111,13 +113,16 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(RULES)}; all by default")
     parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
     arguments = parser.parse_args()
-    tables = arguments.tables
     warnings.simplefilter("ignore", bs.DiagnosticWarning)  # each forecast states whether its fit converged
     forecasts = {"scores": scores, "horizons": horizons, "training_compute": training_compute, "runs": runs}
-    forecasts |= {"metr": partial(metr, tables)} if tables else {}
+    forecasts |= {"metr": partial(metr, arguments.tables)} if arguments.tables else {}
+    if unknown := set(arguments.names) - set(forecasts):
+        parser.error(f"{min(unknown)}: there are {', '.join(forecasts)}, and metr with --tables FOLDER")
+    today = datetime.now(UTC).date().isoformat()
+    written = {json.loads(path.read_text(encoding="utf-8"))["of"] for path in HERE.glob(f"{today}-*.json")}
     HERE.mkdir(exist_ok=True)
     with bs.parallel(cores()):
-        for name in arguments.names or forecasts:
+        for name in sorted(set(arguments.names or forecasts) - written):
             for document in forecasts[name]():
                 print(write(document | {"of": name, "rule": RULES[name]}, HERE).name)
 

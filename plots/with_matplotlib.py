@@ -46,9 +46,9 @@ def draw(picture, ax=None):
     ax.set_axisbelow(True)
     ax.tick_params(labelsize=9, colors=theme.ink)
     if ax.get_legend_handles_labels()[1]:
-        beside = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+        outside = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
         within = {"facecolor": theme.paper, "edgecolor": "none", "framealpha": 0.7, "loc": "best"}
-        ax.legend(fontsize=8.5, labelcolor=theme.ink, **(within if width < NARROW else beside))
+        ax.legend(fontsize=8.5, labelcolor=theme.ink, **(within if width < NARROW else outside))
     below = {"xycoords": (ax.transAxes, ax.xaxis.label), "textcoords": "offset points", "va": "top"}
     small = "\n".join(wrapped(picture.source, round(SMALL * characters)))
     ax.annotate(small, (0, 0), (0, -4), **below, fontsize=6.5, color=theme.soft)

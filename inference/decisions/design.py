@@ -160,10 +160,10 @@ def design(
     before = _moments(fits, targets, table, beyond)
     plan = best_plan(before, cost, budget)
     if beyond == "drift" and targets[0].of == "size" and len(plan.order):
-        largest = (0.0, cost[plan.order].max())
-        decades, left = [_decades(first, targets[0], x) for x in largest], (1.0, plan.variances[-1] / before.variance)
-        factors = [_factor(fits, targets, *x, seed_of(seed, first)) for x in zip(left, decades, strict=True)]
-        attrs["after"] = {"width": factors, "decades": decades[1]}
+        now, then = (_decades(first, targets[0], largest) for largest in (0.0, cost[plan.order].max()))
+        ends = (1.0, now), (plan.variances[-1] / before.variance, then)
+        factors = [_factor(fits, targets, *end, seed_of(seed, first)) for end in ends]
+        attrs["after"] = {"width": factors, "decades": then}
     drift = _drift(fits, targets) if beyond == "drift" else 0.0
     return scheduled(table.iloc[plan.order], plan.order, before, plan.variances, attrs, targets, drift)
 
@@ -183,9 +183,9 @@ def _moments(fits, targets, table, beyond):
 
 def _drift(fits, targets):
     """Compute the variance of the target that the drift adds from the largest fitted run, a mean over fits."""
-    pairs = zip(fits, targets, strict=True)
-    rates = [drift_of(fit.law).mean_square(target.of) if target.of else 0.0 for fit, target in pairs]
-    return float(np.mean(rates)) * _decades(fits[0], targets[0]) ** 2
+    pairs = [(fit, target) for fit, target in zip(fits, targets, strict=True) if target.of]
+    variances = [drift_of(fit.law).mean_square(target.of) * _decades(fit, target) ** 2 for fit, target in pairs]
+    return float(np.mean(variances)) if variances else 0.0
 
 
 def _decades(fit, target, largest=0.0):

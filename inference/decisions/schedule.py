@@ -57,11 +57,11 @@ class Schedule(PrintedTable):
         if "pays" in self:
             lines.append(self.line)
         if after := attrs.get("after"):
-            now, then = after["width"]
-            grade = strength(Facts(chains=True, width=then, decades=after["decades"]))
+            (now, then), decades = after["width"], after["decades"]
+            grade = strength(Facts(chains=True, width=then, decades=decades))
             lines.append(
                 f"After all runs the interval spans a factor of about {then:.2g} ({now:.2g} now), and the target is "
-                f"{times_outside(after['decades'])} the largest run: at best {grade}."
+                f"{f'{times_outside(decades)} the largest run' if decades else 'within the runs'}: at best {grade}."
             )
         if nats := attrs["now"].get("drift_loss"):
             lines.append(

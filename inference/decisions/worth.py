@@ -21,7 +21,7 @@ from ..standing import standing
 from .curves import Curve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
-from .worth_result import Worth
+from .worth_result import OPEN, Worth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -241,7 +241,7 @@ def _agreement(results):
         [(one["multiplier"] > 1).mean(DRAWS) for one in results.values()], dim=xr.Variable("variant", [*results])
     )
     better, worse = (by_fit >= SURE).all("variant"), (by_fit <= 1 - SURE).all("variant")
-    direction = xr.where(better, "better", xr.where(worse, "worse", "open"))
+    direction = xr.where(better, "better", xr.where(worse, "worse", OPEN))
     first = by_fit.isel(variant=0, drop=True)
     agreement = xr.Dataset({"p_better": first, "direction": direction})
     return agreement if len(results) == 1 else agreement.assign(p_better_by_variant=by_fit)

@@ -16,7 +16,7 @@ QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")
 SINGLE = ("p_better", "direction", "decision", "next_parameters", "next_tokens", "next_group", "next_flop",
           "variance_left", "extrapolation")  # fmt: skip
 BY_LABEL = ("expected_cost", "p_better_by_variant")
-OPEN, FAR = "open", 0.5  # decades above the largest run from which a large pair decides better
+OPEN, FAR = "open", 0.99  # decades above the largest run: where the study of decisions compares both
 PLACE = "at 10 times its compute"  # that of the largest run, in the study of decisions
 CORRELATED = 0.3  # correlation of the residuals of pairs from which it is printed
 

@@ -186,7 +186,7 @@ def raises(facts):
         "width": f"an interval within a factor of {WIDTH[place]:g}",
         "sensitivity": f"alternatives within a factor of {SENSITIVITY[place]:g}",
         "direction": f"a probability of at least {DIRECTION[place]:g} in every analysis",
-        "share": f"a share of at least {SHARE[place]:.0%} for certain",
+        "share": f"a share whose interval starts at {SHARE[place]:.0%}",
     }
     if outside is not None and facts.compute is not None and facts.decades > 0:
         words["extrapolation"] = f"runs of {flop(facts.compute / 10 ** EXTRAPOLATION[place])}"

@@ -174,17 +174,21 @@ def runs_grid(fits, document, comparison):
     return budget_grid(fits, {name: called(name) for name in [best, *alike]}, budgets_of(fits[best], last))
 
 
+def next_run(document, law):
+    """Return the entry of the next run of a law, of its first group: after that of the largest run; None without."""
+    return next((at for at in [at for at in document["allocation"] if at["law"] == law][1:]), None)
+
+
 def runs_figures(fits, document, comparison, result):
     """Draw the fit over the runs, the excess loss of other sizes, predictions of larger runs, and the comparison."""
     best, _ = best_and_rivals(fits, comparison)
-    fit, planned = fits[best], next((at for at in document["allocation"] if at["law"] == best), None)
+    fit, planned = fits[best], next_run(document, best)
     group = {"group": planned["group"]} if planned and "group" in planned else {}
     extra = "".join(f", {name}={value!r}" for name, value in group.items())
     opened = f'import bayescaling as bs\n\nfit = bs.open("posteriors/{file_name(best)}.nc")\n'
     figures = [pictured(plot_fit, fit, **group, code=f"{opened}bs.plot_fit(fit{extra})")]
-    beyond_runs = (at for at in document["allocation"] if at["law"] == best and at["extrapolation"] > 0)
-    if at := next(beyond_runs, None):
-        compute = at["compute"]
+    if planned:
+        compute = planned["compute"]
         code = f"{opened}bs.plot_valley(fit, {compute:.6g}{extra})"
         figures.append(pictured(plot_valley, fit, compute, **group, code=code))
     if not isinstance(result, str):
