@@ -162,7 +162,7 @@ def design(
     if beyond == "drift" and targets[0].of == "size" and len(plan.order):
         now, then = (_decades(first, targets[0], largest) for largest in (0.0, cost[plan.order].max()))
         ends = (1.0, now), (plan.variances[-1] / before.variance, then)
-        factors = [_factor(fits, targets, *end, seed_of(seed, first)) for end in ends]
+        factors = [_factor(fits, targets, left, decades, seed_of(seed, first)) for left, decades in ends]
         attrs["after"] = {"width": factors, "decades": then}
     drift = _drift(fits, targets) if beyond == "drift" else 0.0
     return scheduled(table.iloc[plan.order], plan.order, before, plan.variances, attrs, targets, drift)
