@@ -33,6 +33,7 @@ from .plots import (
     plot_frontier as plot_frontier,
     plot_groups as plot_groups,
     plot_horizons as plot_horizons,
+    plot_intervals as plot_intervals,
     plot_isoflop as plot_isoflop,
     plot_learning as plot_learning,
     plot_lengths as plot_lengths,

@@ -5,6 +5,7 @@ from .comparisons import plot_compare as plot_compare, plot_rollout as plot_roll
 from .design import plot_design as plot_design
 from .exponents import plot_groups as plot_groups, plot_reconcile as plot_reconcile
 from .horizons import plot_horizons as plot_horizons
+from .intervals import plot_intervals as plot_intervals
 from .learning import plot_learning as plot_learning
 from .progress import plot_doubling as plot_doubling, plot_lengths as plot_lengths, plot_progress as plot_progress
 from .ranks import plot_ranks as plot_ranks

@@ -54,7 +54,7 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
     """Return a function that draws the picture which `make` returns, and takes the options of `Drawing`.
 
     The figure has the attributes ``finding``, the title on one line, ``caption``, a str, and ``table``, a DataFrame of
-    every number that is drawn.
+    every number that is drawn. The attribute ``picture`` of the function returns the picture itself, not drawn.
     """
     signature = inspect.signature(make)
     named = [p for p in signature.parameters.values() if p.name != "drawing"]
@@ -71,8 +71,14 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
         bound = signature.bind(*arguments, **chosen)
         drawing = DEFAULTS | {name: chosen.pop(name) for name in DEFAULTS if name in chosen}
         _check(**drawing)
-        return _drawn(make(*arguments, **chosen), next(iter(bound.arguments.values())), **drawing)
+        subject, title = next(iter(bound.arguments.values())), drawing.pop("title")
+        return _drawn(_stated(make(*arguments, **chosen), subject, title), **drawing)
 
+    def picture(*arguments, title=None, **chosen):
+        subject = next(iter(signature.bind(*arguments, **chosen).arguments.values()))
+        return _stated(make(*arguments, **chosen), subject, title)
+
+    plot.picture = picture  # type: ignore[attr-defined]
     plot.__doc__ = _completed(str(inspect.getdoc(make)), parameters)
     plot.__signature__ = signature  # type: ignore[attr-defined]
     return plot
@@ -100,8 +106,8 @@ def _check(ax, backend, title, figsize, theme):
         raise InputError(f"figsize must be a width and a height in inches, such as (7, 4), not {figsize!r}")
 
 
-def _drawn(picture, subject, *, ax, backend, title, figsize, theme):
-    """Draw a picture of fits or of a result."""
+def _stated(picture, subject, title):
+    """Return a picture with its title and small print; the title names the laws that the rows reject."""
     several = subject if isinstance(subject, Mapping | Sequence) else [subject]
     if all(isinstance(fit, Fit) for fit in (several.values() if isinstance(several, Mapping) else several)):
         fits = by_name(several)
@@ -109,11 +115,16 @@ def _drawn(picture, subject, *, ax, backend, title, figsize, theme):
         date = max(fit.record["created"] for fit in fits.values())[:10]
         source = f"Data: {tables}; fit{'s' * (len(fits) > 1)} of {date}"
     else:
-        fits, source = {}, f"{picture.source}; drawn on {time.strftime('%Y-%m-%d')}"
+        fits, source = {}, "; ".join(filter(None, (picture.source, f"drawn on {time.strftime('%Y-%m-%d')}")))
     picture = replace(picture, title=picture.title if title is None else title, source=source + picture.thin_bands)
+    return picture if picture.checked else _with_rejected(picture, fits)
+
+
+def _drawn(picture, *, ax, backend, figsize, theme):
+    """Draw a picture as the options of a drawing request it."""
     if figsize is not None:
         picture = replace(picture, width=figsize[0], height=figsize[1])
-    picture = (picture if picture.checked else _with_rejected(picture, fits)).themed(theme)
+    picture = picture.themed(theme)
     if backend == "plotly":
         from .with_plotly import draw
 

@@ -22,6 +22,7 @@ from ..models.draws import DRAWS
 from ..models.loss.budget import log_slots
 from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
+from .intervals import interval_layers
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
 from .style import GREY, Look, look_of, ramp
@@ -37,7 +38,6 @@ AT_EVALUATIONS = "evaluations"
 HO = "Ho et al. 2024"
 PUBLISHED = "progress.doubling_months.closed_form"
 CLOSED_FORM = "; the published row is the rate at the best size, another quantity"
-LONGEST = 10.0  # times the longest finite median: intervals that end beyond it are cut there
 SHARE, POINTS = 0.5, 49
 YEARS, MOST = 25, 3  # MOST: curves by default
 NEAR = 3.0  # Evaluations within this factor of a budget are drawn with it.
@@ -92,19 +92,14 @@ def plot_doubling(
     if published:
         table = load("published").set_index("quantity").loc[PUBLISHED]
         values[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
-    middles = [three[1] for three, _ in values.values() if np.isfinite(three[1])]
-    longest = LONGEST * max(middles, default=100.0)
-    layers = []
-    for place, (name, (three, look)) in enumerate(values.items()):
-        low, middle, high = np.minimum(three, longest)
-        layers.append(Layer("level", name, frame(x=middle, y=place, low=low, high=high), look, False, 6))
+    layers, limits = interval_layers(values, log=True)
     other = CLOSED_FORM if published and at == AT_EVALUATIONS else ""
     where = "at the evaluations" if at == AT_EVALUATIONS else f"at {flop(at[0])} in {at[1]:g}"
     return Picture(
         title=f"Effective compute doubles every {in_words(first, months)} months {where} ({next(iter(rows))})",
-        caption=f"Points are medians and bars {percent(level)} intervals{other}. An interval that reaches the "
-        "right edge includes that there is no progress.",
-        x=Axis("Doubling time of effective compute (months)", log=True),
+        caption=f"Points are medians and bars {percent(level)} intervals{other}. An arrow at the right edge: the "
+        "interval includes that there is no progress.",
+        x=Axis("Doubling time of effective compute (months)", log=True, range=limits),
         y=Axis("", names=tuple(values)),
         layers=tuple(layers),
         height=1.7 + 0.36 * len(values),

@@ -46,15 +46,15 @@ OTHER = Look(GREEN, "dashdot", "cross")  # a source that has no entry in PUBLISH
 RUNS = Look(GREY)
 
 
-def look_of(source):
-    """Return the look of a published source.
+def look_of(name):
+    """Return the look of a published source, which a name begins with.
 
     Examples
     --------
-    >>> look_of("Besiroglu et al. 2024").marker
+    >>> look_of("Besiroglu et al. 2024, their E").marker
     'diamond'
     """
-    return PUBLISHED.get(source, OTHER)
+    return next((look for source, look in PUBLISHED.items() if name.startswith(source)), OTHER)
 
 
 def on_dark(colour):

@@ -13,7 +13,8 @@ WIDTH, NARROW = 7.4, 6.0  # inches; in a narrower figure the legend is within th
 CHARACTERS, SMALL = 68, 1.6  # of a line of the title, and how many times as many one of small print has
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
-           "cross": "P"}  # fmt: skip
+           "cross": "P", "triangle-left": "<", "triangle-right": ">"}  # fmt: skip
+ROW = 24  # characters of a line of a row's name, in a narrow figure
 SHORT = 5  # digits of these names, of which a figure has some dozens
 SALT = "bayescaling"  # of the names of an SVG's parts, which are random otherwise
 NUMBER = re.compile(r"(?<![\w#.-])(-?\d+\.\d{3,})(?![\w.])")
@@ -76,6 +77,8 @@ def _set_axis(ax, which, axis, ends, ink):
     line = getattr(ax, f"{which}axis")
     if axis.log or axis.names:
         places, texts = axis.ticks(*ends)
+        if axis.names and ax.figure.get_figwidth() < NARROW:
+            texts = ["\n".join(wrapped(text, ROW)) for text in texts]
         line.set_minor_locator(NullLocator())
         line.set_major_locator(FixedLocator(places))
         getattr(ax, f"set_{which}ticks")(places, texts)
@@ -144,21 +147,27 @@ def write(figure, path):
     InputError
         If the ending is another, or the file cannot be written.
     """
-    import matplotlib as mpl
-
     check_format(path)
     kind = path.suffix.lstrip(".").lower()
+    if kind == "svg":
+        text = as_svg(figure)
+        with written_whole(path, parents=False) as partial:
+            partial.write_text(text, encoding="utf-8")
+        return
     # A date would make every file another.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with mpl.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
-        if kind != "svg":
-            with written_whole(path, parents=False) as partial:
-                figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
-            return
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata=metadata)
+    metadata = {"CreationDate": None} if kind == "pdf" else None
     with written_whole(path, parents=False) as partial:
-        partial.write_text(compact(buffer.getvalue()), encoding="utf-8")
+        figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
+
+
+def as_svg(figure):
+    """Return a figure as the text of a small SVG, the same each time."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return compact(buffer.getvalue())
 
 
 def compact(svg):
