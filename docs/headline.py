@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from bayescaling import __version__
-from bayescaling.reports.drawing import optimum
+from bayescaling.reports import optimum
 from bayescaling.reports.pages.front.picture import panels
 from bayescaling.reports.pages.front.quote import not_quotable, quotable
 

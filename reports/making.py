@@ -15,7 +15,7 @@ from ..errors import DiagnosticWarning
 from ..inference.fitting import check_options
 from ..inference.workers import mapped, processes
 from .cache.stages import Stages
-from .cache.whole import save, write_page
+from .cache.whole import save, write_pages
 from .html.render import render
 from .output import prepare, write, write_posteriors
 from .pages import PAGES
@@ -60,7 +60,7 @@ def _preview(out, chosen, parts):
         return
     parts = [there[page.name] for page in chosen if page.name in there]
     document = document_of(parts, load("published"), {})
-    write_page(out, render(TITLE, shown(parts, document), document, [], front(document), coming=coming))
+    write_pages(out, render(TITLE, shown(parts, document), document, [], front(document), coming=coming))
 
 
 def parts(names):

@@ -1,4 +1,4 @@
-"""The files of a report: one HTML page, results.json and the posteriors."""
+"""The files of a report: its pages, results.json and the posteriors."""
 
 from ..datasets.files import check_writable
 from ..datasets.wording import printable
@@ -6,6 +6,7 @@ from ..errors import InputError
 from ..inference.checks.chains import sentence
 from . import results
 from .cache.whole import PAGE, POSTERIORS, RESULTS, write_pages
+from .html.illustrations import Illustration
 from .html.render import render
 
 
@@ -36,7 +37,7 @@ def judge_chains(document, records):
     }
 
 
-def write(out, document, posteriors, title, parts, warned, front=None, *, written=()):
+def write(out, document, posteriors, title, parts, warned, front=None, *, written=(), claims=True):
     """Write a report.
 
     Files of posteriors whose names are in `written` are there already.
@@ -47,21 +48,20 @@ def write(out, document, posteriors, title, parts, warned, front=None, *, writte
     document : dict
         The content of results.json, after `judge_chains`; ``findings`` are added, what figures state above them.
     posteriors : dict of str to Fit
-    title, parts, warned, front
+    title, parts, warned, front, claims
         As for `render`.
     """
     document["findings"] = findings(parts, front)
-    html = render(title, parts, document, warned, front)
+    pages = render(title, parts, document, warned, front, claims=claims)
     write_posteriors(out, {name: fitted for name, fitted in posteriors.items() if name not in written})
-    write_pages(out, results.to_json(document), html)
+    write_pages(out, pages, results.to_json(document))
 
 
 def findings(parts, front=None):
-    """List what the figures of a page state above them, in order."""
+    """List the titles of the figures of a report, in order."""
     blocks = [*(front.figures if front else ())]
     blocks += [block for part in parts for section in part["sections"] for block in section["blocks"]]
-    metas = [getattr(getattr(block, "layout", None), "meta", None) or {} for block in blocks]
-    return [meta["finding"] for meta in metas if meta.get("finding")]
+    return [block.finding for block in blocks if isinstance(block, Illustration)]
 
 
 def write_posteriors(out, posteriors):

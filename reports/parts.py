@@ -86,7 +86,6 @@ def shown(parts, document):
             "name": part.name,
             "title": part.title,
             "answer": answered.get(part.name),
-            "fits": list(part.records),
             "sections": part.sections,
         }
         for part in sorted(parts, key=lambda part: SHOWN.index(part.name))

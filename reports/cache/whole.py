@@ -8,6 +8,16 @@ from ...errors import DiagnosticWarning
 from . import store
 
 RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
+CLAIMS = {  # names of the pages of claims, by the section of the template of the answers
+    "progress": "how-fast",
+    "since": "since-2023",
+    "sizes": "how-big",
+    "time_horizons": "time-horizons",
+    "embeddings": "embeddings",
+    "arithmetic": "abacus",
+    "small_models": "known-floor",
+}
+FILES = (PAGE, "appendix.html", *(f"{name}.html" for name in CLAIMS.values()))
 
 
 def restore(out, key):
@@ -28,14 +38,15 @@ def restore(out, key):
         return None
     if any(_digest(out / POSTERIORS / name) != digest for name, digest in report["posteriors"].items()):
         return None
-    write_pages(out, report["document"], report["html"])
+    write_pages(out, report["pages"], report["document"])
     warn_again(report["warned"])
     return json.loads(report["document"])
 
 
 def save(out, key, stage):
     """Save the texts of a report made with `stage`, which of its stages were cached, and digests of its posteriors."""
-    report = {"document": (out / RESULTS).read_text(encoding="utf-8"), "html": (out / PAGE).read_text(encoding="utf-8")}
+    report = {"document": (out / RESULTS).read_text(encoding="utf-8")}
+    report["pages"] = {name: (out / name).read_text(encoding="utf-8") for name in FILES if (out / name).exists()}
     report["posteriors"] = {path.name: _digest(path) for path in (out / POSTERIORS).glob("*.nc")}
     report |= {"warned": stage.warned, "stages": {name: store.has(name) for name in stage.keys}}
     store.put(key, report)
@@ -54,17 +65,11 @@ def warn_again(messages, level=3):
         warnings.warn(message, DiagnosticWarning, stacklevel=level)
 
 
-def write_pages(out, document, html):
-    """Write the texts of a report."""
-    _write(document, out / RESULTS)
-    write_page(out, html)
-
-
-def write_page(out, html):
-    """Write the page of a report."""
-    _write(html, out / PAGE)
-
-
-def _write(text, path):
-    with written_whole(path, parents=False) as partial:
-        partial.write_text(text, encoding="utf-8")
+def write_pages(out, pages, document=None):
+    """Write the pages of a report by the names of their files, and its numbers; remove those of an earlier report."""
+    for name in FILES:
+        if name not in pages:
+            (out / name).unlink(missing_ok=True)
+    for name, text in (pages | ({} if document is None else {RESULTS: document})).items():
+        with written_whole(out / name, parents=False) as partial:
+            partial.write_text(text, encoding="utf-8")

@@ -11,28 +11,6 @@ FIXED = ("chains", "law")  # facts of an answer that do not depend on the budget
 
 
 @dataclass(frozen=True)
-class Panel:
-    """A figure of plain SVG, which needs no script.
-
-    Attributes
-    ----------
-    title, caption, alternative : str
-        The finding, what to see, and what a reader who cannot see it must know.
-    wide, narrow : str
-        The drawing at two widths.
-    rows : list of list
-        Its numbers below their header.
-    """
-
-    title: str
-    caption: str
-    alternative: str
-    wide: str
-    narrow: str
-    rows: list
-
-
-@dataclass(frozen=True)
 class Front:
     """The first screen.
 
@@ -40,7 +18,9 @@ class Front:
     ----------
     answers : list of dict
         From `answers`: one card for each.
-    figures : list of Panel or plotly Figure
+    figures : list of Illustration
+    shown : tuple of str
+        Names of the parts whose charts are on the first screen too.
     sized : dict or None
         The answer whose strength follows the budget that a reader types, None where there is no budget field.
     quotable, not_quotable : list of str
@@ -52,6 +32,7 @@ class Front:
 
     answers: list
     figures: list = field(default_factory=list)
+    shown: tuple = ()
     sized: dict | None = None
     quotable: list = field(default_factory=list)
     not_quotable: list = field(default_factory=list)

@@ -92,7 +92,7 @@ ORDERED = sorted(enumerate(TERMS), key=lambda pair: -len(pair[1].words))
 PATTERN = re.compile("|".join(rf"(?P<t{i}>\b(?:{term.words})\b)" for i, term in ORDERED))
 
 
-def linked(text, explained=None):
+def linked(text, explained=None, page=""):
     r"""Return text as HTML, its first interval set off and each term a link to the glossary at its first place.
 
     Parameters
@@ -100,6 +100,8 @@ def linked(text, explained=None):
     text : str
     explained : set of str, optional
         Names of terms that are linked already; those that are linked here are added.
+    page : str
+        Name of the file that has the glossary, empty for the page itself.
 
     Examples
     --------
@@ -111,22 +113,24 @@ def linked(text, explained=None):
     explained = set() if explained is None else explained
     interval = INTERVAL.search(text)
     if interval is None:
-        return _terms(text, explained)
+        return _terms(text, explained, page)
     middle, _, ends = interval[0].partition(" ")
     number = Markup('<b class="number">{}</b> <span class="interval">{}</span>').format(
         middle, ends.replace(" ", "\xa0")
     )
-    return _terms(text[: interval.start()], explained) + number + _terms(text[interval.end() :], explained)
+    return _terms(text[: interval.start()], explained, page) + number + _terms(text[interval.end() :], explained, page)
 
 
-def _terms(text, explained):
+def _terms(text, explained, page):
     parts, last = [], 0
     for match in PATTERN.finditer(text):
         term = TERMS[int(match.lastgroup[1:])]
         if term.name in explained:
             continue
         explained.add(term.name)
-        link = Markup('<a class="term" href="#{}" title="{}">{}</a>').format(term.anchor, term.meaning, match[0])
+        link = Markup('<a class="term" href="{}#{}" title="{}">{}</a>').format(
+            page, term.anchor, term.meaning, match[0]
+        )
         parts += [escape(text[last : match.start()]), link]
         last = match.end()
     return Markup("").join([*parts, escape(text[last:])])

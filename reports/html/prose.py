@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ...datasets.wording import p_value, plural
 from ...inference import words
-from ..drawing import tables
+from . import tables
 
 NAME = "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")

@@ -98,9 +98,9 @@ class Page:
         Returns
         -------
         list of dict
-            ``title``; ``text`` and ``points`` (paragraphs and list items, HTML), both optional; ``blocks`` (Plotly
-            figures or tables of `drawing.tables`). The ``role`` is "answer", "moves" and "checks", once each in this
-            order, then "details", which are folded.
+            ``title``; ``text`` and ``points`` (paragraphs and list items, HTML), both optional; ``blocks``
+            (illustrations or tables of `html.tables`). The figure of a section whose ``role`` is "chart" is that of the
+            page of the claim.
         """
         return self._package().sections(findings, published)
 

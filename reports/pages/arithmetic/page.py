@@ -3,7 +3,7 @@
 from ....datasets.files import evidence
 from ....inference.lengths.quantities import LEARNED
 from ....inference.words import digits, position, probability
-from ...drawing import tables, verdicts
+from ...html import tables, verdicts
 from ...html import prose
 from . import figures
 from .analysis import ABACUS, BEYOND, MAIN, STUDIES, shown_in_training

@@ -1,7 +1,8 @@
 """The optimum under several laws of the same runs, side by side."""
 
 from ....inference.words import flop
-from ...drawing import optimum, tables
+from ... import optimum
+from ...html import tables
 from ...results import rejected_by
 from .analysis import MAIN, PLANNED
 

@@ -6,8 +6,10 @@ from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
 from ....plots import plot_fit, plot_isoflop
 from ....plots.published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
-from ...drawing import allocation, checks, law, optimum, tables, verdicts
-from ...drawing.pictures import pictured
+from ... import optimum
+from ...drawing import allocation, checks, law
+from ...html import tables, verdicts
+from ...html.illustrations import pictured
 from ...html import prose
 from . import laws_page
 from .analysis import MAIN

@@ -1,6 +1,6 @@
 """The page on corpora: whether the exponent of the optimal size depends on the text that models are trained on."""
 
-from ...drawing import tables, verdicts
+from ...html import tables, verdicts
 from ...groups import CLOSE
 from ...html import prose
 from . import figures

@@ -3,7 +3,7 @@
 from ....inference.estimands.study_exponents import BASES, KAPLAN_EXPONENT
 from ....inference.intervals import summary
 from ....inference.words import borne, equal_to, flop, probability
-from ...drawing import tables, verdicts
+from ...html import tables, verdicts
 from ...drawing.style import BASIS_LABELS
 from ...html import prose
 from . import figures

@@ -22,7 +22,8 @@ from ....inference.words import (
     month,
     position,
 )
-from ...drawing import optimum
+from ... import optimum
+from ...cache.whole import CLAIMS
 from ...html import prose
 from ...laws import DEFAULT
 
@@ -50,8 +51,12 @@ class Answer:
         That number with its interval and unit.
     doubt : str
         One line: what the number depends on most.
-    moves : str
-        What else could change the answer, for the page.
+    frame : str
+        A frame of reference for the number, empty for none.
+    depends : tuple of str
+        What the number depends on, for the page of the claim.
+    slug : str
+        Name of that page.
     facts : Facts
         From which `strength` follows.
     rests_on : tuple of str
@@ -63,7 +68,9 @@ class Answer:
     answer: str
     number: str
     doubt: str
-    moves: str
+    frame: str
+    depends: tuple
+    slug: str
     facts: Facts
     rests_on: tuple
 
@@ -112,9 +119,11 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         ``raises``, what would raise it by one grade. ``data`` names the tables of the fits.
     """
     (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
+    sentence, number, doubt, *frame = text["text"]
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     finite = {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()}
-    return asdict(Answer(page, text["title"], *text["text"], facts, rests_on)) | {
+    claim = " ".join(frame), tuple(text["points"]), CLAIMS.get(section, section)
+    return asdict(Answer(page, text["title"], sentence, number, doubt, *claim, facts, rests_on)) | {
         "facts": finite,
         "grades": grades(facts),
         "strength": strength(facts),

@@ -6,7 +6,7 @@ from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
 from ....inference.estimands.quoted_loss import loss_off_optimum
 from ....models.draws import DRAWS
-from ...drawing import optimum
+from ... import optimum
 
 BUDGETS = np.logspace(17, 28, 111)
 BELOW, ABOVE, A_DECADE = 1.0, 3.0, 10  # decades below and above the runs of a custom table, and budgets in each

@@ -3,12 +3,12 @@
 from html import escape
 
 from ....inference.words import months, plain, probability, size, sizes, symbols
-from ...drawing import optimum
-from ...drawing.tables import lowered
+from ... import optimum
+from ...html.tables import lowered
 from ...html.front import Front, misfit_note
-from .picture import panels
 from .quote import not_quotable, quotable
 
+CHARTS = ("progress", "chinchilla")  # The parts whose charts are on the first screen.
 SIZES = "chinchilla"  # The page of the best size.
 LARGE, SMALL = 1000, 5  # Numbers are written as 47k, with one decimal or with three.
 
@@ -30,7 +30,8 @@ def front(document):
     sized = next((answer for answer in document["answers"] if answer["page"] == SIZES), None)
     return Front(
         document["answers"],
-        panels(document),
+        [],
+        CHARTS,
         sized if document.get("optimum") else None,
         quotable(document),
         not_quotable(document),

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from ....inference.words import HIGH, LOW, MIDDLE
-from ...drawing.optimum import NAMES
+from ...optimum import NAMES
 from ...laws import DEFAULT
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider

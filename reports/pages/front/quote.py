@@ -1,7 +1,7 @@
 """What of a report can be quoted unchanged, and what cannot."""
 
 from ....inference.words import MIDDLE
-from ...drawing import optimum
+from ... import optimum
 from ...html import prose
 
 

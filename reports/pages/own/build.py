@@ -71,7 +71,7 @@ def report_fits(out, fits, *, backdrop, compute, progress, fresh, seconds=None, 
         part = {"name": PLACE, "title": "All results"}
         part["sections"] = page.sections(fits, document, elpd, comparison, behind)
         screen = front_of(document, figures)
-        write(out, document, fits, page.QUESTION, [part], [*warned, *stage.warned], screen)
+        write(out, document, fits, page.QUESTION, [part], [*warned, *stage.warned], screen, claims=False)
     return document
 
 

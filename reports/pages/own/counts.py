@@ -4,7 +4,7 @@ from ....datasets.wording import printable
 from ....inference.lengths.quantities import IN_WORDS
 from ....inference.words import MIDDLE, digits
 from ....plots import plot_lengths
-from ...drawing import tables
+from ...html import tables
 from ...entries import fit_entry
 from ..arithmetic.entries import contrast_rows, lengths_rows
 from ..front.answers import width

@@ -8,8 +8,9 @@ from ....inference.progress.rate_at_optimum import doubling_times
 from ....inference.progress.rate_at_rows import gain_times
 from ....inference.words import MIDDLE
 from ....plots import plot_doubling
-from ...drawing import checks, tables
-from ...drawing.pictures import pictured
+from ...drawing import checks
+from ...html import tables
+from ...html.illustrations import pictured
 from ...drawing.style import BLUE
 from ...entries import fit_entry
 from ...html import prose

@@ -13,7 +13,7 @@ from ....inference.estimands.strength import Facts, grade_of_share
 from ....inference.words import HIGH, LOW, MIDDLE
 from ....models.loss.budget import training_flop
 from ....plots import plot_compare, plot_fit, plot_rollout, plot_valley
-from ...drawing.pictures import pictured
+from ...html.illustrations import pictured
 from ...html.front import Front, misfit_note
 from ...output import file_name
 from ..front.answers import answer, beyond, of_law, size_parts, width

@@ -2,7 +2,7 @@
 
 import html
 
-from ...drawing import tables
+from ...html import tables
 from ...drawing.intervals import intervals, rows_named, spanned
 from ...drawing.style import BLUE, figure
 from ...groups import NEW, TYPICAL

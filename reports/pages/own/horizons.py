@@ -6,7 +6,7 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import MIDDLE
 from ....plots import plot_horizons
-from ...drawing import tables
+from ...html import tables
 from ...entries import fit_entry
 from ..front.answers import width
 from . import fronts

@@ -10,7 +10,8 @@ from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
 from ....inference.estimands.strength import times_outside
 from ....models.draws import DRAWS
-from ...drawing import allocation, checks, law, tables
+from ...drawing import allocation, checks, law
+from ...html import tables
 from ...entries import fit_entry
 from ...groups import group_entries
 from ...html import prose

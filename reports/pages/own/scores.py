@@ -6,7 +6,7 @@ from ....datasets.wording import p_value, printable
 from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
-from ...drawing import tables
+from ...html import tables
 from ...drawing.intervals import intervals, rows_named, spanned
 from ...drawing.style import BLUE, figure
 from ...entries import fit_entry

@@ -8,7 +8,7 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import by_form, changes, yearly_gain
 from ....inference.words import HIGH, LOW, MIDDLE, months, plain, probability
 from ....plots import plot_trend
-from ...drawing import tables
+from ...html import tables
 from ...entries import fit_entry
 from ..front.answers import ratio, width
 from . import fronts

@@ -14,7 +14,8 @@ from ....inference.progress.change_points import NONE
 from ....models.draws import DRAWS
 from ....models.loss.rules import chinchilla_over_kaplan
 from ....models.progress.specifications import NO_PROGRESS
-from ...drawing import checks, verdicts
+from ...drawing import checks
+from ...html import verdicts
 from ...html import prose
 from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES
 from ...laws import SPECIFICATIONS_STUDY as STUDY

@@ -6,7 +6,7 @@ import pandas as pd
 from ....inference.checks.sensitivity import SENSITIVE
 from ....inference.progress.change_points import NONE
 from ....inference.words import plain, probability
-from ...drawing import tables
+from ...html import tables
 from ...laws import MAIN
 from .entries import frame
 from .published import DOUBLING, VARIANT_PUBLISHED

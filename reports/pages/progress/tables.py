@@ -6,7 +6,7 @@ from ....datasets.wording import p_value
 from ....inference.checks.law_tests import BY_COLUMN
 from ....inference.words import in_words, probability
 from ....models.progress.specifications import NO_PROGRESS
-from ...drawing import tables
+from ...html import tables
 from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES
 from .published import DIRECT_PUBLISHED, DOUBLING
 from .ridge import OFFSETS, paper_coefficients

@@ -6,8 +6,8 @@ import pandas as pd
 
 from ....inference.estimands.strength import WEAK, grade_of_direction
 from ....inference.words import HIGH, LOW, MIDDLE, month, probability
-from ...drawing import tables as drawn
-from ...drawing import verdicts
+from ...html import tables as drawn
+from ...html import verdicts
 from ...html import prose
 from . import analysis, figures, tables
 from .forms import DEFAULT, FAMILIES, FORMS, OF_SCORES, WITHOUT_REASONING

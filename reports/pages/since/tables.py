@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ....inference.words import months, plain, probability, yearly
-from ...drawing import tables
+from ...html import tables
 from . import figures
 from . import speeds as of_progress
 from .analysis import BREAK, LINEAR, name_of_fit

@@ -3,7 +3,7 @@
 from ....datasets.wording import p_value
 from ....inference.points.curves import COUNTED
 from ....inference.words import probability
-from ...drawing import tables, verdicts
+from ...html import tables, verdicts
 from ...drawing.style import BASIS_LABELS
 from ...html import prose
 from . import figures

@@ -1,7 +1,7 @@
 """The recommended optimum: that of the law that predicts best, of the laws of N and D alone."""
 
-from ...inference.comparison.differences import is_apart
-from ..laws import DEFAULT, PLANNED
+from ..inference.comparison.differences import is_apart
+from .laws import DEFAULT, PLANNED
 
 BUDGET = 1e24
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}

@@ -29,14 +29,16 @@ def marked(fine, text):
     return f'<span class="dot {kind}" aria-hidden="true">{sign}</span> {text}'
 
 
-def marks(fit):
+def marks(fit, page=""):
     """Return the two marks of a fit, which follow each of its numbers: sampling, then fit of the law.
 
     Parameters
     ----------
     fit : dict
-        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``. The last is True
-        if the rows do not reject the law, None if that was not tested.
+        ``name``, ``ok`` and ``sentence`` of its sampling, and ``law``. The last is True if the rows do not reject the
+        law, None if that was not tested.
+    page : str
+        Name of the file that has the diagnostics, empty for the page itself.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def marks(fit):
 
     Examples
     --------
-    >>> html = marks({"name": "coupled", "anchor": "fit-coupled", "ok": True, "sentence": "converged", "law": None})
+    >>> html = marks({"name": "coupled", "ok": True, "sentence": "converged", "law": None})
     >>> html.count("●"), html.count("○")
     (1, 1)
     """
@@ -54,7 +56,7 @@ def marks(fit):
     for of, fine, words, sentence in both:
         kind, sign = MARKS[fine]
         label, title = escape(f"{fit['name']}, {of}: {words[fine]}"), escape(f"{of}: {sentence or words[fine]}")
-        links.append(f'<a class="dot {kind}" href="#{fit["anchor"]}" aria-label="{label}" title="{title}">{sign}</a>')
+        links.append(f'<a class="dot {kind}" href="{page}#diagnostics" aria-label="{label}" title="{title}">{sign}</a>')
     return f'<span class="marks">{"".join(links)}</span>'
 
 
