@@ -70,15 +70,12 @@ def plot_intervals(
     layers, ends = interval_layers(rows, log=log, include=[x for _, x in values])
     lines = [Layer("line", name, frame(x=x, y=[-0.6, len(rows) - 0.4]), Look(GREY, "dot")) for name, x in values]
     name, _, unit = quantity.rstrip(")").partition(" (")
-    low, middle, high = rows[first][0]
     form = months if unit == "months" else plain
-    summary = {LOW: low, MIDDLE: middle, HIGH: high}
-    finite = {key: x if np.isfinite(x) else None for key, x in summary.items()}
     return Picture(
-        title=f"{name}: {form(finite)}{f' {unit}' * bool(unit)}, {first}",
+        title=f"{name}: {_written(rows[first][0], form)}{f' {unit}' * bool(unit)}, {first}",
         caption=caption or "Points are medians and bars intervals. An arrow: the interval goes on.",
         x=Axis(quantity, log=log, range=ends),
-        y=Axis("", names=tuple(rows)),
+        y=Axis("", names=tuple(f"{row}: {_written(three, form)}" for row, (three, _) in rows.items())),
         layers=(*lines, *layers),
         height=1.7 + 0.36 * len(rows),
         source=source,
@@ -94,6 +91,12 @@ def _three(name, row):
     if values.shape not in ((1,), (3,)) or np.isnan(values).any():
         raise InputError(f"intervals[{name!r}] must be a low end, a median and a high end, not {row!r}")
     return np.broadcast_to(values, (3,))
+
+
+def _written(three, form):
+    """Write an interval, or a number without one."""
+    low, middle, high = (float(x) if np.isfinite(x) else None for x in three)
+    return f"{middle:g}" if low == high else form({LOW: low, MIDDLE: middle, HIGH: high})
 
 
 def interval_layers(rows, *, log=False, include=()):

@@ -11,10 +11,10 @@ from .style import FONTS, THEMES, wrapped
 FORMATS = ("svg", "png", "pdf")
 WIDTH, NARROW = 7.4, 6.0  # inches; in a narrower figure the legend is within the axes
 CHARACTERS, SMALL = 68, 1.6  # of a line of the title, and how many times as many one of small print has
+ROOM = 1.3  # times as many characters has a title above names of rows, where there is no legend
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
            "cross": "P", "triangle-left": "<", "triangle-right": ">"}  # fmt: skip
-ROW = 24  # characters of a line of a row's name, in a narrow figure
 SHORT = 5  # digits of these names, of which a figure has some dozens
 SALT = "bayescaling"  # of the names of an SVG's parts, which are random otherwise
 NUMBER = re.compile(r"(?<![\w#.-])(-?\d+\.\d{3,})(?![\w.])")
@@ -39,7 +39,7 @@ def draw(picture, ax=None):
         _set_axis(ax, which, axis, picture.ends(which), theme.ink)
     columns = ax.get_subplotspec().get_gridspec().ncols if ax.get_subplotspec() else 1
     width = ax.figure.get_figwidth() / columns
-    characters = round(CHARACTERS * width / WIDTH)
+    characters = round(CHARACTERS * width / WIDTH * (ROOM if picture.y.names else 1))
     ax.set_title("\n".join(wrapped(picture.title, characters)), loc="left", fontsize=10.5, color=theme.ink)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["bottom", "left"]].set_color(theme.soft)
@@ -77,11 +77,15 @@ def _set_axis(ax, which, axis, ends, ink):
     line = getattr(ax, f"{which}axis")
     if axis.log or axis.names:
         places, texts = axis.ticks(*ends)
-        if axis.names and ax.figure.get_figwidth() < NARROW:
-            texts = ["\n".join(wrapped(text, ROW)) for text in texts]
         line.set_minor_locator(NullLocator())
         line.set_major_locator(FixedLocator(places))
         getattr(ax, f"set_{which}ticks")(places, texts)
+        if axis.names:  # above their rows, so that they take no width
+            ax.spines["left"].set_visible(False)
+            ax.tick_params(axis="y", length=0, labelleft=False)
+            for place, text in zip(places, texts, strict=True):
+                above = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
+                ax.annotate(text, (0, place), (2, 5), **above, fontsize=9, color=ink, in_layout=False)
     else:
         line.set_major_formatter(FuncFormatter(lambda x, _: axis.text(x)))
         if axis.form == "year":

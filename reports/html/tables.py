@@ -89,13 +89,11 @@ def lowered(text):
     return SUBSCRIPT.sub("\\1<sub>\\2</sub>", text)
 
 
-COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1),
-              "p_worse": ("P(worse)", None), "p": ("p", 1), "weight": ("stacking weight", 2),
-              "pareto_k_max": ("largest k", 2), "k_above_0.7": ("k > 0.7", 0), "r_hat_max": ("r_hat", 3),
-              "ess_bulk_min": ("bulk ESS", 0), "divergences": ("divergences", 0), "flags": ("flags", None)}  # fmt: skip
+COMPARISON = {"elpd": ("elpd", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1), "p_worse": ("P(worse)", None),
+              "weight": ("stacking weight", 2), "k_above_0.7": ("k > 0.7", 0), "flags": ("flags", None)}  # fmt: skip
 
 
-def comparison(table, *, note=None, weights=False, title=None):
+def comparison(table, *, weights=False, title=None):
     """Return the result of `compare` on laws as a table, with the sentence to quote and the meaning of flags."""
     flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
     held = {"weight": weights, "flags": bool(flags)}
@@ -107,8 +105,7 @@ def comparison(table, *, note=None, weights=False, title=None):
     return html(
         frame.reset_index(names="fit"),
         decimals=decimals,
-        integers=["bulk ESS"],
-        note=" ".join([*sentences, note or ""]),
+        note=" ".join(sentences),
         title=title,
     )
 
@@ -168,7 +165,7 @@ def priors(fit, title=None):
     return html(rows, title=title)
 
 
-def allocated(entries, *, note, title=None, fits=None, unit="nats/token"):
+def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):
     """Return the compute-optimal sizes at several budgets as a table, from entries of results.json."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})

@@ -1,295 +1,197 @@
-"""The page on algorithmic progress: the posteriors of the 20 specifications, their variants and published estimates."""
-
-from functools import partial
+"""The page on algorithmic progress: the doubling time, the 20 specifications, variants and published estimates."""
 
 import numpy as np
-import pandas as pd
 
-from ....inference import words as numbers
-from ....inference.checks.chains import PARETO_K_LIMIT
-from ....inference.checks.sensitivity import SENSITIVE
-from ....inference.intervals import QUANTILES
-from ....inference.progress import contributions, rate_at_optimum
+from ....inference import words
+from ....inference.progress import rate_at_optimum
 from ....inference.progress.change_points import NONE
-from ....models.draws import DRAWS
-from ....models.loss.rules import chinchilla_over_kaplan
 from ....models.progress.specifications import NO_PROGRESS
-from ...drawing import checks
-from ...html import verdicts
-from ...html import prose
-from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES
+from ....plots import plot_intervals, plot_progress
+from ...html import prose, tables, verdicts
+from ...html.illustrations import pictured
+from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
 from ...laws import SPECIFICATIONS_STUDY as STUDY
 from ...results import rejected_by
-from . import entries, figures, quantities_figures, studies, tables, wording
-from .forest import LONGEST
-from .published import DOUBLING, Published
-from .ridge import year_slopes
-from .specifications import REPLICATES
-from .wording import COMPUTE_ONLY, draws_interval
+from .names import EFFECTS_WORDS, REMARKS, VARIANTS
 
-SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}
-FRONTIER_SYSTEM, FRONTIER_YEARS = "GPT-2 (1542M)", (2013.0, 2015.0, 2017.0, 2019.0, 2021.0, 2023.0)
+HO, DOUBLING = "Ho et al. 2024", "progress.doubling_months."
+TEN_BEST = "ten best specifications"
+SOURCE = "Data: lm_progress; all rows but the first from a study"
+OPENED = f'import bayescaling as bs\n\nfit = bs.open("posteriors/progress-{MAIN}-paper-effects.nc")\n'
+FAR = "at 1e25 FLOP in 2023"
 
 
-def _ends(medians):
-    """Return the keys of the least and the greatest of some medians."""
-    return min(medians, key=medians.get), max(medians, key=medians.get)
-
-
-def _inseparable(comparison, column="dse"):
-    """List the specifications whose elpd is within two standard errors of the best."""
-    return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
-
-
-def _ridge(findings):
-    """Compute draws of the two yearly falls, their rank correlation and probabilities that they are positive."""
-    from scipy.stats import spearmanr
-
-    a, b = year_slopes(findings.fits[INDEPENDENT])
+def _published(published):
+    """Return published doubling times by what they are of: low end, estimate and high end, or the estimate alone."""
+    rows = published[(published["source"] == HO) & published["quantity"].str.startswith(DOUBLING)]
     return {
-        "falls": (a, b),
-        "correlation": float(spearmanr(a, b).statistic),
-        "certain": sum(max((x > 0).mean(), (x < 0).mean()) > 0.975 for x in (a, b)),
-        "p_above_0": ((a > 0).mean(), (b > 0).mean(), ((a > 0) & (b > 0)).mean()),
+        row.quantity.removeprefix(DOUBLING): [row.low, row.estimate, row.high]
+        if np.isfinite(row.low)
+        else [row.estimate]
+        for row in rows.itertuples()
     }
 
 
-def _ridge_figure(findings, published):
-    """Draw the two yearly falls, with those published and those of the paper's estimator."""
-    main = findings.fits[INDEPENDENT]
-    marks, rate = {}, rate_at_optimum.first_rate(main).values.ravel()
-    a, b = (published(f"progress.{MAIN}.{side}_year")[0] for side in ("alpha", "beta"))
-    if np.isfinite(a) and np.isfinite(b):
-        marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
-    for name, fit in findings.paper.items():
-        months = fit["doubling_months"]
-        time = "never" if months is None else f"doubling {months:.1f} months"
-        marks[f"paper's estimator, {name}"] = (fit["alpha_year"], fit["beta_year"], time)
-    keep = np.isfinite(rate)
-    return figures.ridge(*(x[keep] for x in (*year_slopes(main), rate)), marks)
+def _written(numbers):
+    """Write a published estimate with its interval, a dash for none."""
+    if numbers is None:
+        return tables.MISSING
+    low, estimate, high = (f"{x:g}" for x in np.broadcast_to(numbers, 3))
+    return estimate if len(numbers) == 1 else f"{estimate} [{low}, {high}]"
 
 
-def _better_with_effects(findings):
-    """List the specifications that predict papers left out better with an effect of each paper."""
-    entries = findings.document["paper_effects"]
-    return [k for k, of in entries.items() if of[EFFECTS]["elpd_papers"] > of[INDEPENDENT]["elpd_papers"]]
+def _chart(findings, of_ho):
+    """Draw the quoted doubling time, the ends of those that predict as well, the mixture, and those published."""
+    gain = findings.document["compute_equivalent_gain"]
+    quoted = gain["quoted"]
+    rivals = {f"Specification {k}, as good": rival["doubling_months"] for k, rival in quoted["rivals"].items()}
+    medians = {name: q["q50"] or np.inf for name, q in rivals.items()}
+    ends = dict.fromkeys([min(medians, key=medians.get), max(medians, key=medians.get)]) if medians else {}
+    rows = {f"Specification {quoted['specification']}, quoted": quoted["doubling_months"]}
+    rows |= {name: rivals[name] for name in ends} | {"Specifications mixed": gain["doubling_months"]}
+    others = {"closed_form": f"specification {MAIN}", "top10": "ten best"}
+    return pictured(
+        plot_intervals,
+        rows,
+        "Doubling time (months)",
+        published={f"{HO}, {name}, 1e25 FLOP": of_ho[key] for key, name in others.items()},
+        log=True,
+        title=f"The compute needed for a given loss halves every {words.months(quoted['doubling_months'])} months",
+        caption="Medians and 95% intervals, at the sizes and dates of the evaluations; as good: the ends of those that "
+        "predict papers left out about as well. Published rows are of another place. An arrow: no progress there.",
+        source=SOURCE,
+        code=f"{OPENED}bs.plot_doubling(fit)",
+    )
+
+
+def _table_of_places(findings, of_ho):
+    """Return the table of doubling times by estimand, the quoted one first."""
+    gain, pooled = findings.document["compute_equivalent_gain"], findings.compared["pooled"]
+    quoted = gain["quoted"]
+    far = next(iter(findings.compared["times"][str(MAIN)].values()))
+    rows = [
+        (
+            f"specification {quoted['specification']} (quoted)",
+            "the evaluations",
+            gain["quoted"]["doubling_months"],
+            None,
+        ),
+        *((f"mixed, {EFFECTS_WORDS[noise]}", "the evaluations", q, None) for noise, q in gain["by_noise"].items()),
+        (f"specification {MAIN}", FAR, far, "closed_form"),
+        (TEN_BEST, FAR, pooled["top10"], "top10"),
+        ("specifications mixed", FAR, pooled["by_paper_stacking"], None),
+    ]
+    written = [(name, place, words.months(_finite(q)), _written(of_ho.get(key))) for name, place, q, key in rows]
+    return tables.of_rows(
+        ("which", "where", "doubling (months)", "published (months)"),
+        written,
+        "Mixed: weighted by how well papers left out are predicted. Far beyond the evaluations specifications differ: "
+        "state specification, budget and date with those rows.",
+        recommended=0,
+        title="Doubling times by place",
+        fits=[quoted["fit"], "", "", name_of_fit(MAIN, INDEPENDENT), "", ""],
+    )
+
+
+def _finite(q):
+    """Return quantiles of a doubling time with None for never, as in results.json."""
+    return {name: None if x is None or not np.isfinite(x) else x for name, x in q.items()}
+
+
+def _table_of_specifications(findings):
+    """Return the table of all specifications: how well they predict, their doubling times, and tests by noise."""
+    progress, effects, rows = findings.document["progress"], findings.document["paper_effects"], []
+    for k, score in findings.comparison.iterrows():
+        entry, times = progress[str(k)], effects[str(k)].get("doubling_months")
+        far = next(iter(entry["doubling_months"].values())) if times else None
+        rows.append((
+            f"{k} {REMARKS[k]}", f"{score['elpd_diff']:.1f} ({score['dse_by_paper']:.1f})",
+            f"{score['by_paper_stacking']:.2f}",
+            words.months(times) if times else tables.MISSING, words.months(far) if far else tables.MISSING,
+            " / ".join("rejected" if rejected_by(entry["misfit"][noise]) else "fits" for noise in NOISES),
+        ))  # fmt: skip
+    return tables.of_rows(
+        ("specification", "elpd (se by papers)", "weight", "doubling (months)", f"{FAR}", "tests"),
+        rows,
+        "Elpd: difference to the best of rows left out, in nats. Weight: by stacking over papers. Doubling: at the "
+        "evaluations, with random effects by paper. Tests: rows independent / with effects. "
+        f"{' and '.join(map(str, NO_PROGRESS))} have no progress.",
+        title="The 20 specifications",
+        fits=[(name_of_fit(k, INDEPENDENT), name_of_fit(k, EFFECTS)) for k in findings.comparison.index],
+    )
 
 
 def _variants(findings):
-    """Return the entry of each variant, with quantiles of its doubling time: of a study, or of a specification."""
-    variants = findings.study("progress_variants")["variants"]
-    variants = {name: of | {"times": wording.quantiles_of(of["doubling_months"])} for name, of in variants.items()}
-    return variants | {"main": _of_specification(findings, MAIN), "vocabulary": _of_specification(findings, 19)}
+    """Return entries of variants of the main specification by name, that specification first."""
+    main = {"doubling_months": next(iter(findings.document["progress"][str(MAIN)]["doubling_months"].values()))}
+    return {"main": main} | {name: of for name, of in findings.document["variants"].items() if name != "main"}
 
 
-def _of_specification(findings, k):
-    """Return the entry of a specification in the table of variants."""
-    q, entry = wording.quantiles_of(wording.far_times(findings, k)), findings.document["progress"][str(k)]
-    checks = {name: entry[name] for name in ("rows", "r_hat_max", "ess_bulk_min", "divergences")}
-    return checks | {"times": q, "p_progress": q["p_progress"]}
-
-
-def _published_shares(findings, published):
-    """Return published shares of the attribution in percent, by pair and move."""
-    pairs, moves = (findings.attribution[name].values for name in ("pair", "move"))
-    return {(pair, move): published(f"attribution.{pair}.{move}")[0] for pair in pairs for move in moves}
-
-
-def _attribution(findings, shares):
-    """Count published shares, and those within intervals; with the share of all progress in the last pair."""
-    low, high = (100 * findings.attribution["share"].quantile([0.025, 0.975], DRAWS)).values
-    estimates = np.array(
-        [[shares[p, m] for m in findings.attribution["move"].values] for p in findings.attribution["pair"].values]
+def _table_of_variants(findings, of_ho):
+    """Return the table of variants of the main specification, with published ones."""
+    of = {"paper_effects": "autocorrelation", "main": "closed_form"}
+    rows = [
+        (
+            VARIANTS.get(name, name),
+            words.months(entry["doubling_months"]),
+            _written(of_ho.get(of.get(name, name))),
+            f"{entry['papers_diff']:+.1f} ± {entry['papers_dse']:.1f}" if entry.get("papers_dse") else tables.MISSING,
+        )
+        for name, entry in _variants(findings).items()
+    ]
+    note = (
+        f"{FAR[0].upper()}{FAR[1:]}. Elpd: of papers left out, difference to specification {MAIN} in nats, where both "
+        "have the same rows; beyond two standard errors and 4 nats a variant predicts better, or worse."
     )
-    last = findings.document["attribution"][-1]
-    return {
-        "inside": int(((estimates >= low) & (estimates <= high)).sum()),
-        "count": int(np.isfinite(estimates).sum()),
-        "last": last,
-        "share": {name: 100 * last["progress"][name] for name in QUANTILES},
-    }
+    header = ("variant", "doubling (months)", "published (months)", "elpd by paper")
+    return tables.of_rows(header, rows, note, title=f"Variants of specification {MAIN}")
 
 
-def _build_up(findings, published):
-    """Return how far algorithms multiplied effective compute, what is published, and how physical compute grew."""
-    factor = np.exp(wording.finite(contributions.effective_compute(findings.fits[INDEPENDENT], [2023.0])))
-    estimate = published("progress.effective_compute_since_2014")[0]
-    entry = findings.document["effective_compute_since_2014"]
-    return {
-        "factor": [numbers.si(entry[name], "{:.2g}".format) for name in (numbers.LOW, numbers.MIDDLE, numbers.HIGH)],
-        "published": estimate,
-        "above": float((factor >= estimate).mean()),
-        "physical": float(np.exp(contributions.physical_compute(2023.0))),
-    }
-
-
-def _rules(findings, published):
-    """List what Chinchilla's rule saves over Kaplan's at each scale; none where Chinchilla's law was not fitted."""
-    return [] if findings.gains is None else [
-        {
-            "name": name,
-            "budget": budget,
-            "gain": draws_interval(findings.gains["gain"].sel(compute=budget), "{:.2f}"),
-            "published": published.words("chinchilla_over_kaplan." + key),
-            "estimate": published("chinchilla_over_kaplan." + key)[0],
-            "implied": chinchilla_over_kaplan(budget, **published.hoffmann),
-        }
-        for name, (key, budget) in SCALES.items()
-    ]  # fmt: skip
-
-
-def _frontier_system(findings):
-    """Return the evaluation whose frontiers are drawn, None where the table has none."""
-    table = findings.table
-    chosen = table[(table["system"] == FRONTIER_SYSTEM) & (table["benchmark"] == "wt103")]
-    return None if chosen.empty else chosen.iloc[0]
-
-
-def _median(q):
-    return wording.quantiles_of(q)["q50"]
-
-
-def _futures(table):
-    """Return what the text prints on predictions of years to come: the close ones, those without progress, weights."""
-    return {
-        "best": table.index[0],
-        "count": len(table),
-        "close": len(_inseparable(table, "dse_by_paper")),
-        "still": table.loc[list(NO_PROGRESS)].iloc[0],
-        "weights": table["stacking"][table["stacking"] >= 0.05].sort_values(ascending=False),
-    }
-
-
-def _likeliest_change(study):
-    """Return the date at which the rate most probably changed, and its share of the probability of all dates."""
-    shares = {float(x): of["probability"] for x, of in study["cutoffs"].items() if x != NONE}
-    date = max(shares, key=shares.get)
-    return {"date": date, "share": shares[date] / sum(shares.values())}
-
-
-def _quantities(findings, published):
-    """Return what the template prints and some figures draw, by name."""
-    comparison, table = findings.comparison, findings.table
-    close, main, variants = _inseparable(comparison), comparison.loc[MAIN], _variants(findings)
-    largest = (6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max()
-    shares = _published_shares(findings, published)
-    return {
-        "close": close,
-        "close_by_paper": _inseparable(comparison, "dse_by_paper"),
-        "close_medians": {k: _median(wording.far_times(findings, k)) for k in close if k not in NO_PROGRESS},
-        "medians": {
-            k: _median(findings.document["progress"][str(k)]["compute_equivalent_gain"]["all"]["doubling_months"])
-            for k in wording.with_progress(findings)
-            if k <= 15
-        },
-        "decades": np.log10(rate_at_optimum.COMPUTE / largest),
-        "best_still": comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
-        "ridge": _ridge(findings),
-        "unfit": {
-            noise: [k for k, of in findings.document["progress"].items() if rejected_by(of["misfit"][noise])]
-            for noise in NOISES
-        },
-        "better": _better_with_effects(findings),
-        "variants": variants,
-        "variant_medians": {wording.VARIANT_NAMES.get(k, k): of["times"]["q50"] for k, of in variants.items()},
-        "reductions": [
-            of["loss_reduction_percent"]["q50"]
-            for of in findings.study("progress_variants")["transformer_by_form"].values()
-        ],
-        "futures": _futures(entries.frame(findings.study("progress_future")["leave_future_out_by_specification"])),
-        "likely": _likeliest_change(findings.study("progress_pace")),
-        "future": pd.DataFrame(findings.study("progress_future")["leave_future_out"]),
-        "whole": {"elpd": main["elpd"] / len(table), "mse": main["loo_mse"]},
-        "shares": shares,
-        "attribution": _attribution(findings, shares),
-        "build_up": _build_up(findings, published),
-        "system": _frontier_system(findings),
-        "rules": _rules(findings, published),
-    }
-
-
-def _blocks(findings, published, of):
-    """Return figures and tables by name."""
-    fit, comparison, more = findings.fits[INDEPENDENT], findings.comparison, quantities_figures
-    rests, changes = findings.study("progress_sensitivity"), findings.study("progress_pace")
-    rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
-    blocks = {
-        "gains": figures.gains(findings),
-        "doubling": figures.doubling(findings, published),
-        "differences": figures.elpd_differences(comparison, {k: wording.name_of(k) for k in comparison.index}),
-        "ridge": _ridge_figure(findings, published),
-        "residuals": figures.residuals(fit),
-        "pit": checks.loo_pit(fit, f"specification {MAIN}"),
-        "priors": figures.prior_grid(studies.grid_of(rests, MAIN)),
-        "influence": more.influence(studies.influence_of(rests, MAIN)),
-        "variants": figures.variants(of["variants"], published),
-        "table_variants": studies.variants(of["variants"], published),
-        "rates": figures.rates(changes),
-        "accelerations": figures.acceleration(changes["cutoffs"]),
-        "years": figures.leave_future_out(of["future"], of["whole"]),
-        "shares": more.shares(findings.attribution, of["shares"]),
-        "share_intervals": more.share_intervals(findings.attribution, of["shares"]),
-        "frontiers": None if of["system"] is None else more.frontiers(fit, of["system"], FRONTIER_YEARS),
-        "build_up": more.build_up(fit, of["build_up"]["published"]),
-        "direct": figures.direct(findings, published),
-        "direct_rows": more.direct_rows(findings.direct),
-        "rules": more.rule_gain(findings.gains, rules) if rules else None,
-    }
-    for table in (tables.answers, tables.doubling, tables.comparison, tables.coefficients, tables.estimator,
-                  studies.transformer_forms, tables.direct):  # fmt: skip
-        blocks[f"table_{table.__name__}"] = partial(table, findings, published)
-    for table in (tables.weights, tables.law_tests, tables.papers, studies.rests, studies.power_scaling,
-                  studies.transformers, studies.changes, studies.future, studies.futures):  # fmt: skip
-        blocks[f"table_{table.__name__}"] = partial(table, findings)
-    return blocks
+def _likeliest_change(changes):
+    """Return the date at which the rate most probably changed."""
+    shares = {float(x): of["probability"] for x, of in changes["cutoffs"].items() if x != NONE}
+    return max(shares, key=shares.get)
 
 
 def sections(findings, published):
-    """Return the sections on algorithmic progress, in order; see `Page.sections`.
-
-    Parameters
-    ----------
-    findings : ProgressFindings
-    published : DataFrame
-        From ``load("published")``.
-    """
-    published = Published(published)
-    of = _quantities(findings, published)
+    """Return the sections on algorithmic progress, in order; see `Page.sections`."""
+    of_ho, document, comparison = _published(published), findings.document, findings.comparison
+    effects = findings.fits[EFFECTS]
+    grid = document["sensitivity"]["prior_grid"][str(MAIN)]
+    medians = [row["q50"] for row in grid if row["estimand"] == "rows"]
+    variants = [entry["doubling_months"]["q50"] for entry in _variants(findings).values()]
+    blocks = {
+        "chart": _chart(findings, of_ho),
+        "places": _table_of_places(findings, of_ho),
+        "progress": pictured(plot_progress, effects, code=f"{OPENED}bs.plot_progress(fit)"),
+        "specifications": _table_of_specifications(findings),
+        "variants": _table_of_variants(findings, of_ho),
+    }
     return prose.sections(
         __file__,
-        _blocks(findings, published, of),
-        **of,
+        blocks,
         findings=findings,
-        published=published,
-        comparison=findings.comparison,
-        ends=_ends,
-        equal_to=numbers.equal_to,
-        in_words=numbers.in_words,
-        isfinite=np.isfinite,
-        log=np.log,
-        marked=verdicts.marked,
-        of_pit=verdicts.of_pit,
+        document=document,
+        comparison=comparison,
+        main=document["progress"][str(MAIN)],
+        still=comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
+        close=int((-comparison["elpd_diff"] <= 2 * comparison["dse_by_paper"]).sum()),
+        priors=(min(medians), max(medians)),
+        variants=(min(variants), max(variants)),
+        futures=_futures(document["leave_future_out_by_specification"]),
+        likely=_likeliest_change(document["pace"]),
+        ends=findings.paper,
         rejected_by=rejected_by,
-        point=tables.point,
-        scored=studies.scored,
-        write=wording,
+        marked=verdicts.marked,
         optimum=rate_at_optimum,
-        entries=entries,
-        rests=findings.study("progress_sensitivity"),
-        grid_of=studies.grid_of,
-        influence_of=studies.influence_of,
-        plain=numbers.plain,
-        factor=quantities_figures.WITHIN,
-        DELTA=tables.DELTA,
-        LONGEST=LONGEST,
-        PARETO_K_LIMIT=PARETO_K_LIMIT,
-        SENSITIVE=SENSITIVE,
-        NONE=NONE,
-        DOUBLING=DOUBLING,
-        COMPUTE_ONLY=COMPUTE_ONLY,
-        REPLICATES=REPLICATES,
-        STUDY=STUDY,
         MAIN=MAIN,
-        INDEPENDENT=INDEPENDENT,
-        EFFECTS=EFFECTS,
+        NOISES=NOISES,
+        STUDY=STUDY,
     )
+
+
+def _futures(entries):
+    """Return how much worse the better specification without progress predicts the years to come than the best."""
+    best = max(entries.values(), key=lambda entry: entry["elpd"])
+    still = max((entries[str(k)] for k in NO_PROGRESS), key=lambda entry: entry["elpd"])
+    return best["elpd"] - still["elpd"]
