@@ -9,8 +9,8 @@ from . import options, tables
 
 def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False, json: options.Json = False):
     """Show or delete the cached results of reports and fits. An interrupted report resumes from them."""
+    from ..datasets.printed import Text
     from ..datasets.wording import plural
-    from ..inference.printed import Text
     from ..reports.cache import store
 
     results = store.clear() if clear else store.listed()

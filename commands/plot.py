@@ -45,8 +45,8 @@ def plot(
 ):
     """Draw a figure of fits. Its finding and its caption are printed."""
     from ..datasets.files import check_writable
+    from ..datasets.printed import Text
     from ..datasets.wording import check_choice
-    from ..inference.printed import Text
     from ..plots.with_matplotlib import FORMATS, check_format, write
 
     check_choice("figure", name, NAMES)

@@ -22,7 +22,7 @@ def points(
 ):
     """Print the usual point estimates of a table. They are Huber fits, iso-FLOP parabolas and the frontier."""
     from ..datasets import KINDS
-    from ..inference.printed import Text
+    from ..datasets.printed import Text
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.read_table(KINDS["runs"], data, replace(reading, drop_highest=0))

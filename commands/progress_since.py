@@ -27,8 +27,8 @@ class Since(options.Fitting):
 @options.shares(Since)
 def progress_since(*, since):
     """Print how fast the compute of a capability falls. It is by scores of models, before and after a break."""
+    from ..datasets.printed import Text
     from ..inference import fit
-    from ..inference.printed import Text
     from ..inference.scores.compute import summary
 
     base = parsing.law_named("scores", since, pace=BREAK, break_year=since.break_year)

@@ -18,7 +18,7 @@ def print_table(title, header, rows):
     """Print a table to standard output as a result of Python prints, its first column under no name."""
     import pandas as pd
 
-    from ..inference.printed import Text
+    from ..datasets.printed import Text
 
     names, *columns = zip(*rows, strict=True) if rows else [()] * len(header)
     table = pd.DataFrame(list(zip(*columns, strict=True)), index=list(names), columns=list(header[1:]), dtype=object)
@@ -85,7 +85,7 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
     **more
         Entries of the document of each fit.
     """
-    from ..inference.printed import Text
+    from ..datasets.printed import Text
     from ..inference.standing import lines
 
     documents = {}
@@ -128,7 +128,7 @@ def draw(path, panels):
 
 def print_sentences(sentences):
     """Print sentences, each broken into lines of the terminal's width."""
-    from ..inference.printed import as_sentence, filled, width
+    from ..datasets.printed import as_sentence, filled, width
 
     for sentence in sentences:
         print(filled(as_sentence(sentence), width()))

@@ -12,6 +12,7 @@ import pandas as pd
 from ..errors import InputError
 from .cells import fractional_years
 from .formats import open_table
+from .printed import PrintedTable
 from .wording import listed, quoted, suggestion
 
 FOLDER = Path(__file__).parent / "tables"
@@ -313,7 +314,7 @@ def load(name: str) -> pd.DataFrame:
     measured = MEASURED | ({"layers"} if name.startswith("arithmetic") else set())
     frame = frame.astype({column: float for column in frame.select_dtypes("integer") if column in measured})
     frame.attrs["source"] = name
-    return frame
+    return PrintedTable.of(frame)
 
 
 def notes(name: str) -> str:

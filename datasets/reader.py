@@ -13,6 +13,7 @@ from .formats import open_table
 from .kinds import KINDS
 from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
+from .printed import PrintedTable
 from .storing import note_names
 from .wording import check_choice
 
@@ -280,4 +281,4 @@ def read(
     note_names(table, changes)
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})
-    return table
+    return PrintedTable.of(table)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .deferred import xr
+from .printed import PrintedTable
 from .wording import quoted
 
 NATIVE = re.compile(r"bool|u?int(8|16|32|64)|float(32|64)")
@@ -92,7 +93,7 @@ def from_dataset(dataset, dimension, *, group=None):
     for name, x in sorted(stored.items(), key=lambda item: item[1].attrs["position"]):
         column = json.loads(x.attrs["column"]) if "column" in x.attrs else name
         columns[column] = _decoded(x.values if x.dims == (dimension,) else x.values[number], x.attrs)
-    return pd.DataFrame(columns)
+    return PrintedTable(columns)
 
 
 def note_names(frame, changes):

@@ -115,3 +115,39 @@ def plural(count, one, several=None):
     ('1 warning', '1,200 rows', '2 rows were')
     """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def size(x):
+    """Write a number of parameters or tokens, with no more digits than its interval bears: 99B, 1.46T."""
+    return si(x, lambda short: f"{short:.0f}" if abs(short) >= 10 else f"{short:.3g}")
+
+
+def si(x, form="{:.3g}".format):
+    """Write a number in the short form of model sizes: 70B, 1.4T; ``form`` writes what stands before the letter.
+
+    Examples
+    --------
+    >>> si(70e9), si(1.4e12), si(999.9e6)
+    ('70B', '1.4T', '1B')
+    """
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(x) >= 0.9995 * size:
+            return f"{form(x / size)}{letter}"
+    return form(x)
+
+
+def number(x):
+    """Write a cell of a table for a reader: sizes as 113B, others with three digits, dates, a dash for missing.
+
+    Examples
+    --------
+    >>> number(1.129e11), number(2.97614), number(2023.886), number(1.92e19), number(3e-05), number(float("nan"))
+    ('113B', '2.98', '2023.9', '1.92e19', '3e-5', '–')
+    """
+    if hasattr(x, "strftime") or not isinstance(x, numbers.Real) or isinstance(x, bool):
+        return "–" if x is None or x != x else shortened(x.date() if hasattr(x, "date") else x)
+    if isinstance(x, numbers.Integral) and abs(x) < 1e6:
+        return str(x)
+    if 1e3 <= abs(x) < 1e15:
+        return size(x) if abs(x) >= 1e4 else f"{x:.5g}"
+    return "–" if x != x else f"{x:.3g}".replace("e+", "e").replace("e-0", "e-")

@@ -17,9 +17,7 @@ import types
 import warnings
 from pathlib import Path
 
-import pandas as pd
 from bayescaling import DiagnosticWarning
-from bayescaling.inference.words import size
 from bayescaling.plots.with_matplotlib import compact
 
 HERE = Path(__file__).resolve().parent
@@ -81,30 +79,14 @@ def _transcript(block):
 
 
 def run(source, name, scope):
-    """Run a cell; return what it prints and the text of its last expression."""
+    """Run a cell; return what it prints and its last expression as a session prints it."""
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";") else None
     stdout, stderr = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         exec(compile(tree, name, "exec"), scope)
         value = None if last is None else eval(compile(ast.Expression(last.value), name, "eval"), scope)
-    return stdout.getvalue() + ("" if value is None else as_text(value))
-
-
-def as_text(value):
-    """Write a value for a reader: floats with three digits, large numbers as 113B."""
-    if isinstance(value, pd.DataFrame | pd.Series) and type(value).__module__.startswith("pandas"):
-        frame = value.to_frame() if isinstance(value, pd.Series) else value
-        shown = frame.reset_index() if frame.index.names != [None] else frame
-        return shown.map(number).to_string(index=frame.index.names == [None])
-    return str(value)
-
-
-def number(x):
-    """Write a number for a reader."""
-    if isinstance(x, bool) or not isinstance(x, float | int):
-        return str(x)
-    return size(x) if 1e4 <= abs(x) < 1e15 else f"{x:.3g}".replace("e+", "e")
+    return stdout.getvalue() + ("" if value is None else repr(value))
 
 
 def output(printed):

@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 
 from ..datasets import KINDS, netcdf
+from ..datasets.printed import Printed
 from ..models import law as named_law
 from . import densities
 from .methods import Methods
-from .printed import Printed
 from .workers import one_thread
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from ..datasets.printed import Printed, Text
 from .intervals import QUANTILES
-from .printed import Printed, Text
 from .standing import lines
 from .words import durations, plain
 

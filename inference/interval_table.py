@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from ..datasets.printed import PrintedTable, Text
 from .intervals import ends
 from .intervals import entries as rows_as_json
-from .printed import PrintedTable, Text
 from .standing import lines, standing
 from .words import HIGH, LOW, MIDDLE, dates, digits, durations, months, plain, probability, yearly
 
@@ -39,9 +39,9 @@ class IntervalTable(PrintedTable):
     """A DataFrame of quantiles by label, which prints medians and intervals and what holds of them."""
 
     def text(self):
-        """Return what is printed; None of a part of the table."""
+        """Return what is printed; of a part of it its rows."""
         if "heading" not in self.attrs or not {LOW, MIDDLE, HIGH} <= set(self):
-            return None
+            return super().text()
         form = FORMS[self.attrs["heading"]]
         rows, besides = {}, {}
         shown = self.index.unique(0)[:MOST]

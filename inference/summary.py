@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..datasets.printed import Printed, Text
 from ..datasets.units import in_unit_of_loss, read_as
 from ..errors import InputError
 from ..models.draws import DRAWS
@@ -23,7 +24,6 @@ from .checks.verdict import verdict_sentence
 from .fitted import table_named
 from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
-from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
 from .progress.trends import changes, doubling_days, rival_forms, yearly_gain
 from .scores.compute import summary as progress_summary

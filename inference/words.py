@@ -4,6 +4,8 @@ import calendar
 import math
 import re
 
+from ..datasets.wording import si, size
+
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 NEVER = "never"
 # Embeddings of positions, and constants, as a reader knows them.
@@ -28,11 +30,6 @@ def sizes(q):
     '99B [78B, never]'
     """
     return _interval(q, lambda x: NEVER if x is None else size(x))
-
-
-def size(x):
-    """Write a number of parameters or tokens, with no more digits than its interval bears: 99B, 1.46T."""
-    return si(x, lambda short: f"{short:.0f}" if abs(short) >= 10 else f"{short:.3g}")
 
 
 def ratios(q):
@@ -237,17 +234,3 @@ def borne(q, most=3):
 def decimals(sd):
     """Return the number of decimals that show two digits of a standard deviation."""
     return max(0, 1 - math.floor(math.log10(sd))) if sd > 0 else 0
-
-
-def si(x, form="{:.3g}".format):
-    """Write a number in the short form of model sizes: 70B, 1.4T; ``form`` writes what stands before the letter.
-
-    Examples
-    --------
-    >>> si(70e9), si(1.4e12), si(999.9e6)
-    ('70B', '1.4T', '1B')
-    """
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(x) >= 0.9995 * size:
-            return f"{form(x / size)}{letter}"
-    return form(x)

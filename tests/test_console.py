@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from bayescaling.commands import tables
 from bayescaling.inference.checks.verdict import verdict_sentence
-from bayescaling.inference.printed import Text, tabulated
+from bayescaling.datasets.printed import Text, tabulated
 
 HEADER = ["elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences"]
 ROWS = {f"a-fit-of-mine-{i}.nc": [f"{-1234.5678 - i - j / 10:.4f}" for j in range(len(HEADER))] for i in range(4)}

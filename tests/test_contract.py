@@ -25,7 +25,7 @@ from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.moment_matching import moment_match
 from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat, in_use
-from bayescaling.inference.printed import as_sentence
+from bayescaling.datasets.printed import as_sentence
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry

@@ -29,12 +29,12 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import netcdf
+from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.wording import p_value, printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.laws import as_law
 from ..fitter import Fitter
-from ..printed import Printed, Text, drawn_by
 from ..progress_messages import counted
 from ..record import table_entry, versions
 from ..samplers.choose import choose

@@ -10,12 +10,12 @@ import pandas as pd
 
 from ...datasets.columns import SIZES
 from ...datasets.deferred import special
+from ...datasets.printed import Printed, Text
 from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..fitted import VERDICT, once
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
-from ..printed import Printed, Text
 from .law_tests import MISFIT, law_tests
 from .sensitivity import prior_driven
 from .verdict import FITS, NOT, OFF, percent, verdict_sentence

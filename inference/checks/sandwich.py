@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import PrintedTable
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
@@ -153,7 +154,7 @@ def _sds(fit, draws):
 def _table(rows):
     columns = ["clusters", "posterior_sd", "robust_sd", "ratio"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("by")
-    return table.assign(wider=table["ratio"] > WIDER)
+    return PrintedTable.of(table.assign(wider=table["ratio"] > WIDER), title="Posterior and robust sd, by clusters")
 
 
 def _of_units(fit, draws, grouped):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import Printed, Text
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
@@ -20,7 +21,6 @@ from ..comparison.loo import left_out
 from ..comparison.weights import sum_error
 from ..fitted import TRIED, results_of
 from ..fitter import fitter_of
-from ..printed import Printed, Text
 from ..progress_messages import counted
 from ..settings import seed_of
 from ..workers import mapped

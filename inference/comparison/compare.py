@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
-from ..printed import PrintedTable, Text, drawn_by
 from ..standing import lines_of_each, standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
@@ -166,9 +166,9 @@ class Comparison(PrintedTable):
     plot = drawn_by("plot_compare")
 
     def text(self):
-        """Return what is printed; None of a part of a comparison."""
+        """Return what is printed; of a part of it its rows."""
         if not {"elpd_diff", "dse", "flags"} <= {*self.columns} or "sentence" not in self.attrs:
-            return None
+            return super().text()
         error = "dse_by_paper" if "dse_by_paper" in self else "dse"
         weight = next(name for name in ("weight", "by_paper_stacking", "stacking") if name in self)
         rows = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning
 from ..checks.chains import PARETO_K_LIMIT
@@ -51,7 +52,7 @@ def loo_by_group(
             table.loc[name, "refitted"] = True
         refits.warn(results, stacklevel=2)
     _warn(draws.law, table)
-    return table
+    return PrintedTable.of(table, title="Expected log predictive density of groups, each left out whole")
 
 
 def _importance_sampling(fit, joint):

@@ -10,6 +10,7 @@ import xarray as xr
 
 from ...datasets import fractional_years
 from ...datasets.deferred import special
+from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -18,7 +19,6 @@ from ..estimands.beyond import check_beyond, decades_beyond, drift_of
 from ..fitting import check_options
 from ..fitting import fit as fit_law
 from ..intervals import finite
-from ..printed import Printed, Text, drawn_by
 from ..progress_messages import counted
 from ..words import flop
 from ..workers import mapped

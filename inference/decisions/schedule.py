@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import PrintedTable, Text, drawn_by
 from ..estimands.strength import Facts, strength, times_outside
 from ..intervals import finite
-from ..printed import PrintedTable, Text, drawn_by
 from ..standing import lines_of_each
 from ..words import flop, si
 from .candidates import COST
@@ -26,9 +26,9 @@ class Schedule(PrintedTable):
     plot = drawn_by("plot_design")
 
     def text(self):
-        """Return what is printed; None of a part of the table."""
+        """Return what is printed; of a part of it its rows."""
         if "rule" not in self.attrs or COST not in self:
-            return None
+            return super().text()
         attrs, price = self.attrs, self.attrs["price"]
         lines = [{"": "now", **_line(attrs["now"], price, 0.0)}]
         lines += [{"": str(i), **_sizes(row), **_line(row, price)} for i, row in self.head(SHOWN).iterrows()]

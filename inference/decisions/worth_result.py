@@ -4,11 +4,11 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets.files import evidence
+from ...datasets.printed import Printed, Text
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ..estimands.allocation import how, times_largest
 from ..intervals import finite, summary, table_of
-from ..printed import Printed, Text
 from ..standing import lines
 from ..words import budgets, factor, flop, plain, probability, size, sizes
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import Printed, Text
 from ..intervals import finite, summary, table_of
-from ..printed import Printed, Text
 from ..standing import graded, lines, strength_sentence
 from ..words import budgets, flop, plain, ratios, size, sizes
 from .strength import times_outside

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import Printed, Text
 from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
 from ...models.draws import DRAWS
@@ -15,7 +16,6 @@ from ..checks.sandwich import quotable_places
 from ..fitted import table_named
 from ..intervals import check_level, named
 from ..needs import of_kind
-from ..printed import Printed, Text
 from ..settings import seed_of
 from ..standing import lines, standing
 from ..words import plain, si

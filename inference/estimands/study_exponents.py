@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import Printed, Text
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models import Chinchilla
@@ -29,7 +30,6 @@ from ...models.loss.sizes import family_constant
 from ..checks.sandwich import quotable
 from ..intervals import summary
 from ..needs import of_kind
-from ..printed import Printed, Text
 from ..standing import lines, standing
 from ..words import plain, probability, size
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import PrintedTable, Text
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.tuned import rungs as rungs_of
@@ -15,7 +16,6 @@ from ..checks.sandwich import quotable_places
 from ..fitted import place_of, table_named
 from ..intervals import QUANTILES, quantiles
 from ..needs import of_kind
-from ..printed import PrintedTable, Text
 from ..words import HIGH, LOW, MIDDLE, plain, size
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -389,7 +390,8 @@ def embedding_contrasts(
         rows.append(_contrast(a, b, "length", (lengths.sel(condition=a) / lengths.sel(condition=b)).values, 1))
     table = pd.DataFrame(rows)
     learned = [name for name, share in shares.items() if share >= LEARNED]
-    return table.assign(learned=table["first"].isin(learned) & table["second"].isin(learned))
+    table = table.assign(learned=table["first"].isin(learned) & table["second"].isin(learned))
+    return PrintedTable.of(table, title="Contrasts of embeddings, other things equal")
 
 
 def _contrast(first, second, of, draws, equal):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import Printed, Text
 from ...datasets.wording import check_choice
-from ..printed import Printed, Text
 
 MOST_PRINTED = 12
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.printed import PrintedTable
 from ..checks.law_tests import loo_pit
 from ..checks.uniformity import RANKS, p_uniform
 from ..needs import of_kind
@@ -98,7 +99,8 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     pit = pd.Series(loo_pit(fit), name="pit")
     table = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
     table.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
-    return table.rename_axis("benchmark").sort_values("p_uniform")
+    title = "Scores predicted by draws that did not see them, by benchmark"
+    return PrintedTable.of(table.rename_axis("benchmark").sort_values("p_uniform"), title=title)
 
 
 def _p_uniform(pit):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.printed import PrintedTable, Text
 from ...datasets.wording import shown
 from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
@@ -17,7 +18,6 @@ from ..fitted import place_of, table_named
 from ..intervals import named
 from ..intervals import summary as summarised
 from ..needs import of_kind
-from ..printed import PrintedTable, Text
 from ..standing import lines, standing
 from ..words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 
@@ -164,9 +164,9 @@ class FallOfCompute(PrintedTable):
     """What `summary` returns: a DataFrame that prints how fast the compute of a capability falls."""
 
     def text(self):
-        """Return what is printed; None of a part of the table."""
+        """Return what is printed; of a part of it its rows."""
         if "slopes" not in self.attrs or not {f"{name}_q50" for name in SHOWN} <= {*self.columns}:
-            return None
+            return super().text()
         attrs, families = self.attrs, "family" in self.index.get_level_values("unit")
         rows, faster = {}, []
         for (period, unit), row in self.iterrows():

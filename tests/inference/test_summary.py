@@ -2,7 +2,7 @@ import re
 
 import pytest
 from bayescaling.inference.fitted import changed_fit
-from bayescaling.inference.printed import as_sentence
+from bayescaling.datasets.printed import as_sentence
 
 
 @pytest.fixture(scope="module")

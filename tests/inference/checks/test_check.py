@@ -10,7 +10,7 @@ from bayescaling.inference.checks.check import _beside
 from bayescaling.inference.checks.suggestion import suggestion
 from bayescaling.inference.checks.verdict import verdict_sentence
 from bayescaling.inference.checks.wider_laws import worth_trying
-from bayescaling.reports.drawing import tables
+from bayescaling.reports.html import tables
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 

@@ -1,4 +1,4 @@
-"""How results are printed, in a terminal and in a notebook: sentences, a short table, sentences."""
+"""How tables and results are printed, in a terminal and in a notebook: sentences, a short table, sentences."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from importlib import import_module
 
 import pandas as pd
 
+from .wording import number, plural
+
 NARROW, WIDE = 60, 120  # columns between which a text takes the width of its terminal; 80 where there is none
 FEW = 3  # rows that may be printed as columns
+MOST = 10  # rows of a table that are printed
 
 
 @dataclass(frozen=True)
@@ -126,22 +129,43 @@ def drawn_by(name):
 
 
 class PrintedTable(Printed, pd.DataFrame):
-    """A DataFrame that prints a `Text`; what is cut from it is an ordinary one."""
+    """A DataFrame that prints a `Text`: by default the first rows in the units of a reader, as do parts of it."""
+
+    def text(self):
+        """Return the first rows, in the columns that fit a line, and what is left out."""
+        rows, names = self.head(MOST), [str(name) for name in self.columns]
+        labels = [", ".join(map(number, x)) if isinstance(x, tuple) else number(x) for x in rows.index]
+        columns = [[number(x) for x in rows.iloc[:, i]] for i in range(len(names))]
+        room, shown = width() - max(map(len, labels), default=0), []
+        for i, name in enumerate(names):
+            needed = max(len(name) + 1, *(len(x) + 2 for x in columns[i]), 0)
+            if needed <= room:
+                room -= needed
+                shown.append(i)
+        cells = pd.DataFrame({i: columns[i] for i in shown}, labels).set_axis([names[i] for i in shown], axis=1)
+        plain = pd.api.types.is_integer_dtype(self.index) and self.index.name is None
+        source = f" of {self.attrs['source']}" if plain and "source" in self.attrs else ""
+        below = [f"{len(self) - MOST:,} further rows follow"] if len(self) > MOST else []
+        if left := [name for i, name in enumerate(names) if i not in shown]:
+            more = f" and {len(left) - MOST} more" if len(left) > MOST else ""
+            below.append(f"further columns: {', '.join(left[:MOST])}{more}")
+        title = self.attrs.get("title", plural(len(self), "row") + source)
+        return Text(title, None if cells.empty else cells, tuple(below))
 
     def table(self) -> pd.DataFrame:
         """Return the numbers, an ordinary DataFrame."""
         return pd.DataFrame(self)
 
     @classmethod
-    def of(cls, table):
-        """Make one of a DataFrame with its attributes."""
+    def of(cls, table, **attrs):
+        """Make one of a DataFrame with its attributes and others, such as its title."""
         printed = cls(table)
-        printed.attrs = dict(table.attrs)
+        printed.attrs = table.attrs | attrs
         return printed
 
     @property
     def _constructor(self):
-        return pd.DataFrame
+        return PrintedTable
 
     def __str__(self):
         return repr(self)
