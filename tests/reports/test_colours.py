@@ -5,9 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from bayescaling.inference.words import si
-from bayescaling.reports.drawing.captions import caption, named
-from bayescaling.reports.drawing.checks import WITHIN, deviation
-from bayescaling.reports.drawing.style import BLUE, PUBLISHED, SERIES, band, figure, line, median_and_bands
+from bayescaling.plots.style import BLUE, PUBLISHED, SERIES
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SEEN = {
@@ -38,41 +36,15 @@ def test_the_measure_finds_a_red_and_a_green_that_look_alike():
 
 @pytest.mark.parametrize("seen", SEEN)
 def test_published_laws_and_ours_are_told_apart(seen):
-    looks = [(BLUE, "solid"), *PUBLISHED.values()]
+    looks = [(BLUE, "solid"), *(look[:2] for look in PUBLISHED.values())]
     for (one, dash), (other, another) in itertools.combinations(looks, 2):
         assert difference(one, other, seen) > APART and dash != another
 
 
 @pytest.mark.parametrize("seen", SEEN)
 def test_curves_of_a_figure_are_told_apart_by_colour_or_dash(seen):
-    for (one, dash), (other, another) in itertools.combinations(SERIES, 2):
+    for (one, dash, _), (other, another, _) in itertools.combinations(SERIES, 2):
         assert dash != another or difference(one, other, seen) > APART
-
-
-def test_bands_have_swatches_of_their_own():
-    x = np.arange(3.0)
-    outer, inner = (t for t in median_and_bands(x, np.arange(15.0).reshape(5, 3), BLUE, ("C", ".3s", "tokens"))
-                    if t.fill == "tonexty")  # fmt: skip
-    assert outer.name == "95%" and inner.name == "50%" and outer.fillcolor != inner.fillcolor
-
-
-def test_what_lies_under_the_pointer_is_named_with_its_unit():
-    options = {"x": {"title": "Parameters N", "type": "log"}, "y": {"title": "Share right", "tickformat": ".0%"}}
-    drawn = figure(*band([1, 2], [1, 2], [2, 3], BLUE, "95%"), line([1, 2], [3, 4], BLUE, "median"), **options)
-    trace = line([1, 2], [3, 4], BLUE, "own", hovertemplate="said")
-    drawn.add_trace(trace)
-    named(drawn)
-    *bands, median, custom = drawn.data
-    assert all(trace.hovertemplate is None for trace in bands) and custom.hovertemplate == "said"
-    assert median.hovertemplate == "Parameters N %{x:.3s}<br>Share right %{y:.0%}<extra>median</extra>"
-    assert caption(drawn) == "Share right against parameters N"
-
-
-def test_a_misfit_that_is_drawn_is_said():
-    assert deviation(np.arange(100)) == WITHIN
-    ranks = np.concatenate([np.arange(100), np.full(40, 6)])
-    assert deviation(ranks).startswith("the line leaves the band between 0.07 and ")
-    assert "(p < 1e-16)" in deviation(ranks)
 
 
 @pytest.mark.parametrize("x, text", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])

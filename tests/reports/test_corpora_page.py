@@ -6,7 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
-from bayescaling.reports.drawing import tables
+from bayescaling.reports.html import tables
 from bayescaling.reports.pages.corpora import analysis, page
 from bayescaling.reports.report import report
 

@@ -1,15 +1,16 @@
-"""How a page is put together, whatever its text."""
+"""How the pages of a report are put together, whatever their text."""
 
 import re
 
+import bayescaling as bs
 import pandas as pd
 import pytest
-from bayescaling.reports.drawing import tables
-from bayescaling.reports.drawing.captions import alternative, caption
-from bayescaling.reports.drawing.sources import SOURCES
-from bayescaling.reports.drawing.style import figure, line
+from bayescaling.reports.html import tables
 from bayescaling.reports.html.anchors import Anchors
+from bayescaling.reports.html.front import Front
+from bayescaling.reports.html.illustrations import in_light, pictured
 from bayescaling.reports.html.render import render
+from bayescaling.reports.html.sources import SOURCES
 
 DOCUMENT = {
     "diagnostics": {
@@ -24,8 +25,15 @@ DOCUMENT = {
 TESTED = DOCUMENT | {"laws": {"one": {"verdict": {"verdict": "off"}}}}
 
 
+ANSWER = {
+    "page": "law", "slug": "how-big", "question": "How big?", "answer": "Ten [9, 11].", "number": "10", "doubt": "Few.",
+    "frame": "A day has 24.", "depends": ["The law."], "strength": "fair", "because": "few runs", "raises": "more runs",
+    "rests_on": ["one"], "data": ["t"],
+}  # fmt: skip
+
+
 def drawn():
-    return figure(line([1, 2], [3, 4], "#1f5f99", "median"), x={"title": "Compute (FLOP)"}, y={"title": "Loss"})
+    return pictured(bs.plot_intervals, {"ours": (1, 2, 3)}, "Exponent", title="It is 2", code="bs.plot_intervals()")
 
 
 def table():
@@ -33,27 +41,30 @@ def table():
     return tables.html(frame, decimals={"n": 1}, note="E<sub>1</sub>")
 
 
-def page(**front):
+def whole(sections, document=DOCUMENT, **more):
+    parts = [{"name": "law", "title": "How big?", "sections": sections}]
+    return render("A page", parts, document, ["twice", "twice"], claims=False, **more)["index.html"]
+
+
+def page(**more):
     sections = [
-        {"title": "Which law? And, of all, which noise?", "text": ["Words."], "blocks": [drawn(), table()]},
+        {"title": "Which law? And, of all, which noise?", "text": ["Words, -0.5 of it."], "blocks": [drawn(), table()]},
         {"title": "Which law and of all which noise", "points": ["One."], "blocks": [table()]},
         {"title": "α", "blocks": [drawn()]},
     ]
-    parts = [{"name": "law", "title": "How big?", "sections": sections}]
-    return render("A page", parts, DOCUMENT, ["said twice", "said twice"], **front)
+    return whole(sections, **more)
 
 
 def test_a_page_is_well_made(well_made):
     document = well_made(page())
     assert [e["text"] for e in document.of("h1")] == ["A page"]
-    assert [e["text"] for e in document.of("h3")][:2] == [
-        "Which law? And, of all, which noise?",
-        "Which law and of all which noise",
-    ]
+    titles = ["Which law? And, of all, which noise?", "Which law and of all which noise"]
+    assert [e["text"] for e in document.of("h3")][:2] == titles
     captions = [e["text"] for e in document.of("caption", "figcaption")]
     numbers = [match.group() for text in captions if (match := re.match(r"(Figure|Table) \d\.", text))]
     assert numbers == ["Figure 1.", "Table 1.", "Table 2.", "Figure 2."]
-    assert [e["text"] for e in document.of("li") if "said twice" in e["text"]] == ["said twice"]
+    assert [e["text"] for e in document.of("li") if "twice" in e["text"]] == ["twice"]
+    assert any("Words, \N{MINUS SIGN}0.5 of it." in e["text"] for e in document.of("p"))
 
 
 def test_a_page_whose_parts_are_still_made_says_which_and_is_read_again(well_made):
@@ -63,33 +74,44 @@ def test_a_page_whose_parts_are_still_made_says_which_and_is_read_again(well_mad
     assert ["How fast?" in e["text"] for e in document.of("p") if e.get("class") == "coming"] == [True]
 
 
-def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made):
+def test_each_answer_has_a_page_that_stands_alone_and_the_tables_an_appendix(well_made):
     sections = [
-        {"role": "answer", "title": "Answer", "text": ["Ten, -0.5 of it."], "blocks": [drawn()]},
-        {"role": "checks", "title": "Checks", "points": ["Fine."], "blocks": []},
-        {"role": "details", "title": "Which law?", "text": ["Many words."], "blocks": [table()]},
+        {"role": "chart", "title": "Chart", "blocks": [drawn()]},
+        {"title": "Which law?", "text": ["Many words."], "blocks": [table()]},
     ]
-    answer = {"answer": "Ten.", "number": "10 [9, 11].", "doubt": "Few runs.", "moves": "A law."}
-    answer |= {"strength": "fair", "because": "few runs", "raises": "more runs"}
-    part = {"name": "law", "title": "How big?", "sections": sections, "answer": answer, "fits": ["one", "one, <other>"]}
-    document = well_made(render("A page", [part, part | {"name": "other"}], DOCUMENT, []))
-    folded = [e for e in document.of("details") if "Many words." in e["text"]]
-    assert [e["id"] for e in folded] == ["which-law", "which-law-2"] and not any("open" in e for e in folded)
-    assert not any("Ten." in e["text"] for e in document.of("details"))
-    contents = [e["href"] for e in document.of("a") if "nav" in e["inside"]]
-    assert {"#which-law", "#law-answer", "#other-answer"} <= set(contents)
-    (sentence, _) = [e["text"] for e in document.of("p") if "Ten, " in e["text"]]
-    places = [e["id"] for e in document.of("figure") if "table-" in e["id"]]
-    assert places == ["table-s1", "table-s2", "table-diagnostics"]
-    assert sentence == "Ten, \N{MINUS SIGN}0.5 of it."
-    assert sum("1 of 2 fits of this page did not converge: one, <other>." in e["text"] for e in document.of("p")) == 2
+    part = {"name": "law", "title": "How big?", "sections": sections, "answer": ANSWER}
+    front = Front([ANSWER], shown=("law",))
+    pages = render("A report", [part], DOCUMENT, [], front)
+    assert set(pages) == {"index.html", "how-big.html", "appendix.html"}
+    claim, index, appendix = (pages[name] for name in ("how-big.html", "index.html", "appendix.html"))
+    for text in (ANSWER["because"], "The law.", "A day has 24.", "more runs", "bs.plot_intervals()", "It is 2"):
+        assert text in claim
+    assert claim.count("<svg") == index.count("<svg") == 2 and "<svg" not in appendix
+    assert "Many words." in appendix and "Many words." not in claim + index
+    ids = set(re.findall(r'id="([^"]+)"', appendix))
+    for text in (claim, index):
+        leads = re.findall(r'href="([\w-]+\.html)?(?:#([\w-]+))?"', text)
+        assert {file for file, _ in leads} - {""} <= set(pages)
+        assert {place for file, place in leads if file == "appendix.html" and place} <= ids
+    for text in pages.values():
+        well_made(text)
+
+
+def test_a_figure_is_in_light_and_dark_and_no_part_of_it_is_named_twice():
+    text = page()
+    names = re.findall(r'id="([^"]+)"', text)
+    assert len(names) == len(set(names)) and "light-dark(#ffffff, #111827)" in text
+    assert set(re.findall(r"url\(#([^)]+)\)|xlink:href=\"#([^\"]+)\"", text)) <= {(n, "") for n in names} | {
+        ("", n) for n in names
+    }
+    assert "light-dark" not in in_light(drawn().wide) and "#111827" not in in_light(drawn().wide)
 
 
 def test_rows_of_fits_lead_to_their_diagnostics(well_made):
     frame = pd.DataFrame({"fit": ["one", "another"], "n": [1, 2]})
     other = tables.html(frame, fits=["one, <other>", "none of these"], recommended=1)
     sections = [{"title": "Fits", "blocks": [tables.html(frame), other]}]
-    document = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
+    document = well_made(whole(sections, TESTED))
     dots = [e for e in document.of("a") if "dot" in e.get("class", "")]
     marks = [
         ("dot fine", "one, sampling: converged"), ("dot bad", "one, fit of the law: rejected by the rows"),
@@ -97,7 +119,7 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
         ("dot none", "one, <other>, fit of the law: not tested"),
     ]  # fmt: skip
     assert [(e["class"], e["aria-label"]) for e in dots] == marks
-    assert {e["href"][1:] for e in dots} == {row["id"] for row in document.of("tr") if "id" in row}
+    assert {e["href"] for e in dots} == {"#diagnostics"}
     (row,) = document.of("tr", class_="recommended")
     assert row["text"].startswith("another")
 
@@ -105,7 +127,7 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
 def test_a_table_of_one_fit_has_its_marks_in_the_caption(well_made):
     frame = pd.DataFrame({"quantity": ["one", "two"], "n": [1, 2]})
     sections = [{"title": "Fits", "blocks": [tables.html(frame, fits="one", title="Constants")]}]
-    document = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
+    document = well_made(whole(sections, TESTED))
     marked = [e for e in document.of("a") if "dot" in e.get("class", "") and "figcaption" in e["inside"]]
     assert [e["class"] for e in marked] == ["dot fine", "dot bad"]
 
@@ -114,17 +136,11 @@ def test_a_page_is_the_same_each_time():
     assert page() == page()
 
 
-def test_a_page_without_figures_carries_no_script_of_them():
-    parts = [{"name": "law", "title": "How big?", "sections": [{"title": "Words", "blocks": []}]}]
-    assert len(render("A page", parts, DOCUMENT, [])) < 60_000
-
-
-def test_the_verdict_names_and_leads_to_what_is_not_to_be_trusted(well_made):
+def test_the_verdict_names_and_leads_to_what_did_not_converge(well_made):
     document = well_made(page())
     (verdict,) = [e for e in document.of("p") if "verdict" in e.get("class", "")]
     assert "1 of 2 fits did not converge: one, <other>." in " ".join(verdict["text"].split())
-    (row,) = document.of("tr", class_="bad")
-    assert any(e["href"] == f"#{row['id']}" for e in document.of("a"))
+    assert any("one, <other>: did not converge: r_hat" in e["text"] for e in document.of("li"))
 
 
 def test_cells_are_text_with_a_minus_sign_and_a_dash_for_nothing():
@@ -145,19 +161,7 @@ def test_names_of_places_are_plain_and_each_is_given_once():
     assert names == ["kaplan-chinchilla", "kaplan-chinchilla-2", "e", "part", "part-2", "dont"]
 
 
-def test_a_figure_says_what_it_shows():
-    drawing = drawn()
-    assert caption(drawing) == "Loss against compute (FLOP)"
-    assert alternative(drawing) == "Graph: Loss against compute (FLOP). Shown: median."
-    drawing.update_layout(meta={"caption": "Own words"})
-    assert caption(drawing) == "Own words"
-
-
 def test_symbols_keep_their_subscripts_and_nothing_else_is_markup():
-    drawing = figure(line([1, 2], [3, 4], "#1f5f99", "ours"), x={"title": "N<sub>x</sub> <b>"}, y={"title": "Loss"})
-    part = {"name": "law", "title": "How big?", "sections": [{"title": "One", "blocks": [drawing]}]}
-    assert "</b> Loss against N<sub>x</sub>." in render("A page", [part], DOCUMENT, [])
-    assert alternative(drawing) == "Graph: Loss against Nx. Shown: ours."
     symbols = tables.html(pd.DataFrame({"law": ["one"], "N_T*": ["2e-09 (N_x), <b>"], "p": ["4e-08"]}))
     assert symbols.header[1] == "N<sub>T</sub>*" and symbols.numeric == {2}
     assert symbols.rows[0][1] == "2e<span class='whole'>-09</span> (N<sub>x</sub>), &lt;b&gt;"

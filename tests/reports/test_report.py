@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.checks.verdict import verdict_sentence
-from bayescaling.reports.drawing import tables
+from bayescaling.reports.html import tables
 from bayescaling.reports.pages.chinchilla.page import LABELS
 
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
