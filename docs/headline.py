@@ -17,16 +17,14 @@ from pathlib import Path
 
 from bayescaling import __version__
 from bayescaling.reports import optimum
-from bayescaling.reports.pages.front.picture import panels
+from bayescaling.reports.cache.whole import CLAIMS
+from bayescaling.reports.html.illustrations import in_light
 from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 ANSWER = re.compile(r"(<!-- answer: ([\w-]+) -->)(\n?).*?(<!-- end -->)", re.DOTALL)
-COLOURS = {
-    "ink": "#1f2937", "faint": "#6b7280", "rule": "#e5e7eb", "blue": "#1f5f99", "orange": "#b45f06", "band": "#1f5f99",
-    "paper": "#ffffff", "soft": "#4b5563",
-}  # fmt: skip
+GAP = 12  # points between two pictures
 CONSTANTS = ("E", "alpha", "beta", "kappa", "exponent_parameters")
 SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss", "extrapolation")
 
@@ -73,23 +71,22 @@ def digest(document):
     }
 
 
-def picture(document):
-    """Draw both panels of the report's first screen side by side, as one SVG file of fixed colours."""
-    drawn = [str(panel.wide) for panel in panels(document)]
-    sizes = [tuple(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())) for svg in drawn]
-    gap, height = 30, max(size[1] for size in sizes)
-    parts, left = [], 10
-    for svg, (width, _) in zip(drawn, sizes, strict=True):
-        parts.append(f'<g transform="translate({left},10)">{re.sub("</?svg[^>]*>", "", svg)}</g>')
-        left += width + gap
-    text = "".join(parts)
-    for name, colour in COLOURS.items():
-        text = text.replace(f"var(--{name})", colour)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left - gap + 10:g} {height + 20:g}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="13">'
-        f'<rect width="100%" height="100%" fill="#ffffff"/>{text}</svg>\n'
-    )
+def picture(folder):
+    """Place the narrow charts of two claims of a report side by side, as one SVG file in light colours."""
+    texts = [(folder / f"{CLAIMS[name]}.html").read_text(encoding="utf-8") for name in ("progress", "sizes")]
+    drawn = [re.search(r'class="narrow-only">(<svg.*?</svg>)', text, re.DOTALL)[1] for text in texts]
+    sizes = [[float(x) for x in re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups()] for svg in drawn]
+    parts, left = [], 0.0
+    for k, (svg, (width, height)) in enumerate(zip(drawn, sizes, strict=True)):
+        moved = svg.replace("<svg", f'<svg x="{left:g}" width="{width:g}" height="{height:g}"', 1).replace(
+            "f1n-", f"p{k}-"
+        )
+        parts.append(moved.replace(' aria-hidden="true"', ""))
+        left += width + GAP
+    tall = max(height for _, height in sizes)
+    view = f'viewBox="0 0 {left - GAP:g} {tall:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {view}>'
+    return in_light("".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>\n"]))
 
 
 def pages():
@@ -112,7 +109,7 @@ def main(arguments):
         document = json.loads(options.results.read_text(encoding="utf-8"))
         text = json.dumps(digest(document), indent=1, ensure_ascii=False, allow_nan=False)
         (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
-        (HERE / "headline.svg").write_text(picture(document), encoding="utf-8")
+        (HERE / "headline.svg").write_text(picture(options.results.parent), encoding="utf-8")
     sys.path.insert(0, str(HERE))
     import outputs
     from quoted import substitutions

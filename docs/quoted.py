@@ -158,7 +158,8 @@ def substitutions(headline):
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
     }
     for page, answer in by_page.items():
-        texts[f"answer-{page}"] = f"{_answered(answer)} {answer['moves']}\n\n"
+        depends = "\n".join(f"- {point}" for point in answer["depends"])
+        texts[f"answer-{page}"] = f"{_answered(answer)} {answer['frame']}\n\n{depends}\n\n"
         texts[f"answer-{page}"] += f"Strength: {answer['strength']}. Reasons: {answer['because']}."
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
