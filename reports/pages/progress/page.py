@@ -144,7 +144,7 @@ def _table_of_variants(findings, of_ho):
         "have the same rows; beyond two standard errors and 4 nats a variant predicts better, or worse."
     )
     header = ("variant", "doubling (months)", "published (months)", "elpd by paper")
-    return tables.of_rows(header, rows, note, title=f"Variants of specification {MAIN}")
+    return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
 def _likeliest_change(changes):
