@@ -1,10 +1,13 @@
+import pickle
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.commands import tables
+from bayescaling.datasets import sha256
+from bayescaling.datasets.printed import PrintedTable, Text, tabulated
 from bayescaling.inference.checks.verdict import verdict_sentence
-from bayescaling.datasets.printed import Text, tabulated
 
 HEADER = ["elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences"]
 ROWS = {f"a-fit-of-mine-{i}.nc": [f"{-1234.5678 - i - j / 10:.4f}" for j in range(len(HEADER))] for i in range(4)}
@@ -31,6 +34,35 @@ def test_a_text_takes_the_width_of_its_terminal(columns, monkeypatch):
     text = str(Text(sentence, pd.DataFrame({"description": {"runs": sentence}}), (sentence,) * 2))
     assert max(map(len, text.split("\n"))) <= int(columns)
     assert " ".join(text.split()).count("longer than a narrow terminal") == 4
+
+
+def test_a_table_and_a_selection_of_it_print_in_human_units_and_hold_their_numbers(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    runs = bs.load("chinchilla_runs")
+    for part, first in ((runs, "245 rows of chinchilla_runs"), (runs[runs["parameters"] > 1e10], "6 rows of")):
+        text = str(pickle.loads(pickle.dumps(part)))
+        assert text.startswith(first) and text == str(part) and "e+" not in text
+        assert max(map(len, text.split("\n"))) <= 80
+    assert "6.8B" in str(runs.head(3)) and "235 further rows follow" in str(runs)
+    for name in runs:
+        assert name in str(runs), name
+    assert type(runs.table()) is pd.DataFrame and sha256(runs.table()) == sha256(runs) == sha256(runs.copy())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.iloc[:0],
+        lambda table: table[[]],
+        lambda table: table.T,
+        lambda table: table.groupby("d_model").agg(["mean", "std"]),
+        lambda table: pd.concat([table, table.astype(object).where(table > 1e9, None)], axis=1),
+        lambda table: table.set_index(["d_model", "loss"]),
+    ],
+)
+def test_what_is_made_of_a_table_prints(change):
+    table = PrintedTable.of(change(bs.load("chinchilla_runs")))
+    assert str(table).startswith(f"{len(table)} rows") and "<strong>" in table._repr_html_()
 
 
 def test_what_a_fit_prints_is_as_wide_as_its_terminal(fit_default, monkeypatch):
