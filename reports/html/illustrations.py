@@ -13,7 +13,7 @@ from ...plots.with_matplotlib import WIDTH, as_svg, draw
 NARROW = 3.75  # inches: the width of a telephone's screen
 DECIMALS = 5  # significant digits of the numbers of a figure
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
-NAMED = re.compile(r'(id="|#)(?=[mpc][0-9a-f]{5})')  # the parts of an SVG that are referred to
+NAMED = re.compile(r'(id="|#)(?=[mp][0-9a-f]{5})')  # the parts of an SVG that are referred to
 DARK = dict(zip(*THEMES.values(), strict=True))  # colours that the dark theme replaces
 HEAD = (  # what a page has no use for: the size in points, a style of every element, names that nothing refers to
     (r' (?:width|height)="[\d.]+pt"', ""), (r"<style.*?</style>\s*", ""), (r' id="matplotlib[^"]*"', ""),

@@ -138,12 +138,10 @@
   }
 
   // The best size at a budget that a reader types, from a table by budget.
-  const size = x => {
-    for (const [letter, scale] of Object.entries(SCALES).reverse()) if (x >= 0.9995 * scale) {
-      const digits = Number((x / scale).toPrecision(3));
-      return `${digits >= 10 ? Math.round(digits) : digits}${letter}`;
-    }
-    return String(Number(x.toPrecision(3)));
+  const size = x => {  // as `size` of datasets/wording.py
+    const [letter, scale] = Object.entries(SCALES).reverse().find(([, scale]) => x >= 0.9995 * scale) || ["", 1];
+    const short = x / scale;
+    return `${short >= 10 ? short.toFixed(0) : Number(short.toPrecision(3))}${letter}`;
   };
   const linear = (rows, place) => {
     const low = Math.min(Math.max(Math.floor(place), 0), rows.length - 2), part = place - low;

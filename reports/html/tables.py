@@ -9,7 +9,7 @@ import pandas as pd
 from ...datasets.units import NATS, in_unit_of_loss, unit_of_loss
 from ...datasets.wording import p_value
 from ...inference.comparison.differences import MEANING
-from ...inference.words import flop, in_words, probability, sizes
+from ...inference.words import flop, in_words, ratios, sizes
 from ...models.loss.law import describe
 
 MISSING = "–"
@@ -89,7 +89,7 @@ def lowered(text):
     return SUBSCRIPT.sub("\\1<sub>\\2</sub>", text)
 
 
-COMPARISON = {"elpd": ("elpd", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1), "p_worse": ("P(worse)", None),
+COMPARISON = {"elpd": ("elpd", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1),
               "weight": ("stacking weight", 2), "k_above_0.7": ("k > 0.7", 0), "flags": ("flags", None)}  # fmt: skip
 
 
@@ -98,7 +98,6 @@ def comparison(table, *, weights=False, title=None):
     flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
     held = {"weight": weights, "flags": bool(flags)}
     shown = {name: column for name, column in COMPARISON.items() if held.get(name, True)}
-    table = table.assign(p_worse=[None if pd.isna(p) else probability(p) for p in table["p_worse"]])
     frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
     decimals = {title: digits for title, digits in shown.values() if digits}
     sentences = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
@@ -173,7 +172,7 @@ def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):
             "compute (FLOP)": flop(a["compute"]).partition(" ")[0],
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),
-            "tokens per parameter": interval(a["tokens_per_parameter"], "{:.1f}"),
+            "tokens per parameter": ratios(a["tokens_per_parameter"]),
             f"loss ({unit})": interval(a["loss"], "{:.3f}"),
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
         }

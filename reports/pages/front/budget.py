@@ -11,7 +11,7 @@ from ... import optimum
 BUDGETS = np.logspace(17, 28, 111)
 BELOW, ABOVE, A_DECADE = 1.0, 3.0, 10  # decades below and above the runs of a custom table, and budgets in each
 QUANTILES = (0.025, 0.5, 0.975)
-DECIMALS = 4
+DECIMALS = 6  # of logarithms: a card and the page round the same number
 RULE = 20.0  # tokens per parameter, the rule of thumb
 STRIDE = 10  # the excess loss of the rule changes slowly with the budget
 SIZES = ("parameters", "tokens", "tokens_per_parameter")
