@@ -37,3 +37,8 @@ class Findings:
         study = evidence(name)
         settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
         return f"The study was made on {study['made']} ({settings}) by <code>{study['command']}</code>."
+
+    def sources(self):
+        """Return a sentence that names the long studies of the page, with their dates; "" for none."""
+        names = ", ".join(f"{name} ({evidence(name)['made']})" for name in self.studies)
+        return f"Long studies, whose commands are in results.json: {names}." if names else ""

@@ -1,75 +1,59 @@
 """The page on progress since 2023: how fast capability grows at fixed compute, and what that depends on."""
 
-from functools import partial
+from ....inference.words import month, plain
+from ....plots import plot_capability, plot_intervals
+from ...html import prose, verdicts
+from ...html.illustrations import pictured
+from . import analysis, tables
+from .forms import DEFAULT, OF_SCORES, PLAIN
 
-import pandas as pd
-
-from ....inference.estimands.strength import WEAK, grade_of_direction
-from ....inference.words import HIGH, LOW, MIDDLE, month, probability
-from ...html import tables as drawn
-from ...html import verdicts
-from ...html import prose
-from . import analysis, figures, tables
-from .forms import DEFAULT, FAMILIES, FORMS, OF_SCORES, WITHOUT_REASONING
+CAPABILITY = 'import bayescaling as bs\n\nbs.plot_capability(bs.open("posteriors/since-break.nc"))'
 
 
-def _published(published, prefix):
-    """Return published estimates, with their intervals, of quantities whose names begin with a prefix."""
-    shown = published[published["quantity"].str.startswith(prefix)]
-    return [
-        {"label": f"{row.source}:<br>{row.note}", MIDDLE: row.estimate}
-        | {end: None if pd.isna(x) else x for end, x in ((LOW, row.low), (HIGH, row.high))}
-        for row in shown.itertuples()
-    ]
-
-
-def _forms(entry):
-    """Return the best form of the trend that lets the gain change, and how far below it in elpd the others are."""
-    left_out = {name: of["model"]["forms"] for name, of in entry["forms"]["left_out"].items()}
-    changing = {form: result["elpd"] for form, result in left_out[DEFAULT].items() if form != analysis.LINEAR}
-    best, trends = max(changing, key=changing.get), entry["scores"]["trends"]["left_out"]
-    return {
-        "count": len(left_out[DEFAULT]),
-        "best": FORMS[best],
-        "apart": changing[best] - min(changing.values()),
-        "constant": {name: forms[analysis.LINEAR] for name, forms in left_out.items()},
-        "quoted": {by: of["forms"][analysis.LINEAR] for by, of in trends.items()},
-        "trends": len(trends["model"]["forms"]),
-        "dates": entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
-        "without_reasoning": entry["scores"][WITHOUT_REASONING]["break"],
-    }
+def _chart(entry):
+    """Draw the gain before and since the break, of the quoted form, of its rival, and under a constant gain."""
+    year, gains, rows = month(entry["break_year"]), entry["gains"], {}
+    answers, form = entry["scores"]["answers"], entry["quoted"].replace(", ", " and ")
+    for name in dict.fromkeys((entry["quoted"], PLAIN)):
+        words = f", {'without' if name == PLAIN else 'with'} {form}" if entry["rival"] else ""
+        of = gains if name == entry["quoted"] else entry["rival"]
+        rows |= {f"Since {year}{words}": of["after"], f"To {year}{words}": of["before"]}
+        rows[f"Constant gain{words}"] = answers[name][analysis.LINEAR]["gains"]["after"]
+    after, before = (plain(gains[period], "{:.1f}") for period in ("after", "before"))
+    return pictured(
+        plot_intervals,
+        rows,
+        "Gain at fixed training compute (logits a year)",
+        title=f"At fixed compute, capability grew by {after} logits a year since {year}, by {before} before",
+        caption="Medians and 95% intervals, in logits of the typical benchmark. A gain that changes predicts models "
+        "left out better than a constant one.",
+        source="Data: eci_scores",
+    )
 
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["since"]
-    words = OF_SCORES[entry["quoted"]]
+    by_model = {period: {"model": of["model"]} for period, of in entry["periods"].items()}
     blocks = {
-        "gains": figures.gains(entry),
-        "factors": figures.factors(entry, _published(published, "progress_since.factor.")),
-        "joint": figures.joint(entry),
-        "bridge": figures.bridge(entry, _published(published, "progress.doubling_months.closed_form")),
-        **{f"tests_{pace}": drawn.tests_of_law(entry["laws"][fit]) for pace, fit in entry["fits"].items()},
+        "chart": _chart(entry),
+        "capability": pictured(
+            plot_capability, findings.posteriors[analysis.name_of_fit(analysis.BREAK)], code=CAPABILITY
+        ),
+        "gains": tables.gains(entry),
+        "periods": tables.periods(entry | {"periods": by_model}),
+        "faster": tables.faster(entry),
+        "compared": tables.compared(entry, published),
     }
-    for table in (tables.forms, tables.scores, tables.periods, tables.earlier, tables.widths, tables.rests,
-                  tables.later, tables.frontier, tables.calibration, tables.speeds):  # fmt: skip
-        blocks[f"table_{table.__name__}"] = partial(table, entry)
     return prose.sections(
         __file__,
         blocks,
-        findings=findings,
         entry=entry,
-        claim=grade_of_direction(min(entry["p_faster"].values())),
-        forms=_forms(entry),
-        names=tables.NAMES,
-        words=words,
-        with_quoted=[p for name, p in entry["p_faster"].items() if name.endswith((" unit", f", with {words}"))],
-        low=[f"{name} ({probability(p)})" for name, p in entry["p_faster"].items() if grade_of_direction(p) == WEAK],
+        words=OF_SCORES[entry["quoted"]],
+        dates=entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
+        findings=findings,
         month=month,
-        marked=verdicts.marked,
         of_law=verdicts.of_law,
-        of_pit=verdicts.of_pit,
-        stages=analysis,
-        DEFAULT=DEFAULT,
-        FAMILIES=FAMILIES,
+        LINEAR=analysis.LINEAR,
+        BREAK=analysis.BREAK,
     )
