@@ -1,4 +1,5 @@
 import json
+import re
 
 import bayescaling as bs
 import numpy as np
@@ -123,7 +124,7 @@ def test_forms_are_compared_with_the_best_of_them():
             assert of["averaged"]["gains"]["before"]["q50"] < of["averaged"]["gains"]["after"]["q50"]
 
 
-def test_every_fit_that_a_number_rests_on_is_judged(folder):
+def test_every_fit_that_a_number_depends_on_is_checked(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     fits = {"since, linear", "since, break", *document["since"]["fits"].values()}
     assert set(document["diagnostics"]) == fits and len(fits) == 4
@@ -148,23 +149,41 @@ def test_published_estimators_are_those_of_the_paper_whatever_the_unit(entry):
     assert estimates["one regression"]["factor"] > 2 * estimates["two stages"]["factor"]
 
 
-def test_studies_stand_on_the_page_with_their_date(folder):
-    page = (folder / "index.html").read_text(encoding="utf-8")
+def test_studies_stand_in_the_appendix_with_their_date(folder):
+    text = (folder / "appendix.html").read_text(encoding="utf-8")
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     # This report made one study; another has the years to 2023, which the page on progress would fit.
     assert set(document["studies"]) == {*analysis.STUDIES, analysis.STUDY} - {analysis.CONSTANT}
     for name, study in document["studies"].items():
-        assert f"The study was made on {study['made']}" in page and study["command"] in page
+        assert f"{name} ({study['made']})" in text
         assert study == {key: evidence(name)[key] for key in study}
-    assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 
 
-def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results, two_intervals):
-    text = (folder / "index.html").read_text(encoding="utf-8")
-    assert two_intervals(text)[0] == []
+def test_every_interval_of_the_pages_is_in_the_results(folder, well_made, not_in_results, two_intervals):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    missing, count = not_in_results(text, document)
-    assert not missing and count > 30
+    for name, least in (("appendix", 25), ("since-2023", 4)):
+        text = (folder / f"{name}.html").read_text(encoding="utf-8")
+        well_made(text)
+        assert two_intervals(text)[0] == []
+        missing, count = not_in_results(text, document)
+        assert not missing and count > least
+
+
+def test_the_chart_has_the_interval_of_the_card(folder, entry):
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    (answer,) = document["answers"]
+    assert answer["number"] in document["findings"][0]
+    chart = (folder / "since-2023.html").read_text(encoding="utf-8").split("<figure")[1]
+    header, *rows = json.loads(re.search(r'<script type="application/json">(.*?)</script>', chart, re.DOTALL)[1])
+    medians = [row[header.index("x")] for row in rows if row[0].startswith("Since")]
+    assert medians[0] == f"{entry['gains']['after']['q50']:.5g}"
+
+
+def test_analyses_that_are_not_sure_are_in_a_table_and_the_others_are_counted(folder, entry):
+    text = (folder / "appendix.html").read_text(encoding="utf-8")
+    unsure = {name: p for name, p in entry["p_faster"].items() if p < 0.975}
+    assert all(f">{name}<" in text and f">{p:.3f}<" in text for name, p in unsure.items())
+    assert f"the other {len(entry['p_faster']) - len(unsure)}" in text
 
 
 def test_the_frontier_is_predicted_beside_the_published_line(entry):
@@ -199,15 +218,13 @@ def test_widths_are_those_of_the_factor(entry, folder):
     assert entry["widths"]["specification"] == pytest.approx(spread)
 
 
-def test_the_answer_says_what_the_numbers_say(folder):
+def test_the_answer_states_what_the_numbers_are(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (answer,) = document["answers"]
-    since, text = document["since"], " ".join(answer[name] for name in ("answer", "doubt", "moves"))
+    since, text = document["since"], " ".join([answer["answer"], answer["doubt"], *answer["depends"]])
     for gain in since["gains"].values():
         assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in text
     least, most = (f"{x:.3f}" if x <= 0.999 else "> 0.999" for x in (f(since["p_faster"].values()) for f in (min, max)))
     assert f"; {since['rival']['after']['q50']:.1f} without ceilings." in answer["answer"]
     assert answer["page"] == "since" and f"{least} to {most}." in text
     assert f"over {len(since['p_faster'])} analyses" in text
-    page = (folder / "index.html").read_text(encoding="utf-8")
-    assert f"between {least} and {most.replace('>', '&gt;')} in {len(since['p_faster'])} analyses" in page
