@@ -19,8 +19,9 @@ OTHERS = (
 
 
 def test_the_report_gives_no_quantity_two_intervals(report, two_intervals):
-    pairs, compared = two_intervals((report[0] / "index.html").read_text(encoding="utf-8"))
-    assert pairs == [] and compared > 80
+    pages = [path.read_text(encoding="utf-8") for path in sorted(report[0].glob("*.html"))]
+    pairs, compared = two_intervals("".join(pages))
+    assert pairs == [] and compared > 40, compared
 
 
 @pytest.mark.parametrize("place", PLANTED)
@@ -31,7 +32,7 @@ def test_a_second_interval_is_found(place, two_intervals):
 
 @pytest.mark.parametrize("place", PLANTED)
 def test_a_second_interval_is_found_in_a_report(place, report, two_intervals):
-    text = (report[0] / "index.html").read_text(encoding="utf-8")
+    text = (report[0] / "appendix.html").read_text(encoding="utf-8")
     row = next(part for part in text.split("<tr") if 'scope="row">coupled' in part and "[0." in part)
     middle = row.partition("[0.")[0].rpartition(">")[2].strip()
     planted = PLANTED[place].replace("0.530", middle)

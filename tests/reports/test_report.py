@@ -13,21 +13,18 @@ from bayescaling.reports.pages.chinchilla.page import LABELS
 
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
 SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss")
+FILES = ("index.html", "how-big.html", "appendix.html")
 TITLES = (
     "How big should the next model be?",
-    "Answer",
-    "What could change it",
-    "Checks",
-    "Details",
-    "The data",
-    "Tokens per parameter and loss at the optimum",
-    "The optimum under the Chinchilla law",
+    "The optimum by law",
+    "The optimum by budget",
+    "The runs",
     "Constants compared with published ones",
     "The usual point estimators",
-    "The loss surface",
-    "Posterior predictive check",
-    "Which law and which noise? Leave-one-out comparison",
-    "Priors and convergence",
+    "Which law and which noise?",
+    "Checks",
+    "Published estimates and ours",
+    "What the terms mean",
     "Diagnostics",
     "Data, versions and time",
     "How to cite",
@@ -91,8 +88,15 @@ def document(report):
 
 
 @pytest.fixture(scope="module")
-def text(report):
-    return (report[0] / "index.html").read_text(encoding="utf-8")
+def texts(report):
+    """Text of every page, by the name of its file."""
+    return {name: (report[0] / name).read_text(encoding="utf-8") for name in FILES}
+
+
+@pytest.fixture(scope="module")
+def text(texts):
+    """Text of the appendix."""
+    return texts["appendix.html"]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +121,7 @@ def is_summary(q, *, ratio=False):
 
 def test_it_writes_its_files_and_nothing_else(report, document):
     folder, printed = report
-    assert {path.name for path in folder.iterdir()} == {"index.html", "results.json", "posteriors"}
+    assert {path.name for path in folder.iterdir()} == {*FILES, "results.json", "posteriors"}
     assert {path.stem for path in (folder / "posteriors").iterdir()} == {file_of(law) for law in document["laws"]}
     assert printed == (folder / "results.json").read_text(encoding="utf-8")
 
@@ -179,7 +183,7 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
     assert {test: entry["misfit"][test]["p"] for test in tests.index} == pytest.approx(tests["p"].to_dict())
     judged = {name: x for name, x in main.check().items() if name != "tests"}
     assert entry["verdict"] == judged | {"sentence": verdict_sentence(main.check())}
-    assert entry["verdict"]["sentence"][1:] in text
+    assert document["laws"][document["optimum"]["law"]]["verdict"]["sentence"] in text
     table = main.robust_sd(main["posterior"]["alpha"])
     assert entry["robust"]["alpha"]["robust_sd"] == pytest.approx(table["robust_sd"].max())
     entries = [entry for entry in document["allocation"] if entry["law"] == "chinchilla"]
@@ -211,19 +215,27 @@ def test_the_page_can_be_read_by_everybody(text, well_made, said_again):
 
 def test_every_interval_of_the_page_is_in_the_document(text, document, not_in_results):
     missing, printed = not_in_results(text, document)
-    assert missing == [] and printed > 80
+    assert missing == [] and printed > 50
 
 
 def plain_text(text):
     return html.unescape(re.sub("<[^>]*>", "", text)).replace("\xa0", " ")
 
 
-def test_the_only_page_made_is_the_only_question_answered(text, document, report):
+def test_the_only_page_made_is_the_only_question_answered(texts, document):
     (answer,) = document["answers"]
     assert answer["page"] == "chinchilla"
-    assert answer["answer"] in plain_text(text) and answer["doubt"] in plain_text(text)
+    for name in ("index.html", "how-big.html"):
+        assert answer["answer"] in plain_text(texts[name]) and answer["doubt"] in plain_text(texts[name])
     best = next(a for a in document["allocation"] if a["law"] == document["optimum"]["law"] and a["compute"] == 1e24)
-    assert tables.si_interval(best["tokens"]).partition(" ")[0] in answer["moves"]
+    assert tables.si_interval(best["tokens"]).partition(" ")[0] in answer["doubt"]
+    assert f"{best['tokens_per_parameter']['q50']:.2g} [" in answer["frame"]  # a ratio that carries its interval
+    # The chart of the claim states the number of the card, which is that of the budget field.
+    (finding,) = [finding for finding in document["findings"] if finding.startswith("At 1e24 FLOP")]
+    assert answer["number"] in finding
+    grid = document["optimum"]
+    at = 10 ** np.array(grid["parameters"][grid["log10_compute"].index(24.0)])
+    assert answer["number"] == f"{tables.si_interval(dict(zip(('q2.5', 'q50', 'q97.5'), at, strict=True)))} parameters"
     assert {claim["page"] for claim in document["claims"]} == {"chinchilla"}
 
 
@@ -243,7 +255,7 @@ def test_the_page_has_its_sections_and_leads_to_them(page):
     assert set(TITLES) <= set(page.headings)
     assert page.links
     assert all(page.ids.count(link.removeprefix("#")) == 1 for link in page.links if link.startswith("#"))
-    assert sum(name.startswith("figure-") for name in page.ids) >= 8
+    assert sum(name.startswith("figure-") for name in page.ids) == 3
 
 
 def test_the_page_shows_the_numbers_of_the_document(page, document):
@@ -253,8 +265,8 @@ def test_the_page_shows_the_numbers_of_the_document(page, document):
     for name, label in LABELS.items():
         shown, q = rows[label], ours[name]
         rounded = 0.051 * q["sd"]  # two digits of it are shown
-        assert float(shown["mean"]) == pytest.approx(q["mean"], abs=rounded)
-        assert float(shown["sd"]) == pytest.approx(q["sd"], abs=rounded)
+        robust = document["laws"]["chinchilla"]["robust"][name]["robust_sd"]
+        assert float(shown["robust sd"]) == pytest.approx(robust, abs=rounded)
         median, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+),\s(\S+)\]", shown["median [95%]"]).groups())
         assert [low, median, high] == pytest.approx([q["q2.5"], q["q50"], q["q97.5"]], abs=rounded)
 
@@ -265,18 +277,14 @@ def test_the_page_shows_the_comparison_of_the_document(page, document):
         shown = {column: cell.replace(",", "").replace("\N{MINUS SIGN}", "-") for column, cell in rows[name].items()}
         assert float(shown["elpd"]) == pytest.approx(law["elpd_loo"], abs=0.051)
         assert int(shown["k > 0.7"]) == law["k_above_0.7"]
-        assert int(shown["divergences"]) == law["divergences"]
+        assert float(shown["stacking weight"]) == pytest.approx(document["stacking"][name], abs=0.0051)
 
 
-def test_the_page_says_what_is_not_to_be_trusted(page, text, posteriors):
-    (rows,) = [table[1:] for table in page.tables if table[0][-1] == "diagnostics of its chains"]
-    verdicts = {name: cell for name, _, cell in rows}
-    for name, fit in posteriors.items():
-        (verdict,) = [cell for law, cell in verdicts.items() if file_of(law) == name]
-        assert ("did not converge" in verdict) == (not fit.diagnostics["ok"])
+def test_the_page_says_what_is_not_to_be_trusted(texts, posteriors):
     bad = sum(not fit.diagnostics["ok"] for fit in posteriors.values())
-    sentence = f"{bad} of {len(posteriors)} fits" if bad else f"{len(posteriors)} of {len(posteriors)} fits converged"
-    assert sentence in text and text.count('class="bad"') == bad
+    assert f"{bad or len(posteriors)} of {len(posteriors)} fits" in plain_text(texts["index.html"])
+    listed = texts["appendix.html"].partition('aria-labelledby="diagnostics"')[2].partition("<details")[0]
+    assert listed.count("<li>") == bad
 
 
 def test_the_page_gives_versions_and_fingerprints(text, document):
