@@ -91,7 +91,7 @@ def picture(folder):
 
 def pages():
     """Return the paths of README and of every page of the documentation."""
-    return [README, *sorted(path for path in HERE.rglob("*.md") if "generated" not in path.parts)]
+    return [README, *sorted(HERE.rglob("*.md"))]
 
 
 def written(text, answers):

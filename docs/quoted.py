@@ -1,14 +1,13 @@
 """Text of README and documentation that is made from the numbers of a report, by the names that pages use."""
 
 import ast
-import inspect
 import re
 from pathlib import Path
 
-import bayescaling as bs
 import experiment_tables
 import ledger_table
 import loss_studies
+import reference_pages
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import (
     HIGH,
@@ -38,8 +37,6 @@ PAPERS = {
     "pearce": ("Kaplan et al. 2020", "Pearce and Song 2024"),
 }
 STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
-REFERENCE = Path(__file__).resolve().parent / "reference" / "index.md"
-NAMESPACES = ("laws", "progress", "scores", "horizons", "lengths", "points", "errors")
 SHORTEST, APART = 1.0, 1.3  # minutes of METR's shortest task, and factor beyond which two horizons differ
 COVERED = "horizons", *("doubling time" + of for of in ("", ", scatter known", ", least squares on true horizons"))
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
@@ -164,8 +161,7 @@ def substitutions(headline):
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
-    texts |= experiment_tables.tables(table) | loss_studies.tables(table)
-    texts |= {f"reference-{name}": _reference(name) for name in ("bs", *NAMESPACES)}
+    texts |= experiment_tables.tables(table) | loss_studies.tables(table) | reference_pages.tables(table)
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
@@ -175,17 +171,6 @@ def misfit(sentence):
     pattern = r"the law .*?(\S+) of the loss on average, and by (\S+) in (.*?)\. Tests that reject it: (.*?)\. Of"
     parts = re.match(pattern, sentence)
     return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
-
-
-def _reference(name):
-    """Tabulate the public names of a namespace with the first line of their docstrings."""
-    home = bs if name == "bs" else getattr(bs, name)
-    block = REFERENCE.read_text(encoding="utf-8").split(f".. currentmodule:: {home.__name__}\n")[1].partition("```")[0]
-    prefix = "bs" if name == "bs" else f"bs.{name}"
-    rows = [(key, getattr(home, key)) for key in re.findall(r"^   (\w+)$", block, re.MULTILINE)]
-    return table(
-        ("name", "what it does"), [(f"`{prefix}.{key}`", inspect.getdoc(of).partition("\n")[0]) for key, of in rows]
-    )
 
 
 def _sweep_keys():

@@ -64,7 +64,7 @@ def paths():
     for folder in FOLDERS:
         for suffix in ("md", "py", "jinja"):
             paths += sorted((ROOT / folder).rglob(f"*.{suffix}"))
-    return [path for path in paths if "generated" not in path.parts]
+    return paths
 
 
 def faults(path):
