@@ -14,7 +14,6 @@ from bayescaling.reports.pages.small_lm.analysis import (
     NO_EFFECTS,
     ONE_RATE,
     REPORTED,
-    SMALLEST,
     TARGET_ACCEPT,
     compared_floor,
     tables_of_schemes,
@@ -25,7 +24,8 @@ LAW, WITH_RUNS = bs.laws.Chinchilla(), bs.laws.Chinchilla(run_effects=True)
 WEIGHTED = bs.laws.EmbeddingWeighted()
 TOGETHER = bs.laws.Grouped(WEIGHTED, "corpus", shared=("omega",))
 DRAWN = 400  # quantiles of a posterior that stand for its draws in a figure
-LARGEST, SECOND_HALF = "without the largest size", "second half of the tokens"
+SMALLEST, LARGEST = "without the smallest size", "without the largest size"
+SECOND_HALF = "second half of the tokens"
 RATES, ONE_RATES = "best rates for the three smallest sizes", (0.003, 0.01, 0.03)
 LOWER = 0.01  # nats that a better learning rate could gain
 QUICK = {"seed": 1, "draws": 300, "tune": 400, "chains": 2, "target_accept": 0.95}

@@ -35,7 +35,8 @@ class Findings:
         if name not in self.studies:
             return ""
         study = evidence(name)
-        settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
+        numbers = {key: x for key, x in study["settings"].items() if not isinstance(x, dict)}
+        settings = ", ".join(f"{key.replace('_', ' ')} {x}" for key, x in numbers.items())
         return f"The study was made on {study['made']} ({settings}) by <code>{study['command']}</code>."
 
     def sources(self):

@@ -173,7 +173,7 @@ def _template(name):
 def _source(answer, document, origin):
     """Write what an answer was made from, by which version and when."""
     seed = document["provenance"]["seed"]
-    return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {', '.join(answer['data'])}."
+    return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {'; '.join(answer['data'])}."
 
 
 def _part(part, name, anchor, block, place):

@@ -123,8 +123,7 @@ PAGES = {
             "small-models",
             "Do these methods find a known floor?",
             "small_lm",
-            ("small_lm_runs", "chinchilla_runs"),
-            ("embeddings",),
+            ("small_lm_runs",),
         ),
         Page(
             "progress",
@@ -140,6 +139,7 @@ PAGES = {
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
             lastly=("progress",),
         ),
+        Page("horizons", "How long are the tasks that models can do?", "horizons", ("weirdml", "published")),
         Page(
             "arithmetic",
             "Do Abacus embeddings generalise in length?",
@@ -151,4 +151,4 @@ PAGES = {
 }
 # In which order they are shown. They are made in the order above: later ones from posteriors of earlier ones, the
 # shortest last, so that two processes end at about the same time.
-SHOWN = ("progress", "since", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")
+SHOWN = ("progress", "since", "horizons", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

@@ -9,7 +9,6 @@ from ....datasets.files import evidence
 from ....inference import fit, intervals
 from ....inference.lengths.quantities import (
     LEARNED,
-    accuracy_at_length,
     conditions,
     region_accuracy,
 )
@@ -24,7 +23,6 @@ MAIN = "lengths"
 TABLE, SMALL = "arithmetic_gpu", "arithmetic_small"
 ABACUS = "abacus"
 BEYOND = "ood"  # longer than in training, up to 100 digits: the region that McLeish et al. report
-DRAWN = 60
 
 
 @dataclass
@@ -32,9 +30,7 @@ class ArithmeticFindings(Findings):
     """What `analyse` returns."""
 
     counts: object
-    small: object
     fit: object
-    curves: object = None
 
     @property
     def entry(self):
@@ -47,8 +43,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     counts, small = load(TABLE), load(SMALL)
     rows = shown_in_training(counts)
     fitted = stage("arithmetic: fit", lambda: fit(Lengths(), rows, seed=seed, sampler=sampler, **settings))
-    findings = ArithmeticFindings(counts, small, fitted, studies=STUDIES)
-    findings.document, findings.curves = stage("arithmetic: numbers", lambda: _numbers(fitted, small, seed))
+    findings = ArithmeticFindings(counts, fitted, studies=STUDIES)
+    findings.document = stage("arithmetic: numbers", lambda: _numbers(fitted, small, seed))
     findings.posteriors = {MAIN: fitted}
     return findings
 
@@ -60,10 +56,10 @@ def shown_in_training(counts):
 
 
 def _numbers(fitted, small, seed):
-    """Return the entries of results.json, and the accuracy by length."""
+    """Return the entries of results.json."""
     longest = fitted.rows[["length_a", "length_b"]].max(axis=None)
     entry = lengths_entry(fitted, seed=seed)
-    document = {
+    return {
         "lengths": {
             "data": TABLE,
             "rows": len(fitted.rows),
@@ -79,7 +75,6 @@ def _numbers(fitted, small, seed):
         },
         "lengths_on_cpu": small_entry(small),
     }
-    return document, accuracy_at_length(fitted, np.linspace(1, longest, DRAWN))
 
 
 def accuracies(fitted):

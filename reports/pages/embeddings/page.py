@@ -15,7 +15,7 @@ ESTIMATORS = {
     "regression": "regression of log N_E on log N_x",
     "proportional": "least squares, δ = 1/3",
 }
-COUNTED = {"total": "all parameters", "nonembedding": "without embeddings"}
+COUNTED = {"nonembedding": "without embeddings", "total": "all parameters"}
 KAPLAN = "Kaplan et al. 2020"
 
 
@@ -24,7 +24,7 @@ def _chart(by_law, names, measured):
     rows = {
         f"{name} law, {words}".capitalize(): by_law[name][basis] for name in names for basis, words in COUNTED.items()
     }
-    counted, without = (plain(by_law[names[0]][basis], "{:.2f}") for basis in COUNTED)
+    without, counted = (plain(by_law[names[0]][basis], "{:.2f}") for basis in COUNTED)
     return pictured(
         plot_intervals,
         rows,
@@ -56,7 +56,7 @@ def _exponents_table(study, measured):
         for source in exponents["total"]
         if source != "posterior"
     ]
-    others = [(KAPLAN, None, f"{KAPLAN_EXPONENT}"), *((source, f"{x}", None) for source, x in measured), *constants]
+    others = [(KAPLAN, f"{KAPLAN_EXPONENT}"), *((source, None, f"{x}") for source, x in measured), *constants]
     header = ["law and noise", *COUNTED.values(), "P(≥ 0.73)", "elpd", "predicts worse"]
     note = (
         "Medians and 95% intervals. Elpd: difference to the best law in nats, ± one standard error; beyond two a law "

@@ -1,4 +1,4 @@
-"""The analysis of small language models trained for this package: fits, frontiers, omega, calibration."""
+"""The analysis of small language models trained for this package: fits, frontiers, the floor, calibration."""
 
 from dataclasses import dataclass, field
 
@@ -18,16 +18,15 @@ from ...findings import Findings
 STUDIES = ("small_models_left_out", "small_models_coverage", "small_models_changed", "small_models_omega")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
 SCHEMES = {
-    "scheme-1": "one rate, constant",
-    "scheme-2": "best rate, constant",
-    "scheme-3": "best rate, cosine",
-    "scheme-4": "best rate, cosine to six budgets",
+    "scheme-1": "one rate",
+    "scheme-2": "best rates",
+    "scheme-3": "cosine",
+    "scheme-4": "six budgets",
 }
 MAIN = "scheme-4"
 ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates of all sizes except the largest
 # Changes of a study of the coupled law.
 COUPLED, REPORTED, NO_EFFECTS = "coupled", "as reported", "Chinchilla's terms, no effects of sizes"
-SMALLEST = "without the smallest size"
 THINNED = 4
 TARGET_ACCEPT = 0.98
 
@@ -44,7 +43,6 @@ class SmallModelsFindings(Findings):
     seeds: dict = field(default_factory=dict)
     steps: dict = field(default_factory=dict)
     laws: dict = field(default_factory=dict)
-    omega: dict = field(default_factory=dict)
     entry: dict = field(default_factory=dict)
 
 
@@ -91,9 +89,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     findings = SmallModelsFindings(runs, tables, truth, fits, studies=STUDIES)
 
     vars(findings).update(stage("small models: frontiers", lambda: _frontiers(findings, seed)))
-    findings.omega = {label: np.array(of["draws"]) for label, of in findings.study("small_models_omega").items()}
-    if "embedding-weighted" in earlier:
-        findings.omega["Chinchilla's runs"] = earlier["embedding-weighted"]["posterior"]["omega"].values
     findings.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
     findings.entry = stage("small models: numbers", lambda: _entry(findings), of=fits)
     findings.document = {"small_lm": findings.entry}
@@ -204,9 +199,8 @@ def _truths(findings):
 
 def _why_missed(entry):
     """Return a few sentences on what moves the median of E in the schemes that miss it; None where none does."""
-    truth = entry["truth"]
+    truth, sentences = entry["truth"], []
     medians = {name: of["E_minus_entropy"]["q50"] for name, of in entry["changed"].items()}
-    sentences = []
     if not truth[ONE_RATE]["holds"]:
         smaller = list(entry["shortfall_at_one_rate"].values())[:-1]
         gain = truth[BEST_RATE]["fitted"]["q50"] - truth[ONE_RATE]["fitted"]["q50"]
@@ -218,15 +212,10 @@ def _why_missed(entry):
     if not truth[MAIN]["holds"]:
         effects = medians[f"{MAIN}, {REPORTED}"] - medians[f"{MAIN}, {NO_EFFECTS}"]
         sentences.append(
-            f"In scheme 4 effects of sizes change the median by {effects:+.2f} nats; without them the interval "
-            f"{'contains' if entry['changed'][f'{MAIN}, {NO_EFFECTS}']['holds'] else 'also misses'} the entropy."
+            f"In scheme 4 the law has random effects by size, which {'lower' if effects < 0 else 'raise'} the median "
+            f"by {abs(effects):.2f} nats; without them the interval "
+            f"{'contains' if entry['changed'][f'{MAIN}, {NO_EFFECTS}']['holds'] else 'also misses'} the floor."
         )
-    sentences += [
-        f"In {scheme.replace('-', ' ')} the coupled law's median is {_from_entropy(medians[f'{scheme}, {COUPLED}'])}; "
-        f"without the smallest size it is {_from_entropy(medians[f'{scheme}, {SMALLEST}'])}."
-        for scheme in (BEST_RATE, MAIN)
-        if not truth[scheme][COUPLED]["holds"]
-    ]
     if sentences:
         shift = max(abs(medians[f"{scheme}, normal noise"] - medians[f"{scheme}, {COUPLED}"]) for scheme in SCHEMES)
         bias = max(abs(entry["changed"][f"{scheme}, {COUPLED}"]["copies"]["bias"]) for scheme in SCHEMES)
@@ -235,10 +224,6 @@ def _why_missed(entry):
             f"tables simulated from that law return E within {bias:.2f} nats."
         )
     return " ".join(sentences) or None
-
-
-def _from_entropy(difference):
-    return f"{abs(difference):.2f} nats {'below' if difference < 0 else 'above'} the entropy"
 
 
 def _predicted(slopes, observed):
