@@ -1,12 +1,11 @@
 import warnings
-from collections import defaultdict
 
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.inference.words import plain
 from bayescaling.reports.cache.stages import Stages
-from bayescaling.reports.html import prose
-from bayescaling.reports.pages.arithmetic import analysis, figures, page
+from bayescaling.reports.pages.arithmetic import analysis, page
 
 SHORT = {"draws": 100, "tune": 200, "chains": 2}
 
@@ -18,10 +17,10 @@ def findings():
         return analysis.analyse(stage, None, {}, seed=1, **SHORT)
 
 
+@pytest.fixture(scope="module")
 def sections(findings):
-    """Sections of the page by title, without figures and tables."""
-    named = page.named(findings, bs.load("published").set_index("quantity")["estimate"])
-    return {section["title"]: section for section in prose.sections(page.__file__, defaultdict(list), **named)}
+    """Sections of the page by title."""
+    return {section["title"]: section for section in page.sections(findings, bs.load("published"))}
 
 
 def contrast(second, p_first=0.99, learned=True, first="abacus", of="length"):
@@ -40,46 +39,38 @@ def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
     assert page.settled({name: contrast(name, p) for name, p in further.items()}) is sure
 
 
-def test_the_law_sees_the_lengths_of_which_training_shows_every_position(findings):
+def test_the_law_sees_the_lengths_of_which_training_shows_every_position(findings, sections):
     counts, rows = findings.counts, findings.fit.rows
     longest = counts[["length_a", "length_b"]].max(axis=1)
     assert len(rows) == (longest <= 119).sum() == findings.entry["rows"] and findings.entry["longest"] == 119
     assert not counts.loc[longest > 119, "correct"].any()
     assert set(findings.entry["rivals"]) == {"fire", "nope"}
-    point = sections(findings)["What could change it"]["points"][1]
+    point = sections["Accuracy and length by embedding"]["points"][1]
     assert "no digit is shown above position 119. No sum of more than 119 digits is right" in point
 
 
-def test_the_page_gives_published_shares_next_to_the_scale_of_both(findings):
-    text = sections(findings)
-    assert "97.9% with Abacus, 2.9% with FIRE, 3.2% with no positions." in text["Answer"]["text"][0]
-    points = text["What could change it"]["points"]
+def test_the_page_gives_published_shares_next_to_the_scale_of_both(sections):
+    (table,) = sections["Accuracy and length by embedding"]["blocks"]
+    published = {row[0]: row[table.header.index("McLeish et al. 2024")] for row in table.rows}
+    assert published == {"Abacus": "97.9%", "FIRE": "2.9%", "no positions": "3.2%", "Abacus+equals": "–"}
+    points = sections["Accuracy and length by embedding"]["points"]
     assert "78% to 84% with Abacus" in points[0] and "1% with FIRE" in points[0]
     assert "398 times the compute: 5.19e17 FLOP against 1.3e15 FLOP" in points[3]
-    shown = figures.curves(findings)
-    circles = {trace.legendgroup for trace in shown.data if trace.mode == "markers"}
-    assert circles == {"abacus", "abacus+equals", "fire", "nope"}
 
 
-def test_small_models_are_told_as_they_were_counted(findings):
+def test_the_chart_has_the_share_of_the_answer_and_every_embedding(findings, sections):
+    (chart,) = sections["Chart"]["blocks"]
+    assert plain(findings.entry["accuracy"]["abacus"]["ood"], "{:.0%}") in chart.finding
+    assert {"Abacus", "Abacus+equals", "FIRE", "no positions"} < {row[0] for row in chart.rows}
+
+
+def test_shares_of_small_models_are_those_that_were_counted(findings):
     entry = findings.document["lengths_on_cpu"]
     counts = bs.load(entry["data"])
     beyond = counts[(counts["offset"] == 0) & (counts["length"] > counts["train_digits"])]
     for (name, seed), rows in beyond.groupby(["embedding", "seed"]):
         share = rows["correct"].sum() / rows["total"].sum()
         assert entry["share_right"][name][str(seed)]["beyond"] == pytest.approx(share)
-    section = sections(findings)["What do small models on a CPU show?"]["text"]
-    shares = ", ".join(f"{of['beyond']:.0%}" for of in entry["share_right"]["abacus"].values())
-    assert f"Abacus has {shares} right, by seed." in section[0]
     for name, learned in entry["learned"].items():
         within = np.mean([of["within"] for of in entry["share_right"][name].values()])
         assert learned == (within >= 0.95)
-
-
-def test_small_models_that_did_not_learn_are_named_and_not_compared(findings):
-    learned = findings.document["lengths_on_cpu"]["learned"]
-    rival = next(name for name in learned if name != "abacus")
-    for able in (True, False):
-        learned.update({name: name == "abacus" or (able and name == rival) for name in learned})
-        text = " ".join(sections(findings)["What do small models on a CPU show?"]["text"])
-        assert ("Rivals that learned to add" in text) is able and "so that nothing is compared" in text
