@@ -20,6 +20,8 @@ NAME = "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
 FILTERS = {
+    "dates": words.dates,
+    "digits": words.digits,
     "durations": words.durations,
     "f": format,
     "flop": words.flop,

@@ -79,6 +79,7 @@ def laws_of(document):
         **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
         **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
         "lengths": document.get("lengths", {}),
+        "time horizons": document.get("time_horizons", {}),
     }
     fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
     for k, entry in document.get("progress", {}).items():

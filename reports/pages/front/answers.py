@@ -247,6 +247,36 @@ def _since(document):
     return facts, tuple(entry["fits"].values()), named
 
 
+def _time_horizons(document):
+    entry = document["time_horizons"]
+    q, trends = entry["doubling_months"], entry["trends"]
+    rivals = {name: of for name, of in trends.items() if of["rival"]}
+    medians = [of["doubling_months"][MIDDLE] for of in rivals.values()]
+    alone, best = trends["estimates alone"]["doubling_months"], entry["best_at_release"]["published"]
+    facts = Facts(
+        chains=True,
+        width=width(q),
+        sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]]),
+        **of_law(entry["verdict"]),
+    )
+    never = [of["dates_reached"]["a month of work"]["p_not_until"] for of in rivals.values()]
+    named = {
+        "q": q,
+        "medians": [x for x in medians if x is not None],
+        "forms": list(rivals),
+        "never": max(never, default=None),
+        "reached": entry["dates_reached"],
+        "longest": entry["longest"],
+        "hours": entry["hours"][entry["longest"]]["0.5"],
+        "estimates": entry["estimate_factor"],
+        "alone": alone,
+        "best": best,
+        "rows": entry["rows"],
+        "size": entry["verdict"]["size"],
+    }
+    return facts, (entry["fit"],), named
+
+
 def _next_model(document):
     law, rivals = optimum.preferred(document), optimum.rivals(document)
     return size_parts(document, law, rivals, optimum.BUDGET, lambda name: f"the {optimum.NAMES[name]} law")
@@ -325,6 +355,7 @@ def _truth(document):
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
     "since": ("since", "since", _since),
+    "time_horizons": ("time_horizons", "horizons", _time_horizons),
     "allocation": ("sizes", "chinchilla", _next_model),
     "reconciliation": ("embeddings", "embeddings", _embeddings),
     "lengths": ("arithmetic", "arithmetic", _arithmetic),

@@ -20,8 +20,8 @@ def of_studies():
         COMPUTE: results[COMPUTE]["latest_days"],
     }
     rows = {WEIRDML: None, BEST: results[BEST][SINCE]["rows"], COMPUTE: results[COMPUTE]["rows"]}
-    studies = {name: {"months": _months(of), "rows": rows[name]} for name, of in days.items()}
-    studies[BEST]["published"] = _months(published(f"horizons.doubling_days.since_{SINCE}"))
+    studies = {name: {"months": in_months(of), "rows": rows[name]} for name, of in days.items()}
+    studies[BEST]["published"] = in_months(published(f"horizons.doubling_days.since_{SINCE}"))
     return studies
 
 
@@ -59,5 +59,6 @@ def published(quantity):
     return {LOW: row["low"], MIDDLE: row["estimate"], HIGH: row["high"]}
 
 
-def _months(days):
-    return {end: days[end] / MONTH for end in (LOW, MIDDLE, HIGH)}
+def in_months(days):
+    """Return quantiles of days in months, None where there is none."""
+    return {end: None if days[end] is None else days[end] / MONTH for end in (LOW, MIDDLE, HIGH)}
