@@ -14,8 +14,7 @@ OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress", "worth")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
        "horizons", "trend", "ranks", "worth", *OF_SCORES, "calibration")  # fmt: skip
-UNPUBLISHED = ("residuals", "ppc", "sensitivity", "groups", "progress", "lengths", "horizons", "trend", "ranks",
-               "worth", *OF_SCORES, "calibration", "compare")  # fmt: skip
+PUBLISHED = ("fit", "isoflop", "valley", *SEVERAL, "reconcile")  # figures that draw published values
 WITHOUT_LEVEL = ("compare", "sensitivity", "ranks")
 NAMES = (*ONE, *SEVERAL, "compare")
 HTML = ".html"
@@ -37,10 +36,14 @@ def plot(
     quantity: Annotated[str | None, Option(help="A constant, of posterior and groups.", metavar="NAME")] = None,
     baseline: Annotated[str | None, Option(help="The group to compare with, of worth.", metavar="NAME")] = None,
     plan: options.Plan = None,
-    published: Annotated[bool, Option(help="Draw published values too.")] = True,
+    published: Annotated[
+        bool | None, Option(help="Draw published values too; by default next to fits of the table that they are of.")
+    ] = None,
     level: Annotated[
         float | None, Option(help="Level of intervals (0.95, of calibration 0.9).", metavar="SHARE")
     ] = None,
+    title: Annotated[str | None, Option(help="The title; by default the finding.", metavar="TEXT")] = None,
+    theme: Annotated[str, Option(help="light or dark.")] = "light",
     json: options.Json = False,
 ):
     """Draw a figure of fits. Its finding and its caption are printed."""
@@ -54,8 +57,8 @@ def plot(
     check_writable(out)
     if name in ONE and len(files) > 1:
         raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
-    chosen = _options(name, compute, show, quantity, baseline, parsing.values(plan, "--plan"))
-    chosen |= {} if name in UNPUBLISHED else {"published": published}
+    given = {"show": show, "quantity": quantity, "baseline": baseline, "published": published}
+    chosen = _options(name, compute, given, parsing.values(plan, "--plan")) | {"title": title, "theme": theme}
     chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
     figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
     if out.suffix.lower() == HTML:
@@ -71,16 +74,16 @@ def plot(
     tables.print_written(out)
 
 
-def _options(name, compute, show, quantity, baseline, planned):
+def _options(name, compute, given, planned):
     """Return the options of a figure, refusing those of others."""
-    values = {"--compute": compute, "--show": show, "--quantity": quantity, "--baseline": baseline, "--plan": planned}
+    values = {"--compute": compute, "--plan": planned} | {f"--{option}": x for option, x in given.items()}
     takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation", "calibration"),
-             "--quantity": ("posterior", "groups"), "--baseline": ("worth",),
+             "--quantity": ("posterior", "groups"), "--baseline": ("worth",), "--published": PUBLISHED,
              "--plan": ("fit", *(figure for figure in OF_BUDGETS if figure != "progress"), "reconcile")}  # fmt: skip
     for option, value in values.items():
-        if value and name not in takes[option]:
+        if value not in (None, {}, []) and name not in takes[option]:
             raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
-    if name == "worth" and baseline is None:
+    if name == "worth" and given["baseline"] is None:
         raise InputError("the figure 'worth' compares with one group: name it with --baseline")
     budgets = parsing.numbers(compute, "--compute") if compute else None
     if name in OF_BUDGET and (budgets is None or len(budgets) != 1):
@@ -90,9 +93,7 @@ def _options(name, compute, show, quantity, baseline, planned):
         planned = planned | {"compute": budgets[0]}
     elif budgets is not None:
         planned = planned | {"compute": budgets}
-    return planned | {
-        key: x for key, x in {"show": show, "quantity": quantity, "baseline": baseline}.items() if x is not None
-    }
+    return planned | {option: x for option, x in given.items() if x is not None}
 
 
 def _drawn(name, files, chosen, html, json):

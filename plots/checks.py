@@ -19,8 +19,8 @@ from ..models.draws import DRAWS
 from .density import density_layers, density_within
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
-from .published import chinchilla_estimates
-from .runs import COMPUTE, SOURCE, run_sizes
+from .published import chinchilla_estimates, wanted
+from .runs import COMPUTE, run_sizes
 from .shared import check_level, ends, in_words, named_fits, percent, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
 
@@ -44,7 +44,7 @@ def plot_posterior(
     quantity: str = EXPONENT,
     *,
     prior: bool = True,
-    published: bool = True,
+    published: bool | None = None,
     level: float = 0.95,
     **drawing: Unpack[Drawing],
 ) -> Picture:
@@ -58,9 +58,9 @@ def plot_posterior(
         A scalar of the posterior, such as ``"alpha"``; by default the exponent of the best size in compute.
     prior : bool
         Whether to draw the density of the prior, which follows from 20,000 draws of the priors of the law.
-    published : bool
-        Whether to mark published estimates of the constants of Chinchilla's law: its exponents and, of a fit of
-        ``chinchilla_runs``, E, A and B.
+    published : bool, optional
+        Whether to mark published estimates of the constants of Chinchilla's law; by default of fits of
+        ``chinchilla_runs``. E, A and B are marked for such fits alone.
 
     Raises
     ------
@@ -83,8 +83,8 @@ def plot_posterior(
         answers.append(in_words(three, borne) + (f" ({name})" if len(named) > 1 else ""))
         top = max(top, float(of_fit[1].data["y"].max()))
     table = chinchilla_estimates(load("published"))
-    of_runs = all(fit.record["data"]["source"] == SOURCE for fit in named.values())
-    if published and (quantity not in OF_LOSS or of_runs):
+    of_runs = wanted(None, named.values())
+    if wanted(published, named.values()) and (quantity not in OF_LOSS or of_runs):
         for row in table[table["quantity"] == quantity].itertuples():
             look = look_of(row.source)
             layers.append(Layer("line", row.source, frame(x=row.estimate, y=[0.0, top]), look))

@@ -24,6 +24,7 @@ from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
 from .intervals import interval_layers
 from .picture import Axis, Layer, Picture, frame, median_and_band
+from .published import EVALUATIONS, wanted
 from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
 from .style import GREY, Look, look_of, ramp
 
@@ -49,7 +50,7 @@ def plot_doubling(
     fits: Fit | Sequence[Fit] | Mapping[str, Fit],
     *,
     at: str | tuple[float, float] = AT_EVALUATIONS,
-    published: bool = True,
+    published: bool | None = None,
     level: float = 0.95,
     **drawing: Unpack[Drawing],
 ) -> Picture:
@@ -61,9 +62,9 @@ def plot_doubling(
         Of laws of progress.
     at : "evaluations" or tuple of float
         At the evaluations' own sizes and dates, or at a budget in FLOP and a year, such as ``(1e25, 2023)``.
-    published : bool
-        Whether to add the closed form of specification 7 of Ho et al. (2024), which is the rate at the best size. Rows
-        at the evaluations are the gain at their own sizes, another quantity.
+    published : bool, optional
+        Whether to add the closed form of specification 7 of Ho et al. (2024), which is the rate at the best size; by
+        default to fits of ``lm_progress``. Rows at the evaluations are the gain at their own sizes, another quantity.
 
     Raises
     ------
@@ -89,6 +90,7 @@ def plot_doubling(
             rows[row] = times.loc[label, [f"q{100 * p:g}" for p in probabilities]].to_numpy(float)
     first = next(iter(rows.values()))
     values = {name: (three, look) for (name, three), (_, look) in zip(rows.items(), _looks(rows, named), strict=True)}
+    published = wanted(published, named.values(), EVALUATIONS)
     if published:
         table = load("published").set_index("quantity").loc[PUBLISHED]
         values[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))

@@ -6,7 +6,13 @@ from ..datasets import load
 from ..models.loss import chinchilla
 
 PREFIX = "chinchilla."
+RUNS, EVALUATIONS = "chinchilla_runs", "lm_progress"  # tables that published values are of
 CONSTANTS = ("E", "A", "B", "alpha", "beta")
+
+
+def wanted(published, fits, table=RUNS):
+    """Return whether to draw published values: as chosen, by default next to fits of their table alone."""
+    return all(fit.record["data"]["source"] == table for fit in fits) if published is None else published
 
 
 def chinchilla_estimates(published):

@@ -19,7 +19,7 @@ from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
 from .figure import figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import published_optima
+from .published import published_optima, wanted
 from .shared import budgets_of, check_level, ends, in_words, one_budget, percent
 from .style import BLUE, GREEN, GREY, Look, look_of, ramp
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ..inference.fitted import Fit
 
-SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 25, 5
 RULE = 20.0  # Tokens per parameter, the rule of thumb.
@@ -63,7 +62,12 @@ def run_sizes(fit, **planned):
 
 @figure
 def plot_fit(
-    fit: Fit, *, sizes: Sequence[float] | None = None, published: bool = True, level: float = 0.95, **planned: Any
+    fit: Fit,
+    *,
+    sizes: Sequence[float] | None = None,
+    published: bool | None = None,
+    level: float = 0.95,
+    **planned: Any,
 ) -> Picture:
     """Plot the loss against compute: the runs, the law at some model sizes, and the loss of the best model.
 
@@ -73,8 +77,9 @@ def plot_fit(
         Of a law of runs.
     sizes : sequence of float, optional
         Parameters whose curves are drawn; by default five of the fitted sizes.
-    published : bool
-        Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone.
+    published : bool, optional
+        Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone. By default
+        figures draw published values next to fits of that table.
     level : float
         Of the central intervals.
     ax : matplotlib Axes, optional
@@ -135,7 +140,7 @@ def plot_fit(
     budgets = np.geomspace(runs["compute"].min(), AHEAD * largest, POINTS)
     best = ends(allocate(fit, budgets, **planned)["loss"], level)
     layers += median_and_band(budgets, best, Look(GREEN), "best size")
-    if published and fit.record["data"]["source"] == SOURCE:
+    if published is not False and wanted(None, [fit]):
         layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
     return Picture(
         title=in_unit_of_loss(f"{BEST_LOSS} {in_words(best[:, -1], plain)} nats/token", fit.rows),
@@ -169,7 +174,7 @@ def _published(source, budgets, y):
 
 @figure
 def plot_isoflop(
-    fit: Fit, compute: ArrayLike | None = None, *, published: bool = True, level: float = 0.95, **planned: Any
+    fit: Fit, compute: ArrayLike | None = None, *, published: bool | None = None, level: float = 0.95, **planned: Any
 ) -> Picture:
     """Plot the loss against model size at fixed budgets, with the runs near each budget and the best sizes.
 
@@ -179,8 +184,8 @@ def plot_isoflop(
         Of a law of runs.
     compute : float or array_like, optional
         Budgets in FLOP; by default up to five of the runs.
-    published : bool
-        Whether to mark the best sizes under published constants, which are of the table ``chinchilla_runs`` alone.
+    published : bool, optional
+        Whether to mark the best sizes under published constants, of a fit of ``chinchilla_runs``.
 
     Raises
     ------
@@ -218,7 +223,7 @@ def plot_isoflop(
         layers.append(Layer("points", f"runs, {flop(c)}", data, look, False, 4))
     level_ends = frame(x=n_best[1], y=loss_best[1], low=n_best[0], high=n_best[2])
     layers.append(Layer("level", "best size", level_ends, Look(GREEN, marker="x"), width=6))
-    if published and fit.record["data"]["source"] == SOURCE:
+    if published is not False and wanted(None, [fit]):
         for source, optimum in published_optima(budgets).items():
             data = frame(x=optimum["parameters"], y=optimum["loss"])
             layers.append(Layer("points", source, data, look_of(source), width=5))
@@ -243,7 +248,13 @@ def _budgets_of_runs(runs):
 
 @figure
 def plot_valley(
-    fit: Fit, compute: float, *, tolerance: float = 0.01, published: bool = True, level: float = 0.95, **planned: Any
+    fit: Fit,
+    compute: float,
+    *,
+    tolerance: float = 0.01,
+    published: bool | None = None,
+    level: float = 0.95,
+    **planned: Any,
 ) -> Picture:
     """Plot the excess loss of training another size than the best one at a budget.
 
@@ -255,8 +266,8 @@ def plot_valley(
         Training budget C in FLOP.
     tolerance : float
         Relative excess of the loss that is nearly as good: 0.01 is 1%.
-    published : bool
-        Whether to mark the best size under published constants.
+    published : bool, optional
+        Whether to mark the best size under published constants; by default of a fit of ``chinchilla_runs``.
 
     Raises
     ------
@@ -277,7 +288,7 @@ def plot_valley(
     best = ends(at["parameters"], level)
     low, high = float(at["near_low"]), float(at["near_high"])
     marks = {}
-    if published:
+    if wanted(published, [fit]):
         optima = {source: optimum["parameters"] for source, optimum in published_optima([compute]).items()}
         marks = {source: float(x[0]) for source, x in optima.items()}
     reach = [x for x in (*best, low, high, *marks.values()) if np.isfinite(x)]

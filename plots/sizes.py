@@ -13,7 +13,7 @@ from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
 from .figure import figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import published_optima
+from .published import published_optima, wanted
 from .runs import COMPUTE
 from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
 from .style import BLACK, GREY, Look, look_of
@@ -50,7 +50,7 @@ def plot_frontier(
     *,
     show: str = "tokens_per_parameter",
     demand: float | None = None,
-    published: bool = True,
+    published: bool | None = None,
     level: float = 0.95,
     **planned: Any,
 ) -> Picture:
@@ -66,9 +66,10 @@ def plot_frontier(
     show : {"tokens_per_parameter", "parameters", "tokens", "loss"}
     demand : float, optional
         Tokens that the model serves over its life, as for `Fit.allocate`; budgets then pay for both.
-    published : bool
-        Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter. The optimum is
-        not drawn for the loss, which depends on the corpus, nor with a demand.
+    published : bool, optional
+        Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter; by default of
+        fits of ``chinchilla_runs``. The optimum is not drawn for the loss, which depends on the corpus, nor with a
+        demand.
 
     Raises
     ------
@@ -90,6 +91,7 @@ def plot_frontier(
     if len(budgets) < 2:
         raise InputError("a frontier needs at least two budgets; plot_allocation draws one")
     title, form = _shown(show, named)[:2]
+    published = wanted(published, named.values())
     layers, answers = [], {}
     for name, look in with_looks(named):
         at = allocate(named[name], budgets, demand=demand, **planned)
@@ -157,7 +159,7 @@ def plot_allocation(
     compute: float,
     *,
     show: str = "parameters",
-    published: bool = True,
+    published: bool | None = None,
     level: float = 0.95,
     **planned: Any,
 ) -> Picture:
@@ -170,8 +172,9 @@ def plot_allocation(
     compute : float
         Training budget C in FLOP.
     show : {"parameters", "tokens", "tokens_per_parameter", "loss"}
-    published : bool
-        Whether to draw the optimum under published constants (not of the loss, which depends on the corpus).
+    published : bool, optional
+        Whether to draw the optimum under published constants (not of the loss, which depends on the corpus); by default
+        of fits of ``chinchilla_runs``.
 
     Raises
     ------
@@ -202,7 +205,7 @@ def plot_allocation(
         low, middle, high = np.array(rows).T
         data = frame(x=middle, y=np.arange(len(rows)) + offset, low=low, high=high)
         layers.append(Layer("level", width, data, Look(_shade(width), marker=marker), width=6))
-    if published and show != "loss":
+    if wanted(published, named.values()) and show != "loss":
         for source, optimum in published_optima([compute]).items():
             data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
             layers.append(Layer("line", source, data, look_of(source), width=1.5))

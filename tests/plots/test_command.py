@@ -11,6 +11,7 @@ import pytest
 from bayescaling.commands.cli import main
 from bayescaling.commands.plot import NAMES
 from bayescaling.inference.checks.calibration import open_calibration
+from bayescaling.plots.style import THEMES
 
 
 def call(*arguments):
@@ -43,18 +44,20 @@ def calibrated(runs, tmp_path_factory):
 
 
 def test_every_figure_of_fits_can_be_written():
-    # A rollout, a design and a log of training are no fits.
-    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout", "plot_design", "plot_learning"} == {
-        x for x in bs.__all__ if x.startswith("plot_")
-    }
+    # A rollout, a design, a log of training and intervals are no fits.
+    others = {"plot_rollout", "plot_design", "plot_learning", "plot_intervals"}
+    assert {f"plot_{name}" for name in NAMES} | others == {x for x in bs.__all__ if x.startswith("plot_")}
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])
 def test_a_figure_is_written_and_its_finding_printed(file, fit_default, tmp_path, ending):
-    target = tmp_path / f"valley.{ending}"
-    status, out, err = call("valley", file, "--compute", "1e22", "--out", target)
+    target, looks = tmp_path / f"valley.{ending}", ["--title", "Mine", "--theme", "dark"]
+    status, out, err = call("valley", file, "--compute", "1e22", *looks, "--out", target)
     assert status == 0 and not err
-    assert bs.plot_valley(fit_default, 1e22, backend="plotly").finding in " ".join(out.split())
+    valley = bs.plot_valley(fit_default, 1e22, title="Mine", theme="dark", backend="plotly")
+    assert valley.finding.startswith("Mine; ") and valley.finding in " ".join(out.split())
+    if ending in ("svg", "html"):
+        assert THEMES["dark"].paper in target.read_text(encoding="utf-8")
     assert target.stat().st_size > 1000 and str(target) in out
 
 
@@ -85,6 +88,8 @@ def test_json_holds_the_numbers(file, fit_default, tmp_path):
         (["posterior", "--quantity", "alhpa"], "did you mean"),
         (["fit", "--plan", "corpus=c4"], "corpus"),
         (["progress", "--plan", "corpus=c4"], "takes no --plan"),
+        (["ppc", "--published"], "takes no --published"),
+        (["ppc", "--theme", "drak"], 'did you mean "dark"'),
         (["groups"], "has no groups"),
         (["capability"], "capabilities need"),
         (["calibration"], "is no calibration"),

@@ -142,6 +142,9 @@ def figures(
         "compare": lambda **options: bs.plot_compare(compared, **options),
         "doubling": lambda **options: bs.plot_doubling(progress_fit, **options),
         "lengths": lambda **options: bs.plot_lengths(counts_fit, **options),
+        "intervals": lambda **options: bs.plot_intervals(
+            {"first": (1.0, 2.0, 3.0), "second": (2.0, 4.0, np.inf)}, "Time (months)", source="Data: mine", **options
+        ),
         "learning": lambda **options: bs.plot_learning(log, **options),
         "calibration": lambda **options: bs.plot_calibration(calibrated, **options),
         "sensitivity": lambda **options: bs.plot_sensitivity(fit_default, **options),
@@ -162,6 +165,7 @@ def figures(
 
 
 loo = bs.Fit.loo
+SOURCES = tuple(style.PUBLISHED)
 NAMES = [name.removeprefix("plot_") for name in bs.__all__ if name.startswith("plot_")]
 
 
@@ -169,7 +173,7 @@ def test_every_figure_is_tested(figures):
     assert sorted(figures) == sorted(NAMES)
 
 
-OF_NO_FIT = {"calibration", "compare", "design", "learning", "rollout", "sensitivity"}  # or of no interval
+OF_NO_FIT = {"calibration", "compare", "design", "intervals", "learning", "rollout", "sensitivity"}  # or of no interval
 
 
 def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_default, grouped_fit, trend_fit, runs):
@@ -207,6 +211,12 @@ def holds(places, wanted):
     return all((np.abs(places - point) <= 1e-9 * s).all(1).any() for point, s in zip(wanted, scale, strict=True))
 
 
+def names_of_rows(axes, names):
+    """Texts that name the rows of a forest, in the order of their rows."""
+    places = {text.get_text(): text.xy[1] for text in axes.texts if text.get_text() in names}
+    return sorted(places, key=places.get)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_both_backends_draw_every_number_of_the_table(figures, name):
     axes, figure = with_matplotlib.draw(figures[name]), with_plotly.draw(figures[name])
@@ -224,7 +234,9 @@ def test_both_backends_draw_every_number_of_the_table(figures, name):
         ends = 10 ** np.array(axis.range) if axis.type == "log" else axis.range
         np.testing.assert_allclose(getattr(axes, f"get_{which}lim")(), ends)
         if axis.ticktext:
-            assert [tick.get_text() for tick in getattr(axes, f"get_{which}ticklabels")()] == list(axis.ticktext)
+            ticks = [tick.get_text() for tick in getattr(axes, f"get_{which}ticklabels")()]
+            named = figures[name].y.names if which == "y" else ()  # above their rows, not next to the axis
+            assert (names_of_rows(axes, named) if named else ticks) == list(axis.ticktext)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -377,7 +389,7 @@ def test_ranks_of_one_truth_are_not_drawn(calibrated):
 
 def test_sensitivities_are_those_of_power_scaling(fit_default):
     axes = bs.plot_sensitivity(fit_default)
-    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    names = [text.get_text() for text in axes.texts]  # the first rows
     entry = power_scaling(fit_default, fit_default["posterior"]["alpha"])
     for side in ("prior", "likelihood"):
         points = series(axes, side, "points")
@@ -518,10 +530,6 @@ def test_a_published_source_looks_the_same_everywhere_and_like_no_fit(fit_defaul
     looks = [*style.PUBLISHED.values(), style.OTHER]
     assert not {look.colour for look in style.PUBLISHED.values()} & {look.colour for look in style.SERIES}
     assert len({(look.colour, look.dash, look.marker) for look in looks}) == len(looks)
-    from bayescaling.reports.drawing.style import PUBLISHED
-
-    for source, (colour, dash) in PUBLISHED.items():
-        assert (colour, dash) == style.PUBLISHED[source][:2]
     for figure in (bs.plot_fit, bs.plot_frontier, bs.plot_posterior):
         traces = {trace.name: trace for trace in figure(fit_default, backend="plotly").data if trace.showlegend}
         assert traces["Hoffmann et al. 2022"].line.color == style.PUBLISHED["Hoffmann et al. 2022"].colour
@@ -530,16 +538,27 @@ def test_a_published_source_looks_the_same_everywhere_and_like_no_fit(fit_defaul
         ]
 
 
-def test_published_losses_are_of_their_own_table_alone(runs, fit_default):
-    record = fit_default.record
-    source = record["data"]["source"]
-    try:
-        record["data"]["source"] = "mine.csv"
-        names = set(bs.plot_fit(fit_default).table["series"]) | set(bs.plot_posterior(fit_default, "E").table["series"])
-        assert not names & set(style.PUBLISHED)
-        assert set(bs.plot_posterior(fit_default, "alpha").table["series"]) & set(style.PUBLISHED)
-    finally:
-        record["data"]["source"] = source
+def test_published_values_are_drawn_next_to_their_table_or_where_they_are_requested(fit_default, progress_fit):
+    drawings = {
+        "losses": lambda **o: [bs.plot_fit(fit_default, **o), bs.plot_isoflop(fit_default, **o)],
+        "loss": lambda **o: [bs.plot_posterior(fit_default, "E", **o)],
+        "valley": lambda **o: [bs.plot_valley(fit_default, BUDGET, **o)],
+        "frontier": lambda **o: [bs.plot_frontier(fit_default, **o)],
+        "allocation": lambda **o: [bs.plot_allocation(fit_default, BUDGET, **o)],
+        "exponent": lambda **o: [bs.plot_posterior(fit_default, "alpha", **o)],
+        "doubling": lambda **o: [bs.plot_doubling(progress_fit, **o)],
+    }
+
+    def published(name, **options):
+        return {x for axes in drawings[name](**options) for x in axes.table["series"] if x.startswith(SOURCES)}
+
+    assert all(map(published, drawings))
+    with pytest.MonkeyPatch.context() as patch:
+        for fit in (fit_default, progress_fit):
+            patch.setitem(fit.record["data"], "source", "mine.csv")
+        assert not any(map(published, drawings))
+        # The constants of a loss are those of its table, whatever is requested.
+        assert [name for name in drawings if not published(name, published=True)] == ["losses", "loss"]
 
 
 @pytest.mark.parametrize(
