@@ -1,11 +1,11 @@
 // Texts of drawn figures that lie on one another or are cut by the edge of their figure, by figure.
 () => {
   const bad = {};
-  for (const drawing of document.querySelectorAll(".plot, .picture svg")) {
+  for (const drawing of document.querySelectorAll("figure.drawn svg")) {
     const edge = drawing.getBoundingClientRect();
     if (!edge.width) continue;
     const texts = [...drawing.querySelectorAll("text")]
-      .filter(text => text.textContent.trim() && !text.closest(".hoverlayer"))
+      .filter(text => text.textContent.trim())
       .map(text => ({said: text.textContent, at: text.getBoundingClientRect()})).filter(({at}) => at.width);
     const said = [];
     texts.forEach(({said: one, at: a}, i) => {
