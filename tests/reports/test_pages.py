@@ -185,7 +185,7 @@ def test_the_page_of_arithmetic_has_the_numbers_of_the_fit(tmp_path, pages_of, n
 def test_pages_made_in_parallel_are_those_made_in_sequence_and_are_shown_as_they_come(tmp_path, monkeypatch):
     options, previews = SETTINGS | {"draws": 100, "tune": 150, "fresh": True}, []
     here = report(tmp_path / "here", pages=("corpora", "arithmetic"), **options)
-    monkeypatch.setattr(making, "write_page", lambda out, html: previews.append(html))
+    monkeypatch.setattr(making, "write_pages", lambda out, pages: previews.append(pages["index.html"]))
     with bs.parallel(2):
         there = report(tmp_path / "there", pages=("corpora", "arithmetic"), **options)
     assert here.pop("seconds").keys() == there.pop("seconds").keys()
