@@ -25,8 +25,8 @@ from bayescaling.inference.words import (
     times,
     yearly,
 )
+from bayescaling.reports import speeds
 from bayescaling.reports.pages.front.page import _row
-from bayescaling.reports.pages.since import speeds
 from bayescaling.reports.pages.since.forms import OF_SCORES, form_name
 from bayescaling.training.deviations import ARITHMETIC, LANGUAGE
 from bayescaling.training.deviations import table as deviations

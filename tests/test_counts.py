@@ -18,7 +18,7 @@ HEADLINE = json.loads((ROOT / "docs" / "headline.json").read_text(encoding="utf-
 PAGES = [ROOT / "README.md", ROOT / "docs" / "README.md", *sorted((ROOT / "docs" / "claims").glob("*.md"))]
 WORDS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 NUMBER = rf"\d{{1,3}}(?:,\d{{3}})*|{'|'.join(WORDS)}"
-NO_NOUN = "less|is|was|has|this|its|as"
+NO_NOUN = "less|is|was|has|this|its|as|predicts"
 NO_ADJECTIVE = (
     "a|after|alone|and|are|at|by|for|from|gain|have|in|is|lie|of|on|or|than|that|the|to|was|with|without|which"
 )
@@ -28,7 +28,19 @@ COUNT = re.compile(
     rf"((?: (?!(?:{NO_ADJECTIVE})\b)[a-z][a-z-]*){{0,3}}?) (?!(?:{NO_NOUN})\b)([a-z]+s)\b( [a-z]+ [a-z]+)?",
     re.IGNORECASE,
 )
-MEASURES = {"months", "times", "digits", "nats", "logits", "decades", "tokens", "parameters", "minutes", "cores"}
+MEASURES = {
+    "months",
+    "times",
+    "digits",
+    "nats",
+    "logits",
+    "decades",
+    "tokens",
+    "parameters",
+    "minutes",
+    "hours",
+    "cores",
+}
 
 
 def _gallery(part):
@@ -55,6 +67,7 @@ COUNTED = {
     "analyses": _analyses(),
     "pictures": _gallery("pictures"),
     "studies": PAGES[3:],
+    "tasks": set(bs.load("weirdml")["task"]),
     "public tables": evidence("beyond")["result"]["tables"],
     "facts": grades(Facts(True, "fits", 1.0, None, 1.0, 1.0, 0.0, (1.0, 1.0), (1, 1, 1.0))),
     "laws of the": [n for n in names() if issubclass(kind_of(n), LossLaw) and n != "configurations"],

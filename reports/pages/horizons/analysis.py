@@ -13,8 +13,8 @@ from ....inference.words import HIGH, LOW, MIDDLE
 from ....models import Horizons
 from ... import results
 from ...findings import Findings
-from ..since.speeds import BEST, SINCE, WEIRDML, in_months
-from ..since.speeds import published as published_days
+from ...speeds import BEST, SINCE, WEIRDML, in_months
+from ...speeds import published as published_days
 
 TABLE, NAME, LINE = "weirdml", "time horizons", "linear"
 LAW = Horizons(trend=LINE, estimates=True, family_effects=True)

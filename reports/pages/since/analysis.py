@@ -10,10 +10,9 @@ from ....inference import fit, intervals
 from ....inference.scores.capabilities import pit_by_benchmark
 from ....inference.scores.compute import progress_at_fixed_compute
 from ....models.scores.law import Scores
-from ... import results
+from ... import results, speeds
 from ...findings import Findings
 from ...laws import SPECIFICATIONS_STUDY as STUDY
-from . import speeds
 from .before_2023 import SHARED, earlier_progress
 from .forms import DEFAULT, PLAIN, WITHOUT_REASONING, best_form, probabilities, with_fits
 from .least_squares import least_squares

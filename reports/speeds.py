@@ -1,8 +1,8 @@
 """Speeds of AI progress side by side: what doubles or halves, from which data, and what others published."""
 
-from ....datasets import load
-from ....datasets.files import evidence
-from ....inference.words import HIGH, LOW, MIDDLE, months
+from ..datasets import load
+from ..datasets.files import evidence
+from ..inference.words import HIGH, LOW, MIDDLE, months
 
 MONTH = 365.25 / 12  # days
 STUDIES = ("horizons_weirdml", "values_horizons", "values_compute")
