@@ -34,8 +34,8 @@ def _is_better(difference, error):
 
 
 def exponent_of(fit):
-    """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
-    if EXPONENT not in fit["posterior"]:
+    """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none or several."""
+    if EXPONENT not in fit["posterior"] or "group" in fit["posterior"][EXPONENT].dims:
         return {}
     values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
     return {EXPONENT: named(values)}
@@ -99,5 +99,5 @@ def _doubt(entry):
         return ""
     return (
         f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
-        "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
+        "difference by size may be wrong: check it with fit.loo('parameters')"
     )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bayescaling.inference.checks.suggestion import exponent_of
 from bayescaling.inference.comparison.bridge import log_normaliser
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
@@ -161,6 +162,10 @@ def test_extrapolation_is_from_the_runs_of_the_group(corpora, fit):
     of_group = flop[corpora[1]["corpus"] == name]
     at = law_alone(fit, 10 * of_group.max(), group=name)
     assert of_group.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
+
+
+def test_a_wider_law_of_groups_has_no_single_exponent(fit):
+    assert exponent_of(fit) == {}
 
 
 def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(corpora, fit):

@@ -84,7 +84,7 @@ def test_sizes_decide_where_they_and_rows_disagree(fit_shared):
     assert text == (
         "coupled predicts single rows better by 56.0 ± 10.0 nats, but not model sizes left out whole, "
         "-1.3 ± 6.0 nats: do not extrapolate with it to another size; Pareto k is above 0.7 at 2 of 9 "
-        "sizes, so the difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
+        "sizes, so the difference by size may be wrong: check it with fit.loo('parameters')"
     )
     far = suggestion(fit_shared, [entry("coupled", (56.0, 10.0), (-12.3, 6.0), 2)])
     assert far.endswith("-12.3 ± 6.0 nats: do not extrapolate with it to another size")
