@@ -8,7 +8,7 @@ from ...html.tables import lowered
 from ...html.front import Front, misfit_note
 from .quote import not_quotable, quotable
 
-CHARTS = ("progress", "chinchilla")  # The parts whose charts are on the first screen.
+CHARTS = ("progress", "horizons", "chinchilla")  # The parts whose charts are on the first screen.
 SIZES = "chinchilla"  # The page of the best size.
 LARGE, SMALL = 1000, 5  # Numbers are written as 47k, with one decimal or with three.
 
