@@ -121,6 +121,14 @@ def linked(text, explained=None, page=""):
     return _terms(text[: interval.start()], explained, page) + number + _terms(text[interval.end() :], explained, page)
 
 
+def used(texts):
+    """Return the terms that `linked` links in some texts, in order."""
+    explained = set()
+    for text in texts:
+        linked(text, explained)
+    return tuple(term for term in TERMS if term.name in explained)
+
+
 def _terms(text, explained, page):
     parts, last = [], 0
     for match in PATTERN.finditer(text):

@@ -154,7 +154,7 @@
   const graded = (x, [strong, fair]) => x <= strong ? "strong" : x <= fair ? "fair" : "weak";
   const grid = document.getElementById("optimum"), input = document.getElementById("budget");
   if (grid && input) {
-    const {log10_compute, parameters, tokens, tokens_per_parameter, least_run, largest_run, called, rivals, rule} = JSON.parse(grid.textContent);
+    const {log10_compute, parameters, tokens, tokens_per_parameter, loss, least_run, largest_run, called, rivals, rule} = JSON.parse(grid.textContent);
     const output = document.getElementById("at-budget"), slider = document.getElementById("budget-slider"), form = input.closest("form");
     const {fixed, limits, units, prefixes} = JSON.parse(form.dataset.grading), first = log10_compute[0], last = log10_compute[log10_compute.length - 1];
     const step = (last - first) / (log10_compute.length - 1), stride = (log10_compute.length - 1) / (rule.length - 1);
@@ -185,7 +185,8 @@
       const alternatives = rivals.map((each, i) => `, or ${size(others[i])} under ${each.called}`).join("");
       const beyond = compute > largest_run ? `${times(compute / largest_run)} times the largest run` : "not above the largest run";
       output.textContent = `At ${powers(compute)} FLOP: ${interval(best, size)} parameters${alternatives}; ${interval(at(tokens), size)} tokens, ` +
-        `${interval(at(tokens_per_parameter), x => x >= 10 ? x.toFixed(0) : x.toPrecision(2))} tokens a parameter, under ${called}; ${beyond}. ` +
+        `${interval(at(tokens_per_parameter), x => x >= 10 ? x.toFixed(0) : x.toPrecision(2))} tokens a parameter, ` +
+        `loss ${interval(at(loss), x => x.toFixed(2))}, under ${called}; ${beyond}. ` +
         `Strength: ${strengthAt(best, others, compute)}. 20 tokens a parameter lose ${(100 * linear(rule, place / stride)[0]).toPrecision(2)}% of the loss.`;
     };
     Object.assign(slider, {min: first, max: last});

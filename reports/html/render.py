@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from ...datasets.wording import plural
 from .anchors import Anchors
-from .glossary import TERMS, linked
+from .glossary import TERMS, linked, used
 from .illustrations import Illustration, numbered
 from .share import share_image
 from .sources import SOURCES, software
@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 INDEX, APPENDIX = "index.html", "appendix.html"
 WIDE = 7  # Columns from which a table is small in print.
 SORTABLE = 4  # Rows from which a table can be sorted.
+CARD = ("question", "answer", "doubt", "strength")  # Texts of a card.
 CHART = "chart"  # The role of the section whose figure is that of the claim.
 ENDS = {"published-and-ours": "Published estimates and ours", "glossary": "What the terms mean",
         "diagnostics": "Diagnostics", "data": "Data, versions and time", "cite": "How to cite"}  # fmt: skip
@@ -90,10 +91,12 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
     fits = {name: {"name": name, "law": laws.get(name)} | entry for name, entry in document["diagnostics"].items()}
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], today[:4])
     appendix = APPENDIX if claims else ""
+    on_cards = [answer[name] for answer in (front.answers if front else ()) for name in CARD]
     shared = {
+        "glossary": TERMS if claims else used(on_cards),
         "title": title, "coming": coming, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
-        "sources": SOURCES, "front": front, "dots": DOTS, "glossary": TERMS, "terms": set, "appendix": appendix,
+        "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": appendix,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),
         "bibtex": base64.b64encode("\n".join([entry, *(one.bibtex for one in SOURCES)]).encode()).decode(),
     }  # fmt: skip
