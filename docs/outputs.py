@@ -71,10 +71,11 @@ def transcribed(text):
 def _transcript(block):
     parts = []
     for command in re.findall(r"^\$ bayescaling (.*)$", block, re.M):
-        whole = [sys.executable, "-m", "bayescaling", *shlex.split(command)]
-        done = subprocess.run(whole, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
-        lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
-        parts.append("\n".join([f"$ bayescaling {command}", *lines]) + "\n")
+        whole, _, most = command.partition(" | head -")
+        shell = ["bash", "-c", f"{shlex.quote(sys.executable)} -m bayescaling {whole}"]
+        done = subprocess.run(shell, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
+        lines = done.stdout.splitlines()[: int(most) if most else None] + done.stderr.splitlines()
+        parts.append("\n".join([f"$ bayescaling {command}", *(line.rstrip() for line in lines)]) + "\n")
     return "\n".join(parts)
 
 

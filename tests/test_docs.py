@@ -186,7 +186,7 @@ def test_transcripts_of_commands_fit_80_columns():
     blocks = module(DOCS / "outputs.py").CONSOLE.findall((DOCS / "command-line.md").read_text(encoding="utf-8"))
     lines = [line for block in blocks for line in block.split("\n")]
     assert len(lines) > 200
-    assert all(len(line) <= 80 and "e+" not in line for line in lines if not line.startswith("note: "))
+    assert all(len(line) <= 80 and "e+" not in line for line in lines if not line.startswith(("note: ", "$ ")))
 
 
 @pytest.mark.thorough
@@ -308,6 +308,19 @@ def test_the_answers_on_a_page_are_those_of_the_report(path, quoted):
     assert text.count("<!-- answer") == len(headline.ANSWER.findall(text))
     assert "{{" not in FENCED.sub("", text)
     assert all(quoted[name] for _, name, *_ in headline.ANSWER.findall(text))
+
+
+NOTEBOOKS = module(DOCS / "guide_notebooks.py")
+
+
+@pytest.mark.parametrize("guide", NOTEBOOKS.GUIDES, ids=name_of)
+def test_a_notebook_has_the_text_and_the_cells_of_its_guide(guide):
+    text = (DOCS / "notebooks" / f"{guide.stem}.ipynb").read_text(encoding="utf-8")
+    assert text == NOTEBOOKS.notebook(guide), "run python docs/headline.py"
+    install, *code = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert "%pip install" in install and code == [cell.strip("\n") for cell in cells(guide)]
+    for target in LINK.findall("".join(cell["source"] for cell in json.loads(text)["cells"])):
+        assert (DOCS / "notebooks" / target).exists(), target
 
 
 def test_the_readme_has_every_answer_of_the_report(headline):
