@@ -87,7 +87,7 @@ def _signature(name):
     parameters = [x.replace(annotation=x.empty) for x in signature.parameters.values()][method:]
     call = signature.replace(parameters=parameters, return_annotation=signature.empty)
     text = f"{name.replace('Fit.', 'fit.') if method else f'bs.{name}'}{call}".replace("<factory>", "{}")
-    return "```py\n" + textwrap.fill(text, 100, subsequent_indent="    ", break_on_hyphens=False) + "\n```"
+    return "```text\n" + textwrap.fill(text, 100, subsequent_indent="    ", break_on_hyphens=False) + "\n```"
 
 
 def _item(text, short):
