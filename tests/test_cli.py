@@ -129,7 +129,7 @@ def test_data_shows_a_table(name, tmp_path):
     shown = pd.read_csv(io.StringIO(succeeded("data", name, folder=tmp_path)))
     document = json.loads(succeeded("data", name, "--json", "--notes", folder=tmp_path))
     for frame in (shown, pd.DataFrame(document["rows"])):
-        pd.testing.assert_frame_equal(frame.astype(dates), table, check_dtype=False, check_exact=True)
+        pd.testing.assert_frame_equal(frame.astype(dates), table.table(), check_dtype=False, check_exact=True)
     assert document["notes"] == bs.notes(name)
     assert succeeded("data", name, "--notes", folder=tmp_path).strip() == bs.notes(name).strip()
 
