@@ -289,8 +289,8 @@ def load(name: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The table, indexed from 0; `notes` describes the columns, their units and the limits of the data. Dates are
-        datetimes, sizes and measurements float64. ``attrs["source"]`` is the name.
+        The table, indexed from 0, which prints as that of `read`; `notes` describes the columns, their units and the
+        limits of the data. Dates are datetimes, sizes and measurements float64. ``attrs["source"]`` is the name.
 
     Raises
     ------

@@ -117,7 +117,8 @@ def read(
     Returns
     -------
     pandas.DataFrame
-        The table in the order of its rows, indexed from 0. ``attrs["source"]`` is the name of the file;
+        The table in the order of its rows, indexed from 0. It and its parts print their first rows in human units;
+        ``.table()`` returns an ordinary DataFrame. ``attrs["source"]`` is the name of the file;
         ``attrs["reading"]`` lists what options and headers left out or changed, for a fit's record.
 
     Warns
