@@ -1,6 +1,7 @@
 """From the options of a command to names and values, a table, a law and the sampler's settings."""
 
 import json
+from functools import partial
 from glob import glob
 from pathlib import Path
 
@@ -183,10 +184,17 @@ def all_of(*checks):
 
 def law_and_table(name, data, fitting, out=None):
     """Make the law called `name` and read its table; a file `out` that cannot be written is refused before any work."""
+    (law,), table = laws_and_table([name], data, fitting, out)
+    return law, table
+
+
+def laws_and_table(names, data, fitting, out=None):
+    """Make laws by their names and read the table that all are fitted to; see `law_and_table`."""
     from ..datasets.files import check_writable
 
-    law, *_ = all_of(lambda: law_named(name, fitting), lambda: _check_exists(data), lambda: out and check_writable(out))
-    return law, table_for(law, data, fitting)
+    checks = lambda: _check_exists(data), lambda: out and check_writable(out)
+    *laws, _, _ = all_of(*(partial(law_named, name, fitting) for name in names), *checks)
+    return laws, table_for(laws[0], data, fitting, [name for law in laws for name in law.needed])
 
 
 def _check_exists(data):
@@ -198,8 +206,11 @@ def _check_exists(data):
         open_table(data)
 
 
-def table_for(law, data, fitting):
-    """Read the table that a law is fitted to, a built-in one or a file; without `data` the law's usual one."""
+def table_for(law, data, fitting, needed=()):
+    """Read the table that a law is fitted to, a built-in one or a file; without `data` the law's usual one.
+
+    Columns that are `needed` are read in addition to those of the law.
+    """
     from ..datasets import KINDS
     from ..datasets.columns import recognise
     from ..datasets.units import split_header
@@ -210,7 +221,8 @@ def table_for(law, data, fitting):
     if "floor" in law.options and not recognise(split_header(asked["columns"].get("loss", "loss"))[0]):
         asked["unit"] = {"loss": "other"} | asked["unit"]  # a power law is of any positive quantity
     runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
-    return _read(kind, law.usual_table() if data is None else data, asked, (*law.needed, *runs))
+    columns = tuple(dict.fromkeys((*law.needed, *needed, *runs)))
+    return _read(kind, law.usual_table() if data is None else data, asked, columns)
 
 
 def law_named(name, fitting, **options):

@@ -10,7 +10,7 @@ from . import options, parsing, tables
 
 SEVERAL = ("frontier", "allocation", "posterior", "doubling")  # figures of one or several fits
 OF_BUDGET = ("valley", "allocation")  # which need one budget
-OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier", "progress", "worth")
+OF_BUDGETS = (*OF_BUDGET, "fit", "isoflop", "frontier", "progress", "worth")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
        "horizons", "trend", "ranks", "worth", *OF_SCORES, "calibration")  # fmt: skip
@@ -57,8 +57,8 @@ def plot(
     check_writable(out)
     if name in ONE and len(files) > 1:
         raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
-    given = {"show": show, "quantity": quantity, "baseline": baseline, "published": published}
-    chosen = _options(name, compute, given, parsing.values(plan, "--plan")) | {"title": title, "theme": theme}
+    named = {"show": show, "quantity": quantity, "baseline": baseline, "published": published}
+    chosen = _options(name, compute, named, parsing.values(plan, "--plan")) | {"title": title, "theme": theme}
     chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
     figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
     if out.suffix.lower() == HTML:
@@ -74,26 +74,25 @@ def plot(
     tables.print_written(out)
 
 
-def _options(name, compute, given, planned):
+def _options(name, compute, named, planned):
     """Return the options of a figure, refusing those of others."""
-    values = {"--compute": compute, "--plan": planned} | {f"--{option}": x for option, x in given.items()}
+    values = {"--compute": compute, "--plan": planned} | {f"--{option}": x for option, x in named.items()}
     takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation", "calibration"),
              "--quantity": ("posterior", "groups"), "--baseline": ("worth",), "--published": PUBLISHED,
-             "--plan": ("fit", *(figure for figure in OF_BUDGETS if figure != "progress"), "reconcile")}  # fmt: skip
+             "--plan": (*(figure for figure in OF_BUDGETS if figure != "progress"), "reconcile")}  # fmt: skip
     for option, value in values.items():
         if value not in (None, {}, []) and name not in takes[option]:
             raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
-    if name == "worth" and given["baseline"] is None:
+    if name == "worth" and named["baseline"] is None:
         raise InputError("the figure 'worth' compares with one group: name it with --baseline")
     budgets = parsing.numbers(compute, "--compute") if compute else None
-    if name in OF_BUDGET and (budgets is None or len(budgets) != 1):
+    single = name in OF_BUDGET or (name == "fit" and budgets is not None)
+    if single and (budgets is None or len(budgets) != 1):
         count = "none" if budgets is None else len(budgets)
         raise InputError(f"the figure {name!r} is at one budget, not {count}: give --compute once, such as 1e24")
-    if name in OF_BUDGET:
-        planned = planned | {"compute": budgets[0]}
-    elif budgets is not None:
-        planned = planned | {"compute": budgets}
-    return planned | {option: x for option, x in given.items() if x is not None}
+    if budgets is not None:
+        planned = planned | {"compute": budgets[0] if single else budgets}
+    return planned | {option: x for option, x in named.items() if x is not None}
 
 
 def _drawn(name, files, chosen, html, json):

@@ -38,7 +38,7 @@ SAME = 0.02  # difference of the logarithms of sizes that are drawn as one
 CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
 NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
 COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
-LOSS, BEST_LOSS = "Loss (nats/token)", "At ten times the largest run, the best model has loss"
+LOSS = "Loss (nats/token)"
 PARAMETERS = Axis("Parameters N", "size", log=True)
 
 
@@ -65,6 +65,7 @@ def plot_fit(
     fit: Fit,
     *,
     sizes: Sequence[float] | None = None,
+    compute: float | None = None,
     published: bool | None = None,
     level: float = 0.95,
     **planned: Any,
@@ -77,6 +78,9 @@ def plot_fit(
         Of a law of runs.
     sizes : sequence of float, optional
         Parameters whose curves are drawn; by default five of the fitted sizes.
+    compute : float, optional
+        Budget in FLOP up to which the best size is drawn, and of which the title is; by default ten times the largest
+        run.
     published : bool, optional
         Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone. By default
         figures draw published values next to fits of that table.
@@ -136,14 +140,15 @@ def plot_fit(
     if not among.all():
         data = frame(x=runs["compute"][~among], y=runs["loss"][~among])
         layers.insert(0, Layer("points", "runs of other sizes", data, Look(GREY), width=2.5, opacity=0.5))
-    largest = float(runs["compute"].max())
-    budgets = np.geomspace(runs["compute"].min(), AHEAD * largest, POINTS)
+    last = AHEAD * float(runs["compute"].max()) if compute is None else one_budget(compute)
+    budgets = np.geomspace(runs["compute"].min(), last, POINTS)
+    where = "At ten times the largest run" if compute is None else f"At {flop(last)}"
     best = ends(allocate(fit, budgets, **planned)["loss"], level)
     layers += median_and_band(budgets, best, Look(GREEN), "best size")
     if published is not False and wanted(None, [fit]):
         layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
     return Picture(
-        title=in_unit_of_loss(f"{BEST_LOSS} {in_words(best[:, -1], plain)} nats/token", fit.rows),
+        title=in_unit_of_loss(f"{where}, the best model has loss {in_words(best[:, -1], plain)} nats/token", fit.rows),
         caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
         "Runs have the colour of the nearest size, and are small where their own differs; green is the best size.",
         x=COMPUTE,

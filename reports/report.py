@@ -30,6 +30,7 @@ def report(
     all: bool = False,
     backdrop: bool = False,
     compute: float | None = None,
+    published: bool = False,
     seed: int = 1,
     sampler: str | None = None,
     progress: bool = False,
@@ -55,6 +56,8 @@ def report(
         Show the results of the best law on the built-in table of its kind, too.
     compute : float, optional
         FLOP of the next run, of a report on runs; ten times that of the largest run by default.
+    published : bool
+        Draw values of other studies next to those of fits and tables of yours.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
@@ -91,17 +94,19 @@ def report(
     sampling = {"seed": seed, "sampler": sampler, **settings}
     showing = {"progress": progress, "fresh": fresh}
     if fits is None and laws is None and table is None:
-        _refuse("a report on the built-in tables", {"backdrop": backdrop or None, "compute": compute})
+        custom = {"backdrop": backdrop or None, "compute": compute, "published": published or None}
+        _refuse("a report on the built-in tables", custom)
         return _of_tables(Path(out), tuple(PAGES) if pages is None else pages, all, sampling, **showing)
     from .pages import own
 
+    chosen = {"backdrop": backdrop, "compute": compute, "published": published}
     if fits is not None:
         _refuse("a report on fits", built_in | {"laws": laws, "table": table, "sampler": sampler} | settings)
-        return own.report_fits(out, fits, backdrop=backdrop, compute=compute, **showing)
+        return own.report_fits(out, fits, **chosen, **showing)
     if laws is None or table is None:
         raise InputError(f"{'laws' if laws is None else 'table'} is missing; pass laws=[...] and table=... together")
     _refuse("a report on a table", built_in)
-    return own.report_table(out, laws, table, backdrop=backdrop, compute=compute, **showing, **sampling)
+    return own.report_table(out, laws, table, **chosen, **showing, **sampling)
 
 
 def _of_tables(out, pages, all, options, *, progress, fresh):

@@ -6,11 +6,8 @@ from html import escape
 
 import pandas as pd
 
-from ...datasets.units import NATS, in_unit_of_loss, unit_of_loss
-from ...datasets.wording import p_value
 from ...inference.comparison.differences import MEANING
-from ...inference.words import flop, in_words, ratios, sizes
-from ...models.loss.law import describe
+from ...inference.words import flop, ratios, sizes
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
@@ -118,50 +115,6 @@ def of_answer(table, rowname):
     """Return an `IntervalTable` as a table: the cells that it prints, under its title and its note."""
     text = table.text()
     return html(text.table.rename_axis(rowname).reset_index(), note=f"{text.title}. {table.attrs['note']}")
-
-
-def tests_of_law(entry, title=None, fits=None):
-    """Return the tests of a law, from its entry of results.json, as a table; `fits` names the fit."""
-    rows = [
-        {
-            "test": in_words(test),
-            "statistic": "–" if result["statistic"] is None else f"{result['statistic']:.3g}",
-            "df": str(result["df"]),
-            "p": p_value(result["p"], ""),
-            "size": "–" if result["size"] is None else f"{result['size']:.2%}",
-            "worst": _worst(result),
-            "what is tested": result["what"],
-        }
-        for test, result in entry["misfit"].items()
-    ]
-    note = (
-        "Posterior means over draws. The data are used twice, which makes p too high. A law with a p below 0.01 is "
-        f"rejected. Size: the mean misfit over rows, as a share of {entry['verdict']['share_of']}. Worst: the same "
-        "mean over the rows of the bin or group where it is largest."
-    )
-    return html(rows, note=note, title=title, fits=fits)
-
-
-def _worst(result):
-    """Return the size of a misfit in its worst bin or group; fits checked by an earlier version have none."""
-    size = result.get("worst_size")
-    return "–" if size is None else f"{size:.2%} in {result['worst_where']}"
-
-
-def priors(fit, title=None):
-    """Return the priors of what a law of runs samples as a table."""
-    other = unit_of_loss(fit.rows) != NATS
-    rows = [
-        {
-            "quantity": name,
-            "prior": prior,
-            "unit": in_unit_of_loss(unit, fit.rows) or MISSING,
-            # Reasons in nats are of cross entropies.
-            "why": why.partition(":")[0] + "." if other and "nats" in why else why,
-        }
-        for name, prior, unit, why in describe(fit.law)
-    ]
-    return html(rows, title=title)
 
 
 def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shlex
 
 import bayescaling as bs
 import numpy as np
@@ -13,11 +14,13 @@ from bayescaling.inference.comparison.differences import differences, is_apart
 from bayescaling.inference.fitted import results_of
 from bayescaling.inference.intervals import parameters
 from bayescaling.inference.words import size as sizes_of
+from bayescaling.plots.style import PUBLISHED as SOURCES
 from bayescaling.reports.cache import store
 from bayescaling.reports.pages.own import build
 from bayescaling.reports.pages.own.fronts import best_and_rivals
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
+PUBLISHED = tuple(SOURCES)
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -32,8 +35,8 @@ def table(tmp_path_factory, runs):
     return path
 
 
-def run(*arguments):
-    """Run the command line and return its exit status and what it printed."""
+def run(*arguments, command="report"):
+    """Run a command and return its exit status and what it printed."""
     import contextlib
     import io
     import sys
@@ -51,7 +54,7 @@ def run(*arguments):
     ):
         warnings.simplefilter("default")
         patch.setattr(warnings, "showwarning", warnings.showwarning)
-        patch.setattr(sys, "argv", ["bayescaling", "report", *map(str, arguments)])
+        patch.setattr(sys, "argv", ["bayescaling", command, *map(str, arguments)])
         main()
     return left.value.code, printed.getvalue(), errors.getvalue()
 
@@ -77,25 +80,31 @@ def first_screen(well_made, card_counts):
             words, numbers = card_counts(answer)
             assert words <= 35 and numbers <= 8, answer
         front = text[text.index('<div class="front">') : text.index('<section class="part"')]
-        assert front.count('class="plot"') == figures and front.count('class="finding"') == figures
+        assert front.count('<figure class="drawn"') == figures
         assert bool(page.of("form", class_="budget")) == budget == (document["optimum"] is not None)
         plain = html.unescape(re.sub("<[^>]*>", "", front)).replace("\xa0", " ")
         assert all(answer["answer"] in plain and answer["strength"] in plain for answer in document["answers"])
-        return document["answers"], [html.unescape(code) for code in re.findall("<pre[^>]*>(.*?)</pre>", front, re.S)]
+        (title,) = page.of("h1")
+        rows = {law["rows"] for law in document["laws"].values()}
+        assert all(name in title["text"] for name in document["provenance"]["data"])
+        assert all(re.search(rf", {count:,} [a-z]", title["text"]) for count in rows)
+        assert not [source for source in PUBLISHED if source in plain]
+        codes = [html.unescape(code) for code in re.findall("<pre[^>]*>(.*?)</pre>", text, re.S)]
+        return document["answers"], codes
 
     return check
 
 
 def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, first_screen, monkeypatch):
     out, document = report
-    (size, trust), codes = first_screen(out, document, figures=4, budget=True)
+    (size, trust), codes = first_screen(out, document, figures=3, budget=True)
     best = max(document["laws"], key=lambda name: document["laws"][name]["elpd_loo"])
     fit = bs.open(out / "posteriors" / f"{best}.nc")
     largest = float((6 * fit.rows["parameters"] * fit.rows["tokens"]).max())
     draws = fit.allocate(10 * largest)["parameters"]
     low, middle, high = (sizes_of(x) for x in np.quantile(draws, [0.025, 0.5, 0.975]))
     assert size["number"] == f"{middle} [{low}, {high}] parameters" and size["number"] in size["answer"]
-    assert size["doubt"].endswith("; 10 times the largest run.") and f"the {best} law" in size["moves"]
+    assert re.fullmatch(r"\S+ tokens, loss \d\.\d+; 10 times the largest run\.", size["doubt"])
     other = next(name for name in document["laws"] if name != best)
     compared = document["comparison"]["models"][other]
     apart = compared["elpd_diff"] < -max(2 * compared["dse"], 4)
@@ -105,6 +114,8 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
     place = len(grid["log10_compute"]) // 2
     again = np.quantile(fit.allocate(10.0 ** grid["log10_compute"][place])["tokens"], [0.025, 0.5, 0.975])
     np.testing.assert_allclose(grid["tokens"][place], np.log10(again), atol=2e-3)
+    least = np.log10(float((6 * fit.rows["parameters"] * fit.rows["tokens"]).min()))
+    assert len(grid["loss"]) == len(grid["tokens"]) and 0 < least - grid["log10_compute"][0] <= 2
     entry = document["rollout"]
     assert entry["fitted"] + entry["predicted"] == len(fit.rows) and 0 <= entry["coverage_90"] <= 1
     assert f"in compute: of {entry['predicted']} larger runs, {entry['coverage_90']:.0%} [" in trust["answer"]
@@ -114,7 +125,8 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
     )
     word = {"strong": "Yes, ", "fair": "Mostly, "}.get(trust["grades"]["share"], ("No, ", "Not settled, "))
     assert trust["answer"].startswith(word) and trust["strength"] != "strong"
-    # The code under a figure draws it, in the folder of the report.
+    # Figures reach the budget of the card, and the code under one draws it, in the folder of the report.
+    assert sum(finding.startswith(size["answer"][: len("At 1.23e22 FLOP")]) for finding in document["findings"]) == 3
     monkeypatch.chdir(out)
     text = (out / "index.html").read_text(encoding="utf-8")
     for code in codes:
@@ -124,7 +136,7 @@ def test_a_table_of_runs_has_the_first_screen_of_the_built_in_tables(report, fir
             exec("\n".join(lines), scope)
             assert html.escape(eval(last, scope).finding, quote=False) in text.replace("&#39;", "'")
     assert {re.search(r"bs\.(plot_\w+)\(", code)[1] for code in codes} == {
-        "plot_fit", "plot_valley", "plot_rollout", "plot_compare"
+        "plot_fit", "plot_valley", "plot_rollout", "plot_compare", "plot_ppc"
     }  # fmt: skip
 
 
@@ -169,13 +181,16 @@ def test_the_page_says_what_the_document_says(report):
     for entry in document["laws"].values():
         assert f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}" in text
     assert "on chinchilla_runs" in text  # the backdrop
+    assert len(re.sub(r"(?s)<(script|style|svg|pre).*?</\1>|<[^>]+>", " ", text).split()) < 1650
     assert "On reading: where loss &gt; 2 left out " in text
 
 
 def test_fits_that_saw_other_rows_are_shown_and_not_compared(fitter, runs, tmp_path, quiet):
     fits = {"all": fitter.fit(runs, seed=1, **SHORT), "some": fitter.fit(runs.iloc[40:], seed=1, **SHORT)}
-    document = bs.report(tmp_path / "two", fits, compute=2e23)
+    document = bs.report(tmp_path / "two", fits, compute=2e23, published=True)
     assert document["answers"][0]["answer"].startswith("At 2e23 FLOP, ")
+    assert sum(finding.startswith("At 2e23 FLOP, ") for finding in document["findings"]) == 3
+    assert PUBLISHED[0] in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
     assert document["optimum"]["log10_compute"][-1] >= max(np.log10(at["compute"]) for at in document["allocation"])
     assert "stacking" not in document and set(document["laws"]) == {"all", "some"}
     assert "Not compared" in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
@@ -192,7 +207,7 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
     assert "How fast do algorithms improve?" in text and f"{doubling['months']['q50']:.1f}" in text
     (answer,), codes = first_screen(tmp_path / "progress", document, figures=1)
     assert answer["answer"].startswith("The compute needed for a given loss halves every ")
-    assert "bs.plot_doubling(fits)" in codes[0]
+    assert "bs.plot_doubling(fits, " in codes[0]
     with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
         bs.report(tmp_path / "both", fits | {"lengths": lengths_fit})
     with pytest.raises(bs.InputError, match="compute: a report on counts has no budget"):
@@ -218,15 +233,15 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results, 
     assert "How able are these models?" in text and not missing and count > 24
     (answer,), _ = first_screen(tmp_path, document, figures=1)
     best = max(plain["models"], key=lambda name: plain["models"][name]["q50"])
-    assert answer["answer"].startswith(best) or "scores, " in answer["moves"]
+    assert answer["answer"].startswith(best) or "scores, " in " ".join(answer["depends"])
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
         (["a.nc", "--data", "t.csv"], "FILE.nc and --data"),
-        (["--data", "t.csv", "--evaluations", "e.csv"], "--data and --evaluations"),
-        (["--law", "coupled"], "--law: only for a custom table; name it with --data or --evaluations"),
+        (["--law", "coupled"], "--law: only for a custom table; name it with --data"),
+        (["--published"], "--published: only for a custom table"),
         (["--where", "loss > 2", "--unit", "loss=bits"], "--unit, --where: only for a custom table"),
         (["a.nc", "--where", "loss > 2", "--draws", "1000"], "--draws, --where: FILE.nc holds what was fitted"),
         (["a.nc", "--group", "corpus"], "--group: FILE.nc holds what was fitted"),
@@ -324,10 +339,35 @@ def test_a_fit_of_groups_is_reported_and_has_no_backdrop(grouped, tmp_path, quie
 
 
 def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
-    code, _, errors = run("--data", table, "--law", "progress-7", "--out", tmp_path)
-    assert code == 2 and "--data is for laws of runs or counts" in errors and errors.count("\n") == 1
-    code, _, errors = run("--data", tmp_path / "missing.csv", "--out", tmp_path / "new")
-    assert code == 2 and "missing.csv" in errors and not (tmp_path / "new").exists()
+    for arguments in (["--data", table, "--law", "progress-7"], ["--data", tmp_path / "missing.csv"]):
+        code, _, errors = run(*arguments, "--out", tmp_path / "new")
+        assert code == 2 and str(arguments[1].name) in errors and errors.count("\n") == 1
+        assert not (tmp_path / "new").exists()
+
+
+REFUSED = {  # what is wrong with a table of 16 runs, and the words of the options that fix it
+    "tokens that follow": (lambda runs: runs.assign(tokens=20 * runs["parameters"]), r"bayescaling \w+ (.*)"),
+    "another name": (lambda runs: runs.rename(columns={"loss": "my metric"}), r"\((--column .*)\)"),
+    "a blank": (lambda runs: runs.assign(loss=runs["loss"].where(runs.index != 3)), r"\((--drop-missing)\)"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_table_that_fit_refuses_is_refused_alike_with_a_command_that_works(fault, tmp_path, monkeypatch, quiet):
+    monkeypatch.chdir(tmp_path)
+    change, fix = REFUSED[fault]
+    sizes, tokens = map(np.ravel, np.meshgrid(np.geomspace(1e7, 1e9, 4), np.geomspace(1e9, 1e11, 4)))
+    losses = (1.8 + 400 / sizes**0.34 + 400 / tokens**0.28) * np.exp(0.003 * np.random.default_rng(0).normal(size=16))
+    runs = pd.DataFrame({"parameters": sizes, "tokens": tokens, "loss": losses})
+    change(runs).to_csv("mine.csv", index=False)
+    code, _, printed = run("--data", "mine.csv", command="fit")
+    again, _, reported = run("--data", "mine.csv", "--out", "new")
+    assert code == again == 2 and reported.replace("report --law", "fit") == printed and printed.count("error: ") == 1
+    assert not (tmp_path / "new").exists()
+    words = shlex.split(re.search(fix, reported.strip())[1])
+    table = [] if "--data" in words else ["--data", "mine.csv"]
+    code, _, errors = run(*table, *words, "--draws", 100, "--tune", 200, "--chains", 2, "--out", "new")
+    assert code == 0 and (tmp_path / "new" / "index.html").exists(), errors
 
 
 def test_a_table_of_tokens_alone_has_a_page_with_a_rollout_by_tokens(runs, tmp_path, quiet):

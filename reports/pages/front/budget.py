@@ -14,7 +14,7 @@ QUANTILES = (0.025, 0.5, 0.975)
 DECIMALS = 6  # of logarithms: a card and the page round the same number
 RULE = 20.0  # tokens per parameter, the rule of thumb
 STRIDE = 10  # the excess loss of the rule changes slowly with the budget
-SIZES = ("parameters", "tokens", "tokens_per_parameter")
+QUANTITIES = ("parameters", "tokens", "tokens_per_parameter", "loss")
 
 
 def optimum_grid(document, fits):
@@ -60,15 +60,15 @@ def budget_grid(fits, names, budgets):
     -------
     dict or None
         ``law``, its name, and ``called``. ``least_run`` and ``largest_run`` are in FLOP, ``log10_compute`` are budgets.
-        ``parameters``, ``tokens`` and ``tokens_per_parameter`` hold logarithms to base ten of three quantiles,
-        (budget, 3). ``rivals`` have ``called`` and ``parameters``. ``rule`` is the median excess loss of 20 tokens a
-        parameter, as a share, at every tenth budget. None of a law without a best size.
+        ``parameters``, ``tokens``, ``tokens_per_parameter`` and ``loss`` hold logarithms to base ten of three
+        quantiles, (budget, 3). ``rivals`` have ``called`` and ``parameters``. ``rule`` is the median excess loss of 20
+        tokens a parameter, as a share, at every tenth budget. None of a law without a best size.
     """
     law, *rivals = names
     main = fits[law]
     try:
         at = main.allocate(budgets)
-        tables = {name: _quantiles(at[name]) for name in SIZES}
+        tables = {name: _quantiles(at[name]) for name in QUANTITIES}
     except (InputError, KeyError):
         return None
     low, high = compute_range(main)

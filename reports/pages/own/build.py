@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from ....datasets import KINDS
+from ....datasets.wording import plural, printable
 from ....errors import InputError
 from ....inference import compare, fit, fitting
 from ....inference.estimands.allocate import one_number
@@ -13,7 +14,7 @@ from ... import results
 from ...cache.stages import Stages
 from ...output import judge_chains, prepare, write
 from . import counts, evaluations, horizons, runs, scores, values
-from .fronts import PLACE, front_of
+from .fronts import PLACE, Custom, best_and_rivals, front_of
 
 PAGES = {
     "runs": runs,
@@ -25,14 +26,14 @@ PAGES = {
 }
 
 
-def report_table(out, laws, table, *, backdrop, compute, progress, fresh, seed, sampler, **settings):
+def report_table(out, laws, table, *, backdrop, compute, published, progress, fresh, seed, sampler, **settings):
     """Fit laws to a table and report on them; parameters as for `report`."""
     fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check_backdrop(chosen, backdrop)
     _check_compute({law.kind for law in chosen}, compute)
-    prepare(Path(out))
     follows = {law.label: origins(law, table) for law in chosen}
+    prepare(Path(out))
     options = {"seed": seed, "sampler": sampler, **settings}
     choice = {"fresh": fresh, "module": fitting.__name__, "options": options}
     with Stages([f"fit {name}" for name in follows], progress, **choice) as stage:
@@ -40,11 +41,11 @@ def report_table(out, laws, table, *, backdrop, compute, progress, fresh, seed, 
             law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
             for law in chosen
         }
-    before = {"seconds": stage.seconds, "warned": stage.warned}
-    return report_fits(out, fits, backdrop=backdrop, compute=compute, progress=progress, fresh=fresh, **before)
+    shown = {"backdrop": backdrop, "compute": compute, "published": published}
+    return report_fits(out, fits, **shown, progress=progress, fresh=fresh, seconds=stage.seconds, warned=stage.warned)
 
 
-def report_fits(out, fits, *, backdrop, compute, progress, fresh, seconds=None, warned=()):
+def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, seconds=None, warned=()):
     """Report on fits; parameters as for `report`, with seconds and warnings of the steps before."""
     out = Path(out)
     page = _page_of(fits)
@@ -54,9 +55,9 @@ def report_fits(out, fits, *, backdrop, compute, progress, fresh, seconds=None, 
     options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures", *page.STEPS]
     with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
-        elpd = stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
+        stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
-        main = fits[runs.main_of(fits, comparison)].law
+        main = fits[best_and_rivals(fits, comparison)[0]].law
         behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
         entries = stage("tests and figures", partial(page.entries, fits, **options), of=fits)
         document = {"schema": results.SCHEMA} | entries
@@ -66,13 +67,22 @@ def report_fits(out, fits, *, backdrop, compute, progress, fresh, seconds=None, 
         records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
         document |= {"answers": [], "optimum": None}
-        figures = page.first_screen(stage, fits, document, comparison)
+        custom = Custom(fits, document, comparison, behind, published)
+        figures = page.first_screen(custom, stage)
         document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
-        part = {"name": PLACE, "title": "All results"}
-        part["sections"] = page.sections(fits, document, elpd, comparison, behind)
-        screen = front_of(document, figures)
-        write(out, document, fits, page.QUESTION, [part], [*warned, *stage.warned], screen, claims=False)
+        part = {"name": PLACE, "title": "All results", "sections": page.sections(custom)}
+        title = f"{page.QUESTION} {_tables_of(fits)}"
+        write(out, document, fits, title, [part], [*warned, *stage.warned], front_of(custom, figures), claims=False)
     return document
+
+
+def _tables_of(fits):
+    """Name the tables of fits with their numbers of rows: my_runs.csv, 30 runs."""
+    named = {
+        f"{printable(fitted.record['data']['source'])}, {plural(len(fitted.rows), KINDS[fitted.law.kind].dimension)}"
+        for fitted in fits.values()
+    }
+    return "; ".join(sorted(named))
 
 
 def _page_of(fits):

@@ -4,12 +4,10 @@ from ....datasets.wording import printable
 from ....inference.lengths.quantities import IN_WORDS
 from ....inference.words import MIDDLE, digits
 from ....plots import plot_lengths
-from ...html import tables
 from ...entries import fit_entry
+from ...html import tables
 from ..arithmetic.entries import contrast_rows, lengths_rows
 from ..front.answers import width
-from . import fronts
-from .runs import main_of, short_sections
 
 QUESTION = "How far do these models get?"
 STEPS = ()
@@ -22,30 +20,28 @@ def entries(fits):
     return {"laws": {name: fit_entry(fit) for name, fit in fits.items()}}
 
 
-def first_screen(stage, fits, document, comparison):
+def first_screen(custom, stage):
     """Answer how far the condition that gets furthest does, and draw accuracy by length."""
-    best = main_of(fits, comparison)
-    lengths = {name: shares["0.5"] for name, shares in document["laws"][best]["lengths"]["typical"].items()}
+    lengths = {name: shares["0.5"] for name, shares in custom.entry["lengths"]["typical"].items()}
     first, *others = sorted(lengths, key=lambda name: -lengths[name][MIDDLE])
     following = [(printable(name), digits(lengths[name]).partition(" ")[0]) for name in others[:1]]
     named = {
         "best": printable(first),
         "q": lengths[first],
         "next": following[0] if following else None,
-        "trained": float(fits[best].rows["train_digits"].max()),
+        "trained": float(custom.fit.rows["train_digits"].max()),
     }
-    document["answers"] = [fronts.answered("lengths", document, best, named, width=width(lengths[first]))]
-    return [fronts.drawn(plot_lengths, fits, best)]
+    custom.document["answers"] = [custom.answered("lengths", named, width=width(lengths[first]))]
+    return [custom.drawn(plot_lengths)]
 
 
-def sections(fits, document, elpd, comparison, backdrop):
-    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
-    entry = document["laws"][main_of(fits, comparison)]
+def sections(custom):
+    """Return the sections of the page."""
     blocks = {
         "lengths": [
-            tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Medians and 95% intervals {of}.")
+            tables.of_rows(LENGTHS, lengths_rows(custom.entry, kind), note=f"Medians and 95% intervals {of}.")
             for kind, of in IN_WORDS.items()
         ],
-        "contrasts": tables.of_rows(CONTRASTS, contrast_rows(entry)) if entry["contrasts"] else None,
+        "contrasts": tables.of_rows(CONTRASTS, contrast_rows(custom.entry)) if custom.entry["contrasts"] else None,
     }
-    return short_sections("counts.md.jinja", fits, document, elpd, comparison, blocks)
+    return custom.sections("counts.md.jinja", blocks)

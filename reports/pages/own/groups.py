@@ -1,38 +1,26 @@
-"""Figures and tables of the groups of rows of a custom table."""
+"""The figure and the tables of the groups of rows of a custom table."""
 
-import html
-
-from ...html import tables
-from ...drawing.intervals import intervals, rows_named, spanned
-from ...drawing.style import BLUE, figure
+from ....plots import plot_groups
 from ...groups import NEW, TYPICAL
+from ...html import tables
 
 UNSEEN = {TYPICAL: "the typical group", NEW: "a new group"}
 MOST_DRAWN = 40
 NUMBER = "{:.4g}"
 
 
-def shown(entry):
-    """Return figures and tables of the groups of a law, of its entry of results.json."""
-    groups = entry["groups"]
-    unseen = {name: groups["exponent"][name] for name in UNSEEN if name in groups.get("exponent", {})}
-    blocks = []
+def shown(custom):
+    """Return figures and tables of the groups of the best fit."""
+    groups, blocks = custom.entry["groups"], []
     if "exponent" in groups:
-        summaries = groups["exponent"]["by_group"] | {UNSEEN[name]: q for name, q in unseen.items()}
-        blocks += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
-        blocks += [_exponents_table(groups, unseen)]
-    return [*blocks, _quantities_table(entry, groups), *_spread_table(groups)]
+        unseen = {name: groups["exponent"][name] for name in UNSEEN if name in groups["exponent"]}
+        figure = custom.drawn(plot_groups) if len(groups["rows"]) <= MOST_DRAWN else None
+        blocks += [*filter(None, [figure]), _exponents_table(groups, unseen)]
+    return [*blocks, _quantities_table(custom.entry, groups), *_spread_table(groups)]
 
 
 def _interval(q):
     return tables.interval(q, "{:.3f}")
-
-
-def _exponents(summaries):
-    labels = [html.escape(label) for label in summaries]
-    traces = intervals(list(summaries.values()), range(len(labels)), BLUE, "median, 95%", text=labels)
-    drawn = figure(*traces, x={"title": "Exponent of N* in C", "range": spanned(traces)}, height=130 + 34 * len(labels))
-    return rows_named(drawn, labels).update_layout(showlegend=False)
 
 
 def _exponents_table(groups, unseen):

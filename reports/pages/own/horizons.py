@@ -6,11 +6,9 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import MIDDLE
 from ....plots import plot_horizons
-from ...html import tables
 from ...entries import fit_entry
+from ...html import tables
 from ..front.answers import width
-from . import fronts
-from .runs import main_of, short_sections
 
 QUESTION = "How long are the tasks that these models do?"
 STEPS = ()
@@ -30,32 +28,28 @@ def _entry(fit):
     return entry | {"doubling": entries_of(doubling_days(fit)), "dates": entries_of(dates_reached(fit))}
 
 
-def first_screen(stage, fits, document, comparison):
+def first_screen(custom, stage):
     """Answer how long the tasks of the ablest model are, and how fast horizons double; draw horizons by date."""
-    best = main_of(fits, comparison)
-    entry = document["laws"][best]
-    solved = {name: shares[HALF] for name, shares in entry["models"].items() if shares[HALF]["solved"]}
+    models, doubling = custom.entry["models"], custom.entry.get("doubling")
+    solved = {name: shares[HALF] for name, shares in models.items() if shares[HALF]["solved"]}
     if solved:
         first = max(solved, key=lambda name: solved[name][MIDDLE])
-        doubling = entry.get("doubling")
         named = {
             "best": printable(first),
             "q": solved[first],
-            "count": len(entry["models"]),
+            "count": len(models),
             "days": list(doubling.values())[-1] if doubling else None,
         }
-        document["answers"] = [fronts.answered("horizons", document, best, named, width=width(solved[first]))]
-    return [fronts.drawn(plot_horizons, fits, best)]
+        custom.document["answers"] = [custom.answered("horizons", named, width=width(solved[first]))]
+    return [custom.drawn(plot_horizons)]
 
 
-def sections(fits, document, elpd, comparison, backdrop):
-    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of successes."""
-    best = main_of(fits, comparison)
-    entry = document["laws"][best]
+def sections(custom):
+    """Return the sections of the page."""
     blocks = {
-        "models": tables.of_answer(horizon_summary(fits[best]), "model"),
-        "doubling": tables.of_answer(doubling_days(fits[best]), "period") if "doubling" in entry else None,
-        "dates": tables.of_answer(dates_reached(fits[best]), "human time") if "dates" in entry else None,
+        "models": tables.of_answer(horizon_summary(custom.fit), "model"),
+        "doubling": tables.of_answer(doubling_days(custom.fit), "period") if "doubling" in custom.entry else None,
+        "dates": tables.of_answer(dates_reached(custom.fit), "human time") if "dates" in custom.entry else None,
     }
-    unsolved = sum(shares[HALF]["solved"] == 0 for shares in entry["models"].values())
-    return short_sections("horizons.md.jinja", fits, document, elpd, comparison, blocks, unsolved=unsolved)
+    unsolved = sum(shares[HALF]["solved"] == 0 for shares in custom.entry["models"].values())
+    return custom.sections("horizons.md.jinja", blocks, unsolved=unsolved)

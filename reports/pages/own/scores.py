@@ -1,25 +1,19 @@
 """The page of laws of scores fitted to a custom table of models and benchmarks."""
 
-import html
-
 from ....datasets.wording import p_value, printable
 from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
-from ...html import tables
-from ...drawing.intervals import intervals, rows_named, spanned
-from ...drawing.style import BLUE, figure
+from ....plots import plot_capability, plot_ranks
 from ...entries import fit_entry
+from ...html import tables
 from ..since import tables as since_tables
 from ..since.periods import periods
-from . import fronts
-from .runs import main_of, short_sections
 
 QUESTION = "How able are these models?"
 STEPS = ()
 OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
-DRAWN = 15  # models of the figure
 
 
 def entries(fits):
@@ -40,41 +34,27 @@ def _entry(fit):
     return entry | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
 
 
-def first_screen(stage, fits, document, comparison):
-    """Answer which model is the most capable, and by how much, and draw the most capable ones."""
-    best = main_of(fits, comparison)
-    (first, q), *others = models = _ranked(document["laws"][best])
+def first_screen(custom, stage):
+    """Answer which model is the most capable, and by how much, and draw models by date, or by rank without dates."""
+    (first, q), *others = models = _ranked(custom.entry)
     following = (printable(others[0][0]), others[0][1]) if others else None
     named = {"best": printable(first), "q": q, "count": len(models), "next": following}
-    document["answers"] = [fronts.answered("scores", document, best, named)]
-    return [_models_figure(document, best)]
+    custom.document["answers"] = [custom.answered("scores", named)]
+    return [custom.drawn(plot_capability) or custom.drawn(plot_ranks)]
 
 
-def sections(fits, document, elpd, comparison, backdrop):
-    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
-    entry = document["laws"][main_of(fits, comparison)]
+def sections(custom):
+    """Return the sections of the page."""
     blocks = {
-        "models": _models_table(entry),
-        "periods": since_tables.periods(entry) if "periods" in entry else None,
-        "benchmarks": _benchmarks_table(entry),
+        "models": _models_table(custom.entry),
+        "periods": since_tables.periods(custom.entry) if "periods" in custom.entry else None,
+        "benchmarks": _benchmarks_table(custom.entry),
     }
-    return short_sections("scores.md.jinja", fits, document, elpd, comparison, blocks)
+    return custom.sections("scores.md.jinja", blocks)
 
 
 def _ranked(entry):
     return sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
-
-
-def _models_figure(document, best):
-    """Draw the capabilities of the most capable models."""
-    ranked = _ranked(document["laws"][best])[:DRAWN]
-    labels = [html.escape(name) for name, _ in ranked]
-    traces = intervals([q for _, q in ranked], range(len(ranked)), BLUE, "median, 95%", text=labels)
-    axis = {"title": "Capability (logits)", "range": spanned(traces)}
-    drawn = rows_named(figure(*traces, x=axis, height=120 + 26 * len(labels)), labels).update_layout(showlegend=False)
-    text = f"Capabilities of the {len(labels)} most capable models, medians and 95% intervals"
-    meta = {"caption": text, "finding": document["answers"][0]["answer"]}
-    return drawn.update_layout(meta=meta)
 
 
 def _models_table(entry):

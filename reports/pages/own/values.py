@@ -8,11 +8,9 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import by_form, changes, yearly_gain
 from ....inference.words import HIGH, LOW, MIDDLE, months, plain, probability
 from ....plots import plot_trend
-from ...html import tables
 from ...entries import fit_entry
+from ...html import tables
 from ..front.answers import ratio, width
-from . import fronts
-from .runs import main_of, short_sections
 
 QUESTION = "How fast does the value grow?"
 STEPS = ()
@@ -34,10 +32,9 @@ def _entry(fit):
     }
 
 
-def first_screen(stage, fits, document, comparison):
+def first_screen(custom, stage):
     """Answer how fast values grow, and draw them by date."""
-    best = main_of(fits, comparison)
-    entry, log = document["laws"][best], fits[best].law.linear_unit is None
+    entry, log = custom.entry, custom.fit.law.linear_unit is None
     period, forms = list(entry["gain"])[-1], entry["forms"]
     gain = entry["gain"][period]
     rivals = {name: row[MIDDLE] for name, row in forms.items() if name != entry["form"] and row["rival"] and row["ok"]}
@@ -47,7 +44,7 @@ def first_screen(stage, fits, document, comparison):
         "days": entry["days"][period] if log else None,
         "change": entry["change"][period] if log else None,
         "period": None if len(entry["gain"]) == 1 else period,
-        "count": len(fits[best].rows),
+        "count": len(custom.fit.rows),
         "rivals": ", ".join(f"{name} {rate:.3g}" for name, rate in rivals.items()),
         "beaten": beaten,
     }
@@ -55,15 +52,14 @@ def first_screen(stage, fits, document, comparison):
     rates = [math.log(x) if log else x for x in (gain[MIDDLE], *rivals.values())]
     apart = ratio(map(abs, rates)) if min(rates) * max(rates) > 0 else math.inf
     facts = {"width": width(quoted), "sensitivity": apart} | ({"verdict": NOT} if beaten else {})
-    document["answers"] = [fronts.answered("values", document, best, named, **facts)]
-    return [fronts.drawn(plot_trend, fits, best)]
+    custom.document["answers"] = [custom.answered("values", named, **facts)]
+    return [custom.drawn(plot_trend)]
 
 
-def sections(fits, document, elpd, comparison, backdrop):
-    """Return the sections of the page; parameters as for `runs.sections`; there is no backdrop of values."""
-    forms = by_form(fits[main_of(fits, comparison)])
-    blocks = {"rates": _rates_table(document["laws"]), "forms": tables.of_answer(forms, "form")}
-    return short_sections("values.md.jinja", fits, document, elpd, comparison, blocks)
+def sections(custom):
+    """Return the sections of the page."""
+    blocks = {"rates": _rates_table(custom.document["laws"]), "forms": tables.of_answer(by_form(custom.fit), "form")}
+    return custom.sections("values.md.jinja", blocks)
 
 
 def _rates_table(laws):
