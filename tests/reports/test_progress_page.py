@@ -33,7 +33,7 @@ def document(folder):
 
 def test_every_section_is_there_and_no_figure_is_missing(folder):
     text = (folder / "appendix.html").read_text(encoding="utf-8")
-    assert all(f">{title}<a" in text for title in TITLES) and text.count("<figure class=\"drawn") == 1
+    assert all(f">{title}<a" in text for title in TITLES) and text.count('<figure class="drawn') == 1
     assert "<svg" in (folder / "how-fast.html").read_text(encoding="utf-8")
     shown = re.sub(r"<[^>]*>", " ", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)).lower().split()
     assert not {"nan", "inf"} & set(shown)

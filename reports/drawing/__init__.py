@@ -1,1 +1,0 @@
-"""What several pages draw with: the look of figures, tables, and the figures of any law of runs."""
