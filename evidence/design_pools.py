@@ -19,7 +19,6 @@ from bayescaling.inference.comparison.rollout import predicted
 from design import COUPLED, FINAL, LAWS, START, SUM, Pool, bought
 from study import Study
 
-CONSTRAINED = "data-constrained"
 RULES = ("plan", "gated, two laws", "v-optimal", "cheapest", "cost-random", "random")
 REPEATED = {"cost-random": 5, "random": 5}  # seeds of rules that draw at random
 

@@ -26,7 +26,6 @@ KAPPA = {"right": 1.0, "wrong": 0.7}
 SIZES, RATIOS = np.geomspace(3e7, 1e9, 5), (8.0, 20.0, 60.0)
 BEYOND, NOISE = 10.0, 0.003
 EFFICIENCY, EXPONENT = 0.25, 0.02  # sd of the log of what parameters and tokens count for, and of an exponent
-INTERVALS = {"coverage_50": (0.25, 0.75), "coverage_90": (0.05, 0.95)}
 ALONE = {"beyond": "none", "robust": False}
 WAYS = {"quoted": ("pooled", {}), "law alone": ("pooled", ALONE), "exponents shared": ("shared", {})}
 

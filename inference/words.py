@@ -182,12 +182,6 @@ def probability(p):
     return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def equal_to(p):
-    """Write what a probability is, as HTML: = 0.974, &gt; 0.999."""
-    text = probability(p)
-    return text.replace("<", "&lt;").replace(">", "&gt;") if text[0] in "<>" else f"= {text}"
-
-
 def in_words(text):
     """Write the names of tests as a reader would.
 

@@ -112,37 +112,3 @@ def effective_compute(fit, years, *, start=2014.0):
     years = np.asarray(years, float)
     elapsed = xr.DataArray(years - start, dims="year", coords={"year": years})
     return (first_rate(fit) * elapsed).transpose("year", *DRAWS)
-
-
-def physical_compute(years):
-    """Return the growth of compute since 2014, e-folds: doubling in 6 months, but in 1.5 in 2018 ([Ho24] fig. 5)."""
-    years = np.asarray(years, float)
-    doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
-    return doublings * np.log(2)
-
-
-def frontier(fit, *, loss, years, log_parameters):
-    """Return tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, may be infinite.
-
-    Parameters
-    ----------
-    fit : Fit
-    loss : float
-        Target in nats per token, on WT103 by a transformer.
-    years : sequence of float
-    log_parameters : array_like
-        Natural logarithms of N.
-    """
-    draws = of_kind(fit, "evaluations").draws
-    out = []
-    for year in years:
-        local = GrowthAt(draws, year=year)
-        left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if local.single:
-                log_d = (local.p[..., None] - np.log(left)) / local.a[..., None] - log_parameters
-            else:
-                left = left - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
-                log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
-        out.append(np.moveaxis(np.where(left > 0, log_d, np.inf), -1, 0))
-    return xr.DataArray(np.stack(out), dims=("year", "size", *DRAWS), coords={"year": list(years)})

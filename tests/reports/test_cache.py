@@ -315,7 +315,7 @@ def test_no_analysis_of_a_page_follows_from_drawing_or_from_another_page(page):
     files = store.modules(f"bayescaling.reports.pages.{PAGES[page].folder}.analysis")
     names = {path.relative_to(store.PACKAGE).as_posix() for path in files}
     assert f"reports/pages/{PAGES[page].folder}/analysis.py" in names and "inference/samplers/nutpie.py" in names
-    assert not {name for name in names if name.startswith(("plots/", "reports/html/")) or name.endswith("page.py")}
+    assert not {name for name in names if name.startswith("reports/html/") or name.endswith("page.py")}
     assert len([name for name in names if name.endswith("/analysis.py")]) == 1
 
 

@@ -271,30 +271,11 @@ def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form,
             assert np.log(gain[draw]) == pytest.approx(2 * brentq(excess, -60, 60), abs=1e-7)
 
 
-@pytest.mark.parametrize(("k", "options"), [(7, {}), (7, FACTORS), (11, {}), (15, {}), (18, {}), (19, {}), (20, {})])
-def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
-    draws, fit = fit_of(Progress(k, **options), draws=8, spread=0.3)
-    log_n = np.log([1e7, 1e9, 1e11])
-    sizes = contributions.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
-    assert sizes.dims == ("year", "size", "chain", "draw")
-    for year in (2014.0, 2021.5):
-        for i, n in enumerate(np.exp(log_n)):
-            log_d = sizes.sel(year=year).values[i, 0]
-            for draw, x in enumerate(log_d):
-                if x < 60:
-                    assert loss_at(draws, n, np.exp(x), year=year)[0, draw] == pytest.approx(3.3)
-                else:
-                    assert loss_at(draws, n, np.exp(60.0), year=year)[0, draw] > 3.3
-    assert np.isfinite(sizes).mean() > 0.2
-
-
-def test_effective_and_physical_compute_build_up(fit_of):
+def test_effective_compute_builds_up(fit_of):
     draws, fit = fit_of(Progress(9))
     years = np.array([2014.0, 2016.5, 2022.0])
     factors, rate = contributions.effective_compute(fit, years), GrowthAt(draws).rate()
     np.testing.assert_allclose(factors, np.array([0, 2.5, 8])[:, None, None] * rate)
-    doublings = {2013: 0, 2014: 0, 2015: 2, 2018: 8, 2018.5: 12, 2019: 16, 2020: 18, 2022.5: 23}
-    np.testing.assert_allclose(contributions.physical_compute(list(doublings)) / np.log(2), list(doublings.values()))
 
 
 @pytest.mark.parametrize("form", ["hinge", "jump"])
