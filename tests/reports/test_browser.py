@@ -60,7 +60,7 @@ def test_no_text_of_a_figure_is_covered_or_cut(opened, width, file):
 
 def test_the_search_for_covered_texts_finds_them(opened):
     page = opened()
-    move = "const texts = [...document.querySelectorAll('.narrow-only svg text')];"
+    move = "const texts = [...document.querySelectorAll('.wide-only svg text')];"
     move += "texts[0].setAttribute('transform', 'translate(-30 40)');"
     page.evaluate(move + "for (const each of texts.slice(1)) each.setAttribute('transform', 'translate(50 50)')")
     overlaps = page.evaluate(OVERLAPS)["figure-1"]
@@ -82,7 +82,7 @@ def test_nobody_is_kept_from_reading_it(opened, width, scheme, file):
 def test_the_first_screen_needs_no_script(opened):
     page = opened(java_script_enabled=False)
     assert page.locator(".card .answer").first.is_visible()
-    assert page.locator("#figure-1 .narrow-only svg").is_visible()
+    assert page.locator("#figure-1 .wide-only svg").is_visible()
     assert not page.locator("form.budget").is_visible()
 
 
@@ -211,6 +211,17 @@ def test_a_slider_chooses_the_budget(opened):
     page.locator("#budget-slider").fill("23")
     assert page.locator("#budget").input_value() == "1e23 FLOP"
     assert page.locator("#at-budget").text_content().startswith("At 1e23 FLOP: ")
+
+
+def test_the_field_has_the_numbers_of_the_card(opened, report):
+    page = opened()
+    document = json.loads((report[0] / "results.json").read_text(encoding="utf-8"))
+    (card,) = document["answers"]
+    page.locator("#budget").fill("1e24 FLOP")
+    text = page.locator("#at-budget").text_content()
+    assert card["number"] in text and re.search(r"loss (\S+)", card["doubt"])[1].rstrip(";") in text
+    rival = re.search(r", or (\S+ under the \w+ law), which", card["answer"])
+    assert rival is None or rival[1] in text
 
 
 def test_the_contents_follow_the_reader(opened):
