@@ -19,6 +19,7 @@ from . import (
     cache,
     calibrate,
     compare,
+    curve,
     data,
     design,
     doubling,
@@ -45,7 +46,7 @@ from .help import Command, Group
 
 GROUPS = {
     "Your runs": (fit.fit, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
-                  report.report),
+                  report.report, curve.curve),
     "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
     "Progress": (doubling.doubling, progress_since.progress_since, horizons.horizons, trend.trend, ranks.ranks,
                  forecast.forecast, forecast.score_forecast),

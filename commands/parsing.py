@@ -126,9 +126,9 @@ def ends(text, option):
     return flop(low, option), flop(high, option)
 
 
-def read_table(kind, data, reading):
-    """Read a table of a kind, a built-in one or a file, with the options of a `Reading`."""
-    return _read(kind, data, _reader_options(reading))
+def read_table(kind, data, reading, **more):
+    """Read a table of a kind, a built-in one or a file, with the options of a `Reading` and `more`."""
+    return _read(kind, data, _reader_options(reading) | more)
 
 
 def _reader_options(reading):

@@ -132,6 +132,15 @@ LISTED = (
         derived=TRAINING_FLOP,
     ),
     Table(
+        "schedule_curves",
+        6265,
+        "curves",
+        "Loss curves of three sizes of transformers under nine learning-rate schedules",
+        "Luo et al. 2025 (arXiv 2503.12811), thu-yao-01-luo/MultiPowerLaw at 8da9f19",
+        "MIT",
+        derived={"clock": lambda readings: readings["step"].astype(float)},
+    ),
+    Table(
         "lm_progress",
         231,
         "evaluations",

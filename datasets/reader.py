@@ -46,6 +46,8 @@ def read(
     from_name: str | None = None,
     from_file: str | None = None,
     trials: int | None = None,
+    schedule: str | None = None,
+    until: float | None = None,
 ) -> pd.DataFrame:
     """Read a table of training runs, evaluations, counts or scores and check it.
 
@@ -252,6 +254,7 @@ def read(
     options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
     options |= {"from_name": from_name, "from_file": from_file, "trials": trials}
+    options |= {"schedule": schedule, "until": until}
     for name, value in options.items():
         if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(

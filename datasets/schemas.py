@@ -15,7 +15,15 @@ COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
 CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
-DROPPING = ("runs", "evaluations", "counts", "scores", "horizons", "values")  # kinds whose reader can leave rows out
+DROPPING = (
+    "runs",
+    "evaluations",
+    "counts",
+    "scores",
+    "horizons",
+    "values",
+    "curves",
+)  # kinds whose reader can leave rows out
 
 
 def check(frame, kind, *, label, names=None, faults=()):
@@ -150,6 +158,10 @@ def schema(kind):
     if kind == "horizons":
         columns = {"minutes": number(positive), "successes": number(nonnegative), "runs": number(positive)}
         columns["estimated_minutes"] = pa.Column("float64", positive, nullable=True, required=False)
+        return pa.DataFrameSchema(columns)
+    if kind == "curves":
+        columns = {"loss": number(positive)}
+        columns |= {name: pa.Column("float64", nonnegative, required=False) for name in ("step", "tokens", "rate")}
         return pa.DataFrameSchema(columns)
     columns = {"value": number(finite)}
     limits = {"low": finite, "high": finite, "halfwidth": nonnegative}

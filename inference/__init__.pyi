@@ -1,6 +1,7 @@
 """What `bayescaling` exports of inference, with its types."""
 
-from . import horizons as horizons, lengths as lengths, points as points, progress as progress, scores as scores
+from . import curves as curves, horizons as horizons, lengths as lengths, points as points
+from . import progress as progress, scores as scores
 from .checks.calibration import calibrate as calibrate
 from .comparison.compare import compare as compare
 from .comparison.rollout import rollout as rollout

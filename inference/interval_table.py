@@ -20,6 +20,7 @@ FORMS = {
     "gain a year": lambda q: plain(q, "{:.3g}"),
     "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
+    "loss": lambda q: plain(q, "{:.3f}"),
 }
 OF_SHARES = {"human time": "of runs", "digits": "left"}
 BESIDES = {  # other columns that are printed
@@ -29,6 +30,7 @@ BESIDES = {  # other columns that are printed
     "p_growth": ("P(growth)", probability),
     "p_faster": ("P(faster than the first)", probability),
     "p_not_until": ("P(not by then)", probability),
+    "p_below": ("P(below)", probability),
     "p_best": ("P(best)", probability),
     "plateau": ("right at short lengths", "{:.0%}".format),
     "similar": ("similar", "{:.0f}".format),

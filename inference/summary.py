@@ -313,6 +313,14 @@ def _of_values(fit) -> Iterator[Answer]:
         yield Answer(f"{what}, {period}", intervals.ends(row), THREE, template)
 
 
+def _of_curves(fit) -> Iterator[Answer]:
+    gain, last = fit["posterior"]["anneal"] * fit["posterior"]["loss_centre"], fit.rows["loss"].iloc[-1]
+    yield Answer("loss now, averaged over readings", float(last), "{:.3f}".format)
+    template = "A whole fall of the learning rate removes {x} nats per token of the loss ({of})."
+    yield Answer("loss that a fall of the rate removes, nats per token", intervals.summary(gain), plain, template)
+    yield Answer(NAMES.get("E", "E"), intervals.summary(fit["posterior"]["E"]), plain)
+
+
 def _safe(name):
     """Write a name of the table into a template of a sentence."""
     return str(name).replace("{", "{{").replace("}", "}}")
@@ -325,4 +333,5 @@ OF_KIND = {
     "scores": _of_scores,
     "horizons": _of_horizons,
     "values": _of_values,
+    "curves": _of_curves,
 }

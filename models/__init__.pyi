@@ -1,6 +1,7 @@
 """Where each law is; `__init__.py` imports it on first use."""
 
 from . import laws as laws
+from .curves.law import Curve as Curve
 from .horizons.law import Horizons as Horizons
 from .laws import law as law
 from .lengths.law import Lengths as Lengths

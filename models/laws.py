@@ -13,6 +13,7 @@ from .law import Law
 from .loss.budget import VARIABLES
 
 if TYPE_CHECKING:
+    from .curves.law import Curve
     from .horizons.law import Horizons
     from .lengths.law import Lengths
     from .loss.chinchilla import Chinchilla, Coupled
@@ -35,6 +36,7 @@ __all__ = [
     "Chinchilla",
     "Configurations",
     "Coupled",
+    "Curve",
     "DataConstrained",
     "EmbeddingCorrected",
     "EmbeddingWeighted",
@@ -73,6 +75,7 @@ LAWS: dict[str, type[Law] | str] = {
     "scores": "Scores",
     "horizons": "Horizons",
     "trend": "Trend",
+    "curve": "Curve",
 }
 # Names that state an option of a law.
 WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {f"power-{x}": ("PowerLaw", {"variable": x}) for x in VARIABLES}

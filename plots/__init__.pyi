@@ -2,6 +2,7 @@
 
 from .checks import plot_posterior as plot_posterior, plot_ppc as plot_ppc, plot_residuals as plot_residuals
 from .comparisons import plot_compare as plot_compare, plot_rollout as plot_rollout
+from .curves import plot_curve as plot_curve
 from .design import plot_design as plot_design
 from .exponents import plot_groups as plot_groups, plot_reconcile as plot_reconcile
 from .horizons import plot_horizons as plot_horizons

@@ -1,0 +1,74 @@
+"""Learning-rate schedules as text, ``cosine:peak=3e-4,warmup=2000,final=3e-5``: parsed, and evaluated on a clock."""
+
+import re
+
+import numpy as np
+
+from ..errors import InputError
+from .wording import listed, shown, unknown
+
+SHAPES = {
+    "constant": lambda x: np.ones_like(x),
+    "linear": lambda x: 1.0 - x,
+    "cosine": lambda x: (1.0 + np.cos(np.pi * x)) / 2.0,
+    "exponential": lambda x: x,  # of the logarithm, see `rates`
+}
+OPTIONS = {"peak": 1.0, "warmup": 0.0, "final": 0.1, "from": 0.0}
+EXAMPLE = "cosine:peak=3e-4,warmup=2000,final=3e-5"
+
+
+class Schedule:
+    """A schedule: a linear warm-up, then the peak, and a fall of some shape to the end.
+
+    Parameters
+    ----------
+    text : str
+        The shape of the fall: ``constant``, ``linear``, ``cosine`` or ``exponential``. Options follow a colon: the
+        rates ``peak`` and ``final``, and on the clock ``warmup`` and ``from``, where the fall begins. By default it
+        begins after the warm-up and ends at a tenth of the peak.
+
+    Raises
+    ------
+    InputError
+        If the shape or an option is unknown, or a number is out of range.
+
+    Examples
+    --------
+    >>> Schedule("linear:peak=2,from=50,final=0").rates([0, 50, 75, 100], 100).tolist()
+    [2.0, 2.0, 1.0, 0.0]
+    """
+
+    def __init__(self, text):
+        shape, _, rest = str(text).partition(":")
+        self.shape, self.text = shape.strip(), str(text)
+        if self.shape not in SHAPES:
+            raise InputError(unknown("schedule", self.shape, SHAPES) + f"; write it as {EXAMPLE}")
+        pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
+        strange = [name.strip() for name, _, _ in pairs if name.strip() not in OPTIONS]
+        if strange:
+            raise InputError(f"schedule: {strange[0]!r} is unknown; options are {listed(OPTIONS)}, as in {EXAMPLE}")
+        stated = {name.strip(): self._number(name.strip(), cell) for name, _, cell in pairs}
+        peak = stated.get("peak", OPTIONS["peak"])
+        self.options = OPTIONS | {"final": OPTIONS["final"] * peak} | stated
+        if not (self.options["final"] <= self.options["peak"] and self.options["peak"] > 0):
+            raise InputError(f"schedule {shown(self.text)}: the final rate must not exceed the peak, which is positive")
+
+    @staticmethod
+    def _number(name, cell):
+        if not re.fullmatch(r"\s*\d*\.?\d+([eE][+-]?\d+)?\s*", cell):
+            raise InputError(f"schedule: {name} must be a number of at least 0, not {cell.strip()!r}; as in {EXAMPLE}")
+        return float(cell)
+
+    def rates(self, clock, end):
+        """Return the rates at places of the clock, of a run that ends at `end`, an ndarray."""
+        clock = np.asarray(clock, float)
+        peak, warmup, final = (self.options[name] for name in ("peak", "warmup", "final"))
+        start = max(self.options["from"], warmup)
+        progress = np.clip((clock - start) / np.maximum(np.asarray(end) - start, 1e-12), 0.0, 1.0)
+        if self.shape == "exponential":
+            falling = peak * (max(final, 1e-12 * peak) / peak) ** progress
+        elif self.shape == "constant":
+            falling = np.full_like(clock, peak)
+        else:
+            falling = final + (peak - final) * SHAPES[self.shape](progress)
+        return falling * (np.minimum(clock / warmup, 1.0) if warmup else 1.0)

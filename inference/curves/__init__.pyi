@@ -1,0 +1,5 @@
+"""Answers on runs in flight, with their types."""
+
+from .forecast import forecast as forecast, losses as losses
+
+__all__: list[str]

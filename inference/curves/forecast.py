@@ -1,0 +1,152 @@
+"""What loss a run in flight will reach, under its schedule or another, draw by draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.schedules import Schedule
+from ...datasets.wording import number, plural, unknown
+from ...errors import InputError
+from ...models.curves.areas import areas
+from ..fitted import place_of
+from ..interval_table import IntervalTable, printed
+from ..intervals import QUANTILES, named, quantiles
+from ..needs import of_kind
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..fitted import Fit
+
+PLACES = 400  # of a schedule
+# What a fall of the rate removes less, as a share: mean and sd, learned from curves of other sizes.
+UNSEEN = (0.0, 0.15)  # of a run whose rate has yet to fall
+OTHER = (0.1, 0.12)  # of a schedule that no run of the table has: sharper falls remove less
+SOON = 0.2  # of the run so far, over which the rate falls if it falls now
+LOW = 0.1  # of the peak: where it falls to
+
+
+def losses(
+    fit: Fit, until: float, *, schedule: str | None = None, run: str | None = None, seed: int = 1
+) -> tuple[np.ndarray, xr.DataArray]:
+    """Draw the losses of a run from its last reading until it ends.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``curve``.
+    until : float
+        Where the run ends on its clock: steps, or tokens of a table without steps.
+    schedule : str, optional
+        Of its learning rate, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``; by default the last rate is held.
+    run : str, optional
+        A run of the table, by default its last one. A name that the table lacks is another run of the model, whose
+        `schedule` is given.
+    seed : int
+
+    Returns
+    -------
+    clock : ndarray, shape (place,)
+    loss : DataArray, dims (chain, draw, place)
+        Averaged over readings. What a fall of the rate removes has the error that the law has on other curves.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law, the run has ended by `until`, or another run has no schedule.
+    """
+    fit = of_kind(fit, "curves")
+    law: Any = fit.law
+    draws: Any = fit.draws
+    rows, memory = fit.rows, law.memory if "step" in fit.rows else 0.0
+    names = rows["run"].unique().tolist()
+    run = names[-1] if run is None else run
+    if run in names:
+        last, peak = rows[rows["run"] == run].iloc[-1], float(rows.loc[rows["run"] == run, "rate"].max())
+        if not until > last["clock"]:
+            raise InputError(f"{place_of(fit)}: until={until:g} lies before the last readings, at {last['clock']:g}")
+        clock = np.linspace(last["clock"], until, PLACES)
+        rates = np.full(PLACES, last["rate"] / peak)
+        if schedule is not None:
+            planned = Schedule(schedule)
+            rates[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
+        area, annealed = areas(clock, rates, memory=memory, peak=1.0, before=(last["area"], last["annealed"]))
+    elif schedule is None:
+        raise InputError(
+            unknown(f"{place_of(fit)}: run", run, names) + "; of another run of the model give its schedule"
+        )
+    else:
+        clock = np.linspace(0.0, until, PLACES)[1:]
+        area, annealed = areas(clock, Schedule(schedule).rates(clock, until), memory=memory)
+    rng = np.random.default_rng(seed)
+    loss, gain = draws.ahead(run if run in names else None, area, annealed, clock, rng)
+    mean, sd = UNSEEN if run in names else OTHER
+    shape = (*gain.shape[:2], 1)
+    return clock, loss - gain * (sd * rng.standard_normal(shape) - mean)
+
+
+def forecast(
+    fit: Fit,
+    until: float,
+    *,
+    schedule: str | None = None,
+    run: str | None = None,
+    below: float | None = None,
+    seed: int = 1,
+) -> IntervalTable:
+    """Forecast the loss of a run when it ends, if its rate is held, and if its rate falls now.
+
+    Parameters
+    ----------
+    fit, until, schedule, run, seed
+        As for `losses`.
+    below : float, optional
+        A loss to beat, such as that of another run. Its row has where the run reaches it.
+
+    Returns
+    -------
+    IntervalTable
+        A DataFrame, which prints a short table. By scenario, the end first: quantiles ``q2.5``, ``q50``, ``q97.5`` of
+        the loss and the ``clock`` that it is at. With `below` also ``p_below``, the probability of a lower loss.
+
+    Raises
+    ------
+    InputError
+        As for `losses`, or if `below` is no positive number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> curves = bs.load("schedule_curves")
+    >>> readings = curves[(curves["run"] == "100M cosine_24000") & (curves["step"] < 12_000)]
+    >>> fit = bs.fit("curve", readings, seed=1, draws=300, tune=500)
+    >>> table = bs.curves.forecast(fit, 24_000, schedule="cosine:peak=3e-4,warmup=2160,final=3e-5")
+    >>> bool(table.loc["at the end", "q2.5"] < 2.96 < table.loc["at the end", "q97.5"])
+    True
+    """
+    if below is not None and not (isinstance(below, int | float) and below > 0):
+        raise InputError(f"below must be a loss, such as 2.9, not {below!r}")
+    rows: dict[str, dict[str, Any]] = {}
+    clock, ends = losses(fit, until, schedule=schedule, run=run, seed=seed)
+    rows["at the end"] = _row(ends[..., -1], clock[-1], below)
+    readings = fit.rows[fit.rows["run"] == (fit.rows["run"].iloc[-1] if run is None else run)]
+    if len(readings):
+        last = float(readings["clock"].iloc[-1])
+        held, soon = losses(fit, until, run=run, seed=seed), last * (1 + SOON)
+        falls = losses(fit, soon, schedule=f"linear:peak=1,from={last:g},final={LOW}", run=run, seed=seed)
+        rows["if the rate is held"] = _row(held[1][..., -1], until, below)
+        rows[f"if it falls now, by {number(soon)}"] = _row(falls[1][..., -1], soon, below)
+        rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    unit = "step" if "step" in fit.rows else "token"
+    note = f"At {plural(round(until), unit)}: medians and 95% intervals of the loss averaged over readings. Spikes and "
+    note += "divergence of the training are not modelled."
+    return printed(table, "loss", "Loss of a run in flight", note, fit, quoted="at the end")
+
+
+def _row(draws, clock, below):
+    row = named(quantiles(draws.values.ravel(), list(QUANTILES.values()))) | {"clock": float(clock)}
+    return row if below is None else row | {"p_below": float((draws < below).mean())}

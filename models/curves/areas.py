@@ -1,0 +1,52 @@
+"""What a learning-rate schedule did to a run by each reading: the area under the rate, and how far it annealed."""
+
+import numpy as np
+
+MEMORY = 1000.0  # steps over which a fall of the rate takes effect (Tissue et al. 2024 use 0.999 a step)
+
+
+def areas(clock, rate, *, memory=MEMORY, peak=None, before=None):
+    """Return the area under the rate, and the annealing, at each reading of a run.
+
+    Parameters
+    ----------
+    clock : array_like, shape (reading,)
+        Steps, or tokens, ascending. Before the first reading the rate is taken to rise linearly from zero.
+    rate : array_like, shape (reading,)
+    memory : float
+        On the clock; 0 for falls that take effect at once.
+    peak : float, optional
+        By default the largest rate. Before it is reached nothing is annealed.
+    before : tuple of float, optional
+        Area and annealing at the first reading, of a run after its peak.
+
+    Returns
+    -------
+    area : ndarray, shape (reading,)
+        Of the rate as a share of its peak.
+    annealed : ndarray, shape (reading,)
+        The falls of the rate so far less its rises, as a share of the peak, each in effect by ``1 - exp(-t / memory)``
+        after a time t.
+
+    References
+    ----------
+    Tissue, Wang and Wang (2024), Scaling law with learning rate annealing, arXiv 2408.11029.
+
+    Examples
+    --------
+    >>> area, annealed = areas([0, 100, 200], [1, 1, 0], memory=0)
+    >>> area.tolist(), annealed.round(6).tolist()
+    ([0.0, 100.0, 150.0], [0.0, 0.0, 1.0])
+    """
+    clock, share = np.asarray(clock, float), np.asarray(rate, float) / (np.max(rate) if peak is None else peak)
+    gaps, memory = np.diff(clock), max(memory, 1e-9 * clock[-1])
+    risen = before is not None or np.arange(len(share)) >= share.argmax()
+    total = np.where(risen, 1.0 - share, 0.0)
+    start, done = (share[0] * clock[0] / 2, 0.0) if before is None else before
+    area = start + np.concatenate([[0.0], np.cumsum(gaps * (share[1:] + share[:-1]) / 2)])
+    pending = [total[0] - done]
+    for gap, fall in zip(gaps, np.diff(total), strict=True):
+        left = np.exp(-gap / memory)
+        # Of a fall that is even over the gap this is still pending at its end.
+        pending.append(pending[-1] * left + fall * memory * (1 - left) / gap)
+    return area, total - np.array(pending)

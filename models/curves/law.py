@@ -1,0 +1,209 @@
+"""The law of a run's loss as it trains, under its learning-rate schedule."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError
+from ..arrays import exp
+from ..contrasts import Contrast, ordinals
+from ..coordinates import Coordinates
+from ..density import Density
+from ..law import Effort, Law
+from ..loss.noise import normal_logp
+from ..parts import Grouping, Tests
+from .areas import MEMORY, areas
+from .draws import CurveDraws
+from .priors import PRIORS
+
+BLOCKS = 48  # of readings of a run, even in the logarithm of its steps
+AVERAGED = 4  # readings of a block that count as independent at most
+SKIPPED = 0.05  # share of a run, at its start, that the law leaves out
+LEAST = 8  # blocks of all runs
+BEFORE = 1e3  # e-folds to the reading before the first one: none
+
+
+class CurveTests(Tests):
+    """How readings test the law."""
+
+    tolerance = 0.005
+
+    def contrasts(self, rows):
+        """Return means of innovations by progress."""
+        bins = rows.groupby("run").cumcount().to_numpy() * 5 // BLOCKS
+        codes = np.unique(bins, return_inverse=True)[1]
+        return {"means by progress": Contrast.of_means(codes, "bins of progress", ordinals(codes, "progress"))}
+
+
+class CurveGrouping(Grouping):
+    """How readings belong together."""
+
+    axes = {"clock": "clock"}  # noqa: RUF012
+    clusters = ("run",)
+    group = "run"
+
+
+@dataclass(frozen=True)
+class Curve(Law):
+    """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
+
+    S is the area under the learning rate and V how far the rate has annealed (`areas`). Deviations are of two kinds: a
+    slow one, an Ornstein-Uhlenbeck process in the logarithm of the steps, and one of each reading. Runs of one table
+    share the constants: they are of one model under several schedules.
+
+    =============== ====================== =====================================================================
+    quantity        prior                  what it is
+    =============== ====================== =====================================================================
+    loss_centre     LogNormal(1.1, 0.7)    loss at the last reading if the rate had not fallen
+    reducible_share LogNormal(-2.5, 0.6)   share of it that training on removes
+    alpha           LogNormal(-0.8, 0.25)  power with which that falls with the area
+    anneal          LogNormal(-3.1, 0.35)  share of it that a whole fall of the rate removes
+    drift           LogNormal(-6.2, 0.7)   sd of slow deviations, a share
+    drift_range     LogNormal(0, 0.5)      how far they are alike, in e-folds of the steps
+    noise           LogNormal(-7.5, 0.8)   sd of a reading, a share
+    =============== ====================== =====================================================================
+
+    `curves.priors` states the reason for each prior.
+
+    Parameters
+    ----------
+    memory : float
+        Steps over which a fall of the rate takes effect. On a table without steps a fall takes effect at once.
+    priors : mapping of str to str
+        Replacements of the default priors.
+
+    Raises
+    ------
+    InputError
+        If an option or prior is unknown or out of range.
+
+    References
+    ----------
+    Tissue, Wang and Wang (2024), Scaling law with learning rate annealing, arXiv 2408.11029. Luo et al. (2025), A
+    multi-power law for loss curve prediction across learning rate schedules, arXiv 2503.12811.
+
+    Examples
+    --------
+    >>> Curve(memory=500).label
+    'curve, memory=500'
+    """
+
+    memory: float = MEMORY
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "curve"
+    kind: ClassVar[str] = "curves"
+    unit: ClassVar[str] = "row"
+    observed: ClassVar[str] = "loss"
+    scale = "loss"
+    centre: ClassVar[str] = "loss_centre"
+    noise = "normal"
+    effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
+    tests = CurveTests()
+    grouping = CurveGrouping()
+    _free_parameters = PRIORS
+
+    def __post_init__(self):
+        if not (isinstance(self.memory, int | float) and 0 <= self.memory < np.inf):
+            raise InputError(f"memory must be a number of steps, such as 1000, not {self.memory!r}")
+        object.__setattr__(self, "priors", self._checked_priors())
+
+    def usual_table(self):
+        """Return the built-in curves of one size."""
+        table = super().usual_table()
+        return table[table["run"].str.startswith("100M")]
+
+    def rows(self, table):
+        """Return blocks of readings of each run, without the start: their mean loss, area and annealing.
+
+        Raises
+        ------
+        InputError
+            If there are too few readings.
+        """
+        if {"area", "annealed", "readings"} <= set(table):
+            return table  # blocks already
+        memory = self.memory if "step" in table else 0.0
+        parts = [self._blocks(readings, memory) for _, readings in table.groupby("run", sort=False)]
+        rows = pd.concat(parts, ignore_index=True)
+        if len(rows) < LEAST:
+            place = table.attrs.get("source", "the table")
+            raise InputError(
+                f"{place}: {len(rows)} readings after the first {SKIPPED:.0%} of each run; the curve law needs "
+                f"{LEAST}, so log more often or wait"
+            )
+        rows.attrs = dict(table.attrs)
+        return rows
+
+    @staticmethod
+    def _blocks(readings, memory):
+        """Return the blocks of one run; readings are ascending on their clock."""
+        clock, rate = readings["clock"].to_numpy(float), readings["rate"].to_numpy(float)
+        area, annealed = areas(clock, rate, memory=memory)
+        start = max(clock[rate >= rate.max() * (1 - 1e-9)][0], clock[0] + SKIPPED * (clock[-1] - clock[0]))
+        of = readings.assign(area=area, annealed=annealed)[clock >= start]
+        places = np.log(of["clock"].to_numpy(float))
+        codes = np.ceil((places - places[0]) / max(places[-1] - places[0], 1e-9) * (BLOCKS - 1) - 1e-9)
+        names = ["clock", "loss", "rate", "area", "annealed", *(["step"] if "step" in of else [])]
+        blocks = of.groupby(codes)[names].mean()
+        return blocks.assign(readings=of.groupby(codes).size(), run=of["run"].iloc[0]).reset_index(drop=True)
+
+    def reference(self, rows):
+        """Return the area that the centre is of: the largest."""
+        return {"area": float(rows["area"].max())}
+
+    def design_arrays(self, rows, reference):
+        """Return the arrays that the model holds as data: of each block, and of the one before it in its run."""
+        columns = {
+            "y": rows["loss"].to_numpy(float),
+            "s": np.log(rows["area"].to_numpy(float) / reference["area"]),
+            "v": rows["annealed"].to_numpy(float),
+            "n": np.minimum(rows["readings"].to_numpy(float), AVERAGED),
+        }
+        first = (rows["run"] != rows["run"].shift()).to_numpy()
+        before = np.where(first, np.arange(len(rows)), np.arange(len(rows)) - 1)
+        places = np.log(rows["clock"].to_numpy(float))
+        data = {f"row_{name}": x for name, x in columns.items()}
+        data |= {f"row_{name}0": x[before] for name, x in columns.items()}
+        return data | {"row_gap": np.where(first, BEFORE, places - places[before])}
+
+    def units(self, reference):
+        """Return the blocks of coordinates after the first: none."""
+        return []
+
+    def density(self, rows, reference):
+        """Return the `Density`; arrays name in their first word what they are of."""
+        arrays = self.design_arrays(rows, reference)
+        return Density((Coordinates(self.prior_of),), self.parts, arrays, dict.fromkeys(arrays, "row"), self._key)
+
+    def parts(self, values, data):
+        """Return the log density of each block given the one before it, by name."""
+        values = {name: values[name][..., None] for name in self.prior_of}
+        return {"rows": normal_logp(*self.innovations(values, data))}
+
+    @staticmethod
+    def mean_at(values, s, v):
+        """Return the mean loss from the log area over that of the centre, and the annealing."""
+        falls = values["reducible_share"] * (exp(-values["alpha"] * s) - 1.0) - values["anneal"] * v
+        return values["loss_centre"] * (1.0 + falls)
+
+    def innovations(self, values, data):
+        """Return what each block's loss has besides what the block before it predicts, and its sd, (..., row)."""
+        alike = exp(-data["row_gap"] / values["drift_range"])
+        residual = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
+        before = data["row_y0"] - self.mean_at(values, data["row_s0"], data["row_v0"])
+        drift, noise = ((values["loss_centre"] * values[name]) ** 2 for name in ("drift", "noise"))
+        variance = drift * (1.0 - alike**2) + noise * (1.0 / data["row_n"] + alike**2 / data["row_n0"])
+        return residual - alike * before, variance**0.5
+
+    def draws(self, sampled, rows, reference):
+        """Return the `CurveDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
+        if "z" in sampled:
+            return CurveDraws(self, reference, rows, sampled["z"].values)
+        return CurveDraws.of(self, reference, rows, {name: sampled[name].values for name in self.prior_of}, [])
+
+    def _drawn(self, values, reference, rows, rng):
+        return CurveDraws.of(self, reference, rows, values, [])

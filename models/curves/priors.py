@@ -1,0 +1,61 @@
+"""Priors of the law of a run's loss, and why they are what they are.
+
+They are learned from the 27 curves of `schedule_curves`, of three sizes and nine schedules, and widened: those
+curves are of one recipe.
+"""
+
+from ..priors import POSITIVE, FreeParameter
+
+SHARE = "share of the loss"
+
+PRIORS = (
+    FreeParameter(
+        "loss_centre",
+        "LogNormal(1.1, 0.7)",
+        POSITIVE,
+        "nats/token",
+        "Loss at the last reading without annealing: 0.7 to 12 nats per token, so that the readings decide.",
+    ),
+    FreeParameter(
+        "reducible_share",
+        "LogNormal(-2.5, 0.6)",
+        POSITIVE,
+        SHARE,
+        "What training on can still remove of it: 3 to 27%. The curves have 4 to 13% at their ends and more before.",
+    ),
+    FreeParameter(
+        "alpha",
+        "LogNormal(-0.8, 0.25)",
+        POSITIVE,
+        "1",
+        "Power of the area under the rate with which the reducible loss falls. The curves have 0.40 to 0.57.",
+    ),
+    FreeParameter(
+        "anneal",
+        "LogNormal(-3.1, 0.35)",
+        POSITIVE,
+        SHARE,
+        "Loss removed by a whole fall of the rate: 2 to 9%. The curves have 3 to 6%.",
+    ),
+    FreeParameter(
+        "drift",
+        "LogNormal(-6.2, 0.7)",
+        POSITIVE,
+        SHARE,
+        "Sd of the slow deviation from the law: 0.05 to 0.8%. The curves have 0.1 to 0.5%.",
+    ),
+    FreeParameter(
+        "drift_range",
+        "LogNormal(0, 0.5)",
+        POSITIVE,
+        "e-folds of the steps",
+        "How far along a run deviations are alike; the curves have 0.5 to 1.5 e-folds.",
+    ),
+    FreeParameter(
+        "noise",
+        "LogNormal(-7.5, 0.8)",
+        POSITIVE,
+        SHARE,
+        "Sd of one reading about them: 0.01 to 0.3%; losses of single batches have more and inform it.",
+    ),
+)
