@@ -73,7 +73,7 @@ def plot_intervals(
     form = months if unit == "months" else plain
     return Picture(
         title=f"{name}: {_written(rows[first][0], form)}{f' {unit}' * bool(unit)}, {first}",
-        caption=caption or "Points are medians and bars intervals. An arrow: the interval goes on.",
+        caption=caption or "Points are medians and bars intervals. An arrow: the interval ends beyond the axis.",
         x=Axis(quantity, log=log, range=ends),
         y=Axis("", names=tuple(f"{row}: {_written(three, form)}" for row, (three, _) in rows.items())),
         layers=(*lines, *layers),
