@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from bayescaling.inference.forecast_result import COLUMNS, FORMS, written
-from bayescaling.inference.words import budgets, plain, size
+from bayescaling.inference.words import budgets, durations, plain, size
 
 FOLDER = Path(__file__).resolve().parents[1] / "evidence" / "ledger"
 HEADER = ("forecast", "for", "law: median and 95% interval", "straight line", "made")
@@ -12,9 +12,10 @@ NAMES = {
     "scores": "score on ",
     "horizons": "WeirdML time horizon of a new model",
     "training_compute": "largest training compute of the quarter",
-    "metr": "METR's 50% horizon, in minutes, of the best new model",
+    "metr": "METR's 50% horizon of the best new model",
     "runs": "loss of the next size, ",
 }
+OWN_FORMS = {"training_compute": budgets, "metr": durations}
 
 
 def rows():
@@ -25,7 +26,7 @@ def rows():
 
 
 def _rows(of):
-    name, form = NAMES[of["of"]], budgets if of["of"] == "training_compute" else FORMS[of["kind"]]
+    name, form = NAMES[of["of"]], OWN_FORMS.get(of["of"]) or FORMS[of["kind"]]
     entries = {name: (of["entries"][0], form)}
     if of["of"] == "scores":
         entries = {f"{name}{entry['name']}": (entry, form) for entry in of["entries"]}

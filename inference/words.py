@@ -56,7 +56,7 @@ def digits(q):
 
 def plain(q, form="{:.3f}"):
     """Write the median and 95% interval of any number."""
-    return _interval(q, lambda x: "–" if x is None else unsigned(form.format(x).replace("e+", "e")))
+    return _interval(q, lambda x: "–" if x is None else unsigned(form.format(x).replace("e+0", "e").replace("e+", "e")))
 
 
 def factor(q):
