@@ -1,5 +1,7 @@
 """Draws under the law of a run's loss: means, densities, new readings."""
 
+from itertools import islice
+
 import numpy as np
 
 from ...datasets.deferred import special, xr
@@ -26,20 +28,30 @@ class CurveDraws(MemberDraws):
         data = self._at(rows).design
         return self._array(self.law.mean_at(self.by_row, data["row_s"], data["row_v"]), "row")
 
+    def innovations(self):
+        """Return what each block has besides what those before it in its run predict, and its sd, (..., row)."""
+        seen = np.nonzero(self.design["run_seen"])
+        pairs = zip(*((x, sd) for x, sd, *_ in self.law.filtered(self.by_row, self.design)), strict=True)
+        return (np.stack(x, -1)[..., *seen] for x in pairs)
+
     def rowwise(self):
-        """Return the log density of each block given the one before it, an ndarray (chain, draw, row)."""
-        return normal_logp(*self.law.innovations(self.by_row, self.design))
+        """Return the log density of each block given those before it, an ndarray (chain, draw, row)."""
+        return normal_logp(*self.innovations())
+
+    def blocks(self, rows=None):
+        """Return the positions of the rows of each run."""
+        rows = self.rows if rows is None else rows
+        return [np.flatnonzero(rows["run"] == run) for run in rows["run"].unique()]
 
     def cdf(self, rows=None, *, conditioning="earlier"):
-        """Return the probability of at most each loss given the block before it."""
-        at = self._at(rows)
-        residual, sd = at.law.innovations(at.by_row, at.design)
+        """Return the probability of at most each loss given the blocks before it."""
+        residual, sd = self._at(rows).innovations()
         return self._array(special.ndtr(residual / sd), "row")
 
     def relative_scatter(self, rows=None):
-        """Return the sd of each block given the one before it as a share of the mean, an ndarray (chain, draw, row)."""
+        """Return the sd of each block given those before it as a share of the mean, an ndarray (chain, draw, row)."""
         at = self._at(rows)
-        return at.law.innovations(at.by_row, at.design)[1] / at.mean().values
+        return list(at.innovations())[1] / at.mean().values
 
     def terms(self):
         """Return the log density of blocks by name."""
@@ -69,19 +81,17 @@ class CurveDraws(MemberDraws):
         """
         values, rows = self.by_row, self.rows
         mean = self.law.mean_at(values, np.log(area / self.reference["area"]), annealed)
-        scale, white = values["loss_centre"], rng.standard_normal(mean.shape)
-        alike, expected, last = np.zeros_like(mean), 0.0, 0.0
+        drift = (values["loss_centre"] * values["drift"]) ** 2
+        slow, variance, last = 0.0, drift, 0.0
         if run is not None:
-            at = np.flatnonzero(rows["run"] == run)[-1]
-            last = rows["annealed"].to_numpy(float)[at]
-            data = {name: x[at] for name, x in self.design.items() if name in ("row_y", "row_s", "row_v", "row_n")}
-            residual = data["row_y"] - self.law.mean_at(values, data["row_s"], data["row_v"])
-            certain = values["drift"] ** 2 / (values["drift"] ** 2 + values["noise"] ** 2 / data["row_n"])
-            alike = np.exp(-np.log(clock / rows["clock"].to_numpy(float)[at]) / values["drift_range"])
-            expected, alike = alike * certain * residual, alike**2 * certain
-        slow = expected + scale * values["drift"] * np.sqrt(1.0 - alike) * white
-        gain = scale * values["anneal"] * (annealed - last)
-        return self._array(mean + slow, "place"), self._array(gain, "place")
+            of = rows[rows["run"] == run]
+            *_, (_, _, slow, variance) = islice(self.law.filtered(values, self._at(of).design), len(of))
+            alike = np.exp(-np.log(clock / float(of["clock"].iloc[-1])) / values["drift_range"])
+            slow, variance = alike * slow, drift + alike**2 * (variance - drift)
+            last = float(of["annealed"].iloc[-1])
+        deviation = slow + np.sqrt(variance) * rng.standard_normal(mean.shape)
+        gain = values["loss_centre"] * values["anneal"] * (annealed - last)
+        return self._array(mean + deviation, "place"), self._array(gain, "place")
 
     def replicate(self, rng, rows=None):
         """Draw losses of new blocks, whose slow deviations follow each other along each run."""
@@ -92,7 +102,8 @@ class CurveDraws(MemberDraws):
         slow = values["drift"] * np.sqrt(1 - alike**2) * rng.standard_normal(mean.shape)
         for i in range(1, mean.shape[-1]):
             slow[..., i] += alike[..., i] * slow[..., i - 1]
-        fast = values["noise"] / np.sqrt(data["row_n"]) * rng.standard_normal(mean.shape)
+        shares = data["run_share"][np.nonzero(data["run_seen"])]
+        fast = values["noise"] * np.sqrt(shares) * rng.standard_normal(mean.shape)
         return self._array(mean + values["loss_centre"] * (slow + fast), "row").rename(self.law.scale)
 
     def coordinate_names(self):

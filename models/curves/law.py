@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..arrays import exp
+from ..arrays import exp, pick
 from ..contrasts import Contrast, ordinals
 from ..coordinates import Coordinates
 from ..density import Density
@@ -44,6 +44,10 @@ class CurveGrouping(Grouping):
     axes = {"clock": "clock"}  # noqa: RUF012
     clusters = ("run",)
     group = "run"
+
+    def together(self, rows, simulated):
+        """Return the rows and simulated ones, which are of other runs."""
+        return super().together(rows, simulated.assign(run=simulated["run"] + ", simulated"))
 
 
 @dataclass(frozen=True)
@@ -156,19 +160,24 @@ class Curve(Law):
         return {"area": float(rows["area"].max())}
 
     def design_arrays(self, rows, reference):
-        """Return the arrays that the model holds as data: of each block, and of the one before it in its run."""
+        """Return the arrays that the model holds as data: of each block, and where the blocks of each run are."""
+        runs = rows.groupby("run", sort=False)
         columns = {
             "y": rows["loss"].to_numpy(float),
             "s": np.log(rows["area"].to_numpy(float) / reference["area"]),
             "v": rows["annealed"].to_numpy(float),
-            "n": np.minimum(rows["readings"].to_numpy(float), AVERAGED),
+            "gap": np.log(rows["clock"].astype(float)).groupby(rows["run"]).diff().fillna(BEFORE).to_numpy(),
         }
-        first = (rows["run"] != rows["run"].shift()).to_numpy()
-        before = np.where(first, np.arange(len(rows)), np.arange(len(rows)) - 1)
-        places = np.log(rows["clock"].to_numpy(float))
+        of_runs = {
+            "place": np.arange(len(rows)),
+            "seen": np.ones(len(rows)),
+            "share": 1.0 / np.minimum(rows["readings"].to_numpy(float), AVERAGED),
+        }
         data = {f"row_{name}": x for name, x in columns.items()}
-        data |= {f"row_{name}0": x[before] for name, x in columns.items()}
-        return data | {"row_gap": np.where(first, BEFORE, places - places[before])}
+        for name, x in of_runs.items():
+            data[f"run_{name}"] = np.zeros((runs.ngroups, BLOCKS), x.dtype)
+            data[f"run_{name}"][runs.ngroup(), runs.cumcount()] = x
+        return data
 
     def units(self, reference):
         """Return the blocks of coordinates after the first: none."""
@@ -177,12 +186,16 @@ class Curve(Law):
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
         arrays = self.design_arrays(rows, reference)
-        return Density((Coordinates(self.prior_of),), self.parts, arrays, dict.fromkeys(arrays, "row"), self._key)
+        axes = {name: name.partition("_")[0] for name in arrays}
+        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self._key)
 
     def parts(self, values, data):
-        """Return the log density of each block given the one before it, by name."""
+        """Return the log densities of the first block of each run, of the second given that one, and so on, by name."""
         values = {name: values[name][..., None] for name in self.prior_of}
-        return {"rows": normal_logp(*self.innovations(values, data))}
+        return {
+            f"block {i}": data["run_seen"][..., i] * normal_logp(residual, sd)
+            for i, (residual, sd, *_) in enumerate(self.filtered(values, data))
+        }
 
     @staticmethod
     def mean_at(values, s, v):
@@ -190,14 +203,33 @@ class Curve(Law):
         falls = values["reducible_share"] * (exp(-values["alpha"] * s) - 1.0) - values["anneal"] * v
         return values["loss_centre"] * (1.0 + falls)
 
-    def innovations(self, values, data):
-        """Return what each block's loss has besides what the block before it predicts, and its sd, (..., row)."""
-        alike = exp(-data["row_gap"] / values["drift_range"])
-        residual = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
-        before = data["row_y0"] - self.mean_at(values, data["row_s0"], data["row_v0"])
+    def filtered(self, values, data):
+        """Yield what is known of each run after its first block, after the second and so on (a Kalman filter).
+
+        Parameters
+        ----------
+        values : dict of str to array_like, shape (..., 1)
+        data : dict of str to array_like
+
+        Yields
+        ------
+        tuple of array_like, shape (..., run)
+            What the block's loss has besides what those before it predict, and the sd of that. Then the slow deviation,
+            and its variance.
+        """
+        residuals = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
+        persistence = exp(-data["row_gap"] / values["drift_range"])
         drift, noise = ((values["loss_centre"] * values[name]) ** 2 for name in ("drift", "noise"))
-        variance = drift * (1.0 - alike**2) + noise * (1.0 / data["row_n"] + alike**2 / data["row_n0"])
-        return residual - alike * before, variance**0.5
+        slow, variance = 0.0, drift
+        for i in range(BLOCKS):
+            place = data["run_place"][..., i]
+            alike = pick(persistence, place)
+            variance = drift + alike**2 * (variance - drift)
+            residual = pick(residuals, place) - alike * slow
+            total = variance + noise * data["run_share"][..., i]
+            slow = alike * slow + variance / total * residual
+            variance = variance * (1.0 - variance / total)
+            yield residual, total**0.5, slow, variance
 
     def draws(self, sampled, rows, reference):
         """Return the `CurveDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
