@@ -59,5 +59,5 @@ def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Pictu
         y=Axis("", names=tuple(shown.index)),
         layers=(Layer("level", "95% interval", frame(x=middle, y=np.arange(len(shown)), low=low, high=high),
                       Look(BLUE), False, 5),),
-        height=1.7 + 0.24 * len(shown),
+        height=1.7 + 0.3 * len(shown),
     )  # fmt: skip

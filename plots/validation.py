@@ -184,6 +184,6 @@ def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawin
         x=Axis("Change for each doubling of the power (cumulative Jensen-Shannon distance)"),
         y=Axis("", names=tuple(map(symbols, order))),
         layers=(Layer("line", "sensitive", threshold, Look(GREY, "dash"), False, 1.2), *layers),
-        height=1.7 + 0.28 * len(order),
+        height=1.7 + 0.34 * len(order),
         checked=True,
     )
