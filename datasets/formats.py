@@ -19,17 +19,27 @@ from .checks import place
 from .json_tables import json_document, json_lines
 from .markdown import markdown
 from .metric_files import joined
-from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
+from .text import (
+    FORECAST,
+    comma_separated,
+    numbered,
+    plain_text,
+    reason,
+    refuse_duplicates,
+    refuse_empty,
+    tab_separated,
+)
 from .wording import listed, printable, quoted, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
 
 
-def open_table(source, *, text=(), form=None):
+def open_table(source, *, text=(), form=None, readers=None):
     """Return the unchanged table of a file, of a pattern of files or of a frame, its label in messages and its name.
 
     `text` has the columns of a text file that stay text, and `form` gives each frame another form, such as a panel with
-    a row for each reading. The index is called ``line`` (from 1), ``row`` (from 0) or ``place`` (file and line), and
+    a row for each reading. `readers` has those of a kind by the suffix of a file; its tables may be folders of files.
+    The index is called ``line`` (from 1), ``row`` (from 0) or ``place`` (file and line), and
     ``attrs["sentences"]`` lists what to report about the way it was read. A table that cannot be read is refused.
     """
     if isinstance(source, pd.DataFrame):
@@ -40,9 +50,11 @@ def open_table(source, *, text=(), form=None):
             frame = form(frame, label)
     elif isinstance(source, str | os.PathLike):
         path = Path(os.path.expanduser(source))
+        if readers and os.path.isdir(path):
+            path = _files_in(path, readers) or path
         label, name = printable(path.name or path), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
-        frame = _of_pattern(path, label, text, form) if pattern else _formed(path, label, text, form)
+        frame = (_of_pattern if pattern else _formed)(path, label, text, form, READERS | (readers or {}))
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
@@ -53,13 +65,13 @@ def open_table(source, *, text=(), form=None):
     return frame, label, name
 
 
-def _formed(path, label, text, form):
-    frame = _opened(path, label, text)
+def _formed(path, label, text, form, readers):
+    frame = _opened(path, label, text, readers)
     refuse_duplicates(list(frame.columns), label)
     return frame if form is None else form(frame, label)
 
 
-def _of_pattern(pattern, label, text, form):
+def _of_pattern(pattern, label, text, form, readers):
     """Read every file that a pattern matches as one table, with a column that names the file."""
     paths = [Path(path) for path in sorted(glob.glob(str(pattern), recursive=True)) if os.path.isfile(path)]
     if not paths:
@@ -67,7 +79,7 @@ def _of_pattern(pattern, label, text, form):
     # Files of the same name, in several folders, are named by their paths.
     short = [path.name for path in paths]
     names = short if len(set(short)) == len(short) else [str(path) for path in paths]
-    opened = [_formed(path, name, text, form) for path, name in zip(paths, map(printable, names), strict=True)]
+    opened = [_formed(path, name, text, form, readers) for path, name in zip(paths, map(printable, names), strict=True)]
     table, sentence = joined(opened, paths, label)
     if table is not None:
         table.attrs["sentences"] = [sentence]
@@ -95,13 +107,14 @@ def _of_pattern(pattern, label, text, form):
     return table
 
 
-def _opened(path, label, text):
+def _opened(path, label, text, readers):
     packed = path.suffix.lower() if path.suffix.lower() in UNPACKERS else ""
     suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise InputError(f"{label}: this is a device or a pipe; save the table as a file")
-    if os.path.isfile(path) and suffix not in READERS:
-        formats = f"{listed(filter(None, READERS))}, or one of these with {listed(UNPACKERS)}"
+    if os.path.isfile(path) and suffix not in readers:
+        formats = f"{listed(filter(None, readers))}, or one of these with {listed(UNPACKERS)}"
+        formats += f"; if it is the log of a run, forecast its end with {FORECAST}" if suffix in LOGS else ""
         raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {formats}")
     try:
         data = path.read_bytes()
@@ -111,9 +124,8 @@ def _opened(path, label, text):
         raise InputError(f"{label}: there is no such file in the folder {folder}; check the path{near}") from error
     except IsADirectoryError as error:
         fix = "give the path of a file in it"
-        depths = (pattern for depth in ("*", "*/*") for suffix in READERS if (pattern := f"{depth}{suffix}") != depth)
-        if pattern := next((pattern for pattern in depths if any(path.glob(pattern))), ""):
-            fix += f", or a pattern that all its files match, such as {shlex.quote(printable(path / pattern))}"
+        if pattern := _files_in(path, readers):
+            fix += f", or a pattern that all its files match, such as {shlex.quote(printable(pattern))}"
         raise InputError(f"{label}: this is a folder; {fix}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({reason(error)}); check its path") from error
@@ -122,7 +134,13 @@ def _opened(path, label, text):
     if packed:
         data = _unpacked(data, packed, label)
         refuse_empty(data, label)
-    return READERS[suffix](data, label, text)
+    return readers[suffix](data, label, text)
+
+
+def _files_in(folder, readers):
+    """Return a pattern of files in a folder, or one level below, that can be read; None where there are none."""
+    patterns = (f"{depth}{suffix}" for depth in ("*", "*/*") for suffix in readers if suffix)
+    return next((folder / pattern for pattern in patterns if any(folder.glob(pattern))), None)
 
 
 def _unpacked(data, packed, label):
@@ -153,6 +171,7 @@ def _zstd(data):
     return pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
 
 
+LOGS = (".log", ".out")
 UNPACKING = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {

@@ -27,8 +27,8 @@ def json_lines(data, label, text=()):
     return _lines(decoded(data, label), label)
 
 
-def json_document(data, label, text=()):
-    """Read a JSON document that holds one table, or a file of JSON lines."""
+def json_document(data, label, text=(), *, every_step=False):
+    """Read a JSON document that holds one table, or a file of JSON lines; `every_step` is of a trainer's history."""
     whole = decoded(data, label)
     refuse_empty(whole, label)
     try:
@@ -42,7 +42,7 @@ def json_document(data, label, text=()):
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{label}: the JSON cannot be used: {_problem(error)}; {ARRAY}") from error
-    return _table(document, label)
+    return _table(document, label, every_step)
 
 
 def _loaded(whole):
@@ -83,7 +83,7 @@ def _lines(whole, label):
 # Documents ------------------------------------------------------------------------------------------------------------
 
 
-def _table(document, label):
+def _table(document, label, every_step):
     """Return the table of a document, whichever of the forms it has."""
     if isinstance(document, list):
         first = document[0] if document else None
@@ -94,7 +94,7 @@ def _table(document, label):
     if not isinstance(document, dict):
         raise InputError(f"{label}: found {_called(document)} where a table should be; {ARRAY}")
     if isinstance(document.get("log_history"), list):
-        return _of_trainer(document["log_history"], label)
+        return _of_trainer(document["log_history"], label, every_step)
     if _are_objects(document.get("results")) and _is_of_harness(document):
         return _of_harness(document, label)
     columns, data = document.get("columns"), document.get("data")
@@ -194,8 +194,11 @@ def _of_cells(columns, data, label):
     return _of_objects(rows, {}, [], label)
 
 
-def _of_trainer(history, label):
-    """Return the history of a trainer, one row a step: evaluations and the training loss of the same step together."""
+def _of_trainer(history, label, every_step):
+    """Return the history of a trainer, one row a step: evaluations and the training loss of the same step together.
+
+    Without `every_step`, a history with evaluations has rows of these alone.
+    """
     if not _is_array_of_objects(history):
         raise InputError(f'{label}: "log_history" is no array of objects; save the history of a run that has one')
     readings = [x for x in history if "train_runtime" not in x]
@@ -206,7 +209,7 @@ def _of_trainer(history, label):
     rows = list(steps.values())
     sentences = [f'"log_history" is read as the table, {plural(len(rows), "step")}']
     evaluated = [row for row in rows if row.get("eval_loss") is not None]
-    if evaluated:
+    if evaluated and not every_step:
         rows = [{"train_loss" if name == "loss" else name: x for name, x in row.items()} for row in evaluated]
         sentences = [f"{sentences[0]}, of which {len(rows)} with an evaluation are read; \"loss\" is the training "
                      'loss and is called "train_loss"']  # fmt: skip

@@ -61,12 +61,13 @@ def read(
         .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
         data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
         ``file``. Files of one metric by step each, such as ``runs/*/*.csv``, are joined by run and step; a run is a
-        folder. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
+        folder. Of curves a log of a trainer is read too (.log, .out or .txt), and a folder of them. Text is UTF-8. The
+        notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
-        ``"horizons"`` are successes of models on tasks with human times, ``"values"`` dated values such as prices. The
-        notes list the columns of each.
+        ``"horizons"`` are successes of models on tasks with human times, ``"values"`` dated values such as prices, and
+        ``"curves"`` readings of runs while they train. The notes list the columns of each.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
@@ -115,6 +116,12 @@ def read(
         Runs: as `from_name`, of the names of files, such as ``"curve_N{parameters}_D{}.csv"``. Each file is a run.
     trials : int, optional
         Counts: problems of each row, where a column ``accuracy`` has the share that is right, in parts of 1 or percent.
+    schedule : str, optional
+        Curves: the learning rate of each run, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``, in place of a
+        column. Shapes are constant, linear, cosine and exponential; ``from`` is where the fall begins.
+    until : float, optional
+        Curves: where the `schedule` ends, in steps, or in tokens of a table without steps; by default at the last
+        reading of each run.
 
     Returns
     -------
@@ -211,6 +218,13 @@ def read(
     and ``value``; ``model`` names what the value is of. ``low`` and ``high`` are limits, or ``halfwidth`` is half their
     distance, which may be written ±5 or +5/-4. A blank limit is none. The result has ``year``.
 
+    **Loss curves (curves).** A row is a reading of a run. Needed are ``loss`` and ``step``, ``tokens`` or ``epoch``;
+    ``rate`` (the learning rate) and ``run`` are optional. Without ``run`` a file is a run. Of logs the lines
+    are read in which numbers follow words such as step, loss and lr. So write nanoGPT, litgpt, torchtitan, Megatron-LM,
+    OLMo and the Trainer of Hugging Face. Of several losses the one of training with most readings is read, and a note names
+    the others. Readings that a restart made again count once, the last time. A last line without an end is left out.
+    The result has ``clock``, the steps or else the tokens, and a rate of 1 where none is logged or stated.
+
     Examples
     --------
     >>> import pandas as pd
@@ -246,6 +260,9 @@ def read(
     >>> table = pd.DataFrame({"model": ["a", "b"], "benchmark": "quiz", "score": [0.25, 0.8], "date": "2024-07-01"})
     >>> round(float(read(table, "scores")["year"][0]), 2)
     2024.5
+    >>> table = pd.DataFrame({"step": [0, 50, 100], "loss": [9.1, 4.2, 3.9]})
+    >>> read(table, "curves", schedule="linear:peak=2,final=0", until=200)["rate"].tolist()
+    [2.0, 1.5, 1.0]
     """
     check_choice("kind of table", kind, KINDS)
     parts, columns = KINDS[kind], columns or {}
@@ -269,7 +286,7 @@ def read(
     text = Called(parts.text, columns, parts.aliases)
     shape = parts.form
     form = None if shape is None else (lambda frame, label: shape(frame, label, columns))
-    table, label, name = open_table(source, text=text, form=form)
+    table, label, name = open_table(source, text=text, form=form, readers=parts.readers)
     changes = Changes(label, table)
     if from_file is not None:
         table, sentence = of_each_file(table, from_file, name, label)

@@ -30,7 +30,11 @@ UNITS_OF_COUNTS = {"", "#", "-", "count", "counts", "number", "tokens", "params"
 LONGEST = 600  # characters of a message
 # Cells of the lines of a log, which no header of a table has: "loss: 4.2", "step 500", "310.1ms".
 OF_A_LOG = re.compile(r"[:=]\s*[-+]?\d|\b\d+\.\d+|^(step|iter|epoch|iteration)\s+\d", re.IGNORECASE)
-
+FORECAST = "bayescaling curve FILE --until PLACE"
+OF_RUNS = (
+    f"if it is the log of a run, forecast its end with {FORECAST}, or write a table (.csv) with one row a run: "
+    "parameters, tokens (or training_flop) and loss, such as 1.2e8,2.5e9,3.41; a law needs runs of several sizes"
+)
 
 # Helpers of every form ------------------------------------------------------------------------------------------------
 
@@ -101,8 +105,8 @@ def tab_separated(data, label, text=()):
     return _delimited(decoded(data, label), "\t", label, text)
 
 
-def plain_text(data, label, text=()):
-    """Read a text file that holds a table of separated values; refuse any other with what is wanted."""
+def plain_text(data, label, text=(), wanted=OF_RUNS):
+    """Read a text file that holds a table of separated values; refuse any other with what is `wanted`."""
     whole = decoded(data, label)
     refuse_empty(whole, label)
     delimiter = _delimiter(whole)
@@ -110,9 +114,7 @@ def plain_text(data, label, text=()):
     if len(header) > 1 and not any(OF_A_LOG.search(cell.strip()) for cell in header):
         return _delimited(whole, delimiter, label, text)
     raise InputError(
-        f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; if it is "
-        "the log of a run, write a table (.csv) with one row a run: parameters, tokens (or training_flop) and loss, "
-        "such as 1.2e8,2.5e9,3.41; a law needs runs of several sizes"
+        f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; {wanted}"
     )
 
 

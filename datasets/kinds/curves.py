@@ -1,58 +1,153 @@
 """Tables of loss curves: the readings of runs while they train, as logs and trackers write them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
 from ...errors import InputError
+from .. import logs
 from ..cells import as_names, as_numbers
-from ..checks import in_file
-from ..panels import melted
+from ..checks import header_of, in_file, refuse_first
+from ..columns import Called, choice
+from ..meaning.readings import READINGS, may_name_runs
+from ..panels import melted, spelled
 from ..schedules import EXAMPLE, Schedule
 from ..schemas import check
-from ..wording import plural, quoted
+from ..selection import hashable
+from ..wording import listed, plural, quoted
 from .kind import Kind
 
-CLOCKS = ("step", "tokens")
+CLOCKS = ("step", "tokens", "epoch")
+OF_LOSS = re.compile("loss|cross_?entropy", re.IGNORECASE)
+NO_LOSS = {"scale", "aux", "auxiliary", "balancing", "balance", "router", "z", "min", "max", "std", "halfwidth"}
+EVALUATED = re.compile("(?<![a-z])(?:val|eval|test|dev|held)", re.IGNORECASE)
+UNORDERED = 0.1  # share of readings that go back, above which they are in no order
+DROPPED = "drop_missing=True (--drop-missing)"
+SHOWN = 5  # columns in a message
 
 
 def parse(table, changes, columns, where, drop_missing, schedule, until):
     """Check readings of runs, in order, with the learning rate of each: of a column, of a schedule, or constant."""
     label = changes.label
-    table, headers = CURVES.select(table, changes, columns, where, drop_missing)
-    clock = next((name for name in CLOCKS if name in table), None)
-    if clock is None:
+    table, headers = CURVES.select(table, changes, _chosen(table, columns, changes), where, False)
+    clocks = CURVES.present(table, CLOCKS)
+    if not clocks:
         raise InputError(
-            f"{label}: no column of steps or tokens among {', '.join(map(str, table.columns))}; name one with "
-            'columns={"step": ...} (--column step=NAME)'
+            f"{label}: no column of steps, tokens or epochs among {listed(table.columns, SHOWN)}; name one with "
+            f"{choice('step', 'NAME')}"
         )
-    table = _with_loss(table, changes)
+    blank = table["loss"].isna() | (table["loss"].astype(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
-    table = check(table.assign(**cells, **texts), "curves", label=label, names=headers,
-                  faults=in_file([*faults, *nameless], headers))  # fmt: skip
-    table = table.assign(run=table["run"].astype(str) if "run" in table else str(changes.label), clock=table[clock])
-    table = pd.concat([_resumed(readings, changes) for _, readings in table.groupby("run", sort=False)])
-    table = _with_rate(table, changes, schedule, until)
-    names = [name for name in ("run", "step", "tokens", "clock", "rate", "loss") if name in table]
-    return table[names]
+    if not texts:
+        _refuse_runs(table.assign(**cells)[~blank], clocks[0], label)
+        texts = {"run": pd.Series(label, index=table.index, dtype=object)}
+    clock = min(clocks, key=lambda name: int(cells[name][~blank].isna().sum()))
+    table = table.assign(**cells, **texts, clock=cells[clock])
+    faulty = table.index.isin([fault.row for fault in (*faults, *nameless)])
+    lost = (~np.isfinite(table["loss"]) & ~blank & ~faulty) | _after_the_last(table["run"], blank)
+    if drop_missing:
+        bad = lost | faulty | ~((table["loss"] > 0) & table["clock"].notna() | blank)
+        _note(changes, "drop_missing", bad, "without a positive finite loss or its place")
+        table, blank, lost, faults, nameless = table[~bad], blank[~bad], lost[~bad], [], []
+    shown = table["loss"].map(str).where(~blank, "nothing (a blank or NaN)")
+    fix = f"train on from a checkpoint before it, or leave rows out with {DROPPED}"
+    refuse_first(lost, header_of(table, "loss"), shown.get, fix, table, label, ", and so in {} later readings")
+    _note(changes, "loss", blank, "without a loss")
+    if clock == "epoch":
+        changes.add("epoch", "no column has steps or tokens, so that places of runs are epochs")
+    names = [x for x in ("run", *CLOCKS, "clock", "rate", "loss") if x in table and (x != "epoch" or clock == x)]
+    readings = _filled(table[~blank], table, [x for x in ("tokens", "rate") if x in names and x != clock], changes)
+    if readings.empty:
+        raise InputError(f"{label}: no reading has a loss in column {quoted(header_of(table, 'loss'))}; log it")
+    readings = check(readings, "curves", label=label, names=headers, faults=in_file([*faults, *nameless], headers))
+    if "rate" in names and schedule is None:
+        none = readings.groupby("run")["rate"].transform("max") == 0
+        refuse_first(none, headers["rate"], lambda _: "0 in all its run", f"state rates as {EXAMPLE}", readings, label)
+    runs = [_in_order(of, clock, changes) for _, of in readings.groupby("run", sort=False)]
+    return _with_rate(pd.concat(runs)[names], changes, schedule, until)
 
 
-def _with_loss(table, changes):
-    """Leave out readings without a loss, which a log has between evaluations."""
-    blank = table["loss"].isna() | (table["loss"].astype(str).str.strip() == "")
-    if blank.any():
-        changes.add("loss", f"{plural(int(blank.sum()), 'reading')} without a loss left out", rows=int(blank.sum()))
-    return table[~blank]
+def _chosen(table, columns, changes):
+    """Return the columns that are chosen, and of several that could play a part the best one, which is reported."""
+    columns = dict(columns)
+    for name in ("loss", *CLOCKS, "rate"):
+        free = [x for x in table if x not in columns.values() and _may_be(name, x)]
+        if name in columns or (name in free and name != "loss"):
+            continue
+        counts = {x: int(pd.to_numeric(table[x], errors="coerce").notna().sum()) for x in free}
+        ranks = {x: (not EVALUATED.search(str(x)), "globalstep" in spelled(x), counts[x], x == name) for x in free}
+        best, *others = [*sorted((x for x in free if counts[x]), key=ranks.get, reverse=True), None]
+        if best is not None:
+            columns[name] = best
+        if others[:-1]:
+            other = others[-2]
+            text = f"{quoted(best)} is read as {name}, not {listed(others[:-1], SHOWN)}; take another with "
+            changes.add("columns", text + choice(name, other), column=str(best))
+    return columns
 
 
-def _resumed(readings, changes):
+def _may_be(name, header):
+    """Return whether a column could play a part, by its name."""
+    if name != "loss":
+        return header in Called((name,), {}, CURVES.aliases)
+    return bool(OF_LOSS.search(str(header))) and not NO_LOSS & set(re.findall("[a-z]+", str(header).lower()))
+
+
+def _refuse_runs(readings, clock, label):
+    """Refuse readings of several runs that a column may name, where none is recognised."""
+    if readings[clock].is_monotonic_increasing:
+        return
+    for name in readings.columns.difference([*CLOCKS, "rate", "loss"], sort=False):
+        names = may_name_runs(name) or name == "parameters" or not pd.api.types.is_numeric_dtype(readings[name])
+        groups = readings.groupby(hashable(readings[name]))[clock]
+        if names and 1 < groups.ngroups <= len(readings) / READINGS and groups.is_monotonic_increasing.all():
+            raise InputError(
+                f"{label}: readings go back, and column {quoted(name)} may name their runs; name it with "
+                f"{choice('run', name)}, or read rows of one run with where (--where)"
+            )
+
+
+def _after_the_last(runs, blank):
+    """Return the readings after the last loss of a run, where they are more than blanks between its losses."""
+    after = pd.Series(False, index=blank.index)
+    for _, of in blank.groupby(runs) if blank.any() else ():
+        places = np.flatnonzero(~of)
+        if len(places) and len(of) - places[-1] > np.diff(places).max(initial=READINGS):
+            after[of.index[places[-1] + 1 :]] = True
+    return after
+
+
+def _note(changes, option, rows, what):
+    if count := int(rows.sum()):
+        changes.add(option, f"{plural(count, 'reading')} {what} left out", rows=count)
+
+
+def _filled(readings, table, names, changes):
+    """Return readings with blanks of columns filled from those before and after them on the clock of the run."""
+    for name in [name for name in names if readings[name].isna().any() and table[name].notna().any()]:
+        logged = table[table[name].notna()].drop_duplicates(["run", "clock"], keep="last").sort_values("clock")
+        cells = readings[name].copy()
+        for run, of in readings.groupby("run"):
+            points = logged[logged["run"] == run]
+            cells[of.index] = np.interp(of["clock"], points["clock"], points[name]) if len(points) else np.nan
+        changes.add(name, f"blanks of {quoted(header_of(table, name))} take values between those around them")
+        readings = readings.assign(**{name: cells})
+    return readings
+
+
+def _in_order(readings, unit, changes):
     """Return the readings of one run in order: those that a restart made again are taken once, the last time."""
-    clock = readings["clock"].to_numpy(float)
-    ahead = np.concatenate([np.minimum.accumulate(clock[::-1])[::-1][1:], [np.inf]])
-    last = clock < ahead
+    run, back = quoted(readings["run"].iloc[0]), readings["clock"].diff() < 0
+    if back.sum() > UNORDERED * len(readings):
+        changes.add("order", f"readings of run {run} are in no order and are sorted by {unit}")
+        readings = readings.sort_values("clock", kind="stable")
+    clock = readings["clock"].to_numpy()
+    last = clock < np.append(np.minimum.accumulate(clock[::-1])[::-1][1:], np.inf)
     if not last.all():
-        count, run = int((~last).sum()), readings["run"].iloc[0]
-        changes.add("restart", f"run {quoted(run)} was restarted: {plural(count, 'reading')} made again left out")
+        what = f"goes back {plural(int(back.sum()), 'time')}, as after a restart" if back.any() else f"repeats a {unit}"
+        changes.add("restart", f"run {run} {what}: {plural(int((~last).sum()), 'reading')} made again left out")
     return readings[last]
 
 
@@ -76,14 +171,16 @@ CURVES = Kind(
     dimension="row",
     parse=parse,
     needed=("loss",),
-    optional=("run", "step", "tokens", "rate"),
+    optional=("run", *CLOCKS, "rate"),
     text=("run",),
     form=lambda frame, label, columns: melted(frame, label),
+    readers=logs.READERS,
     aliases={
         "loss": "trainloss trainingloss losstrain lmloss crossentropy valloss evalloss lossmean",
-        "step": "iter iteration iterations globalstep trainerglobalstep trainstep updates iternum",
-        "tokens": "tokensseen totaltokens consumedtokens trainedtokens ntokens numtokens traintokens",
-        "rate": "lr learningrate currentlr optimizerlr schedulerlr trainlr lrrate",
+        "step": "iter iteration iterations globalstep trainerglobalstep trainglobalstep trainstep updates iternum",
+        "tokens": "tokensseen totaltokens consumedtokens trainedtokens ntokens ntokensseen numtokens traintokens",
+        "epoch": "trainepoch epochs",
+        "rate": "lr learningrate currentlr optimizerlr schedulerlr trainlr lrrate trainlearningrate lradamw lradam",
         "run": "runname runid file name",
     },
 )

@@ -38,6 +38,8 @@ class Kind:
         Options of `read` that shape a table before it is checked.
     form : callable, optional
         Returns an opened frame in the form of the kind: ``form(frame, label, columns)``, with the chosen columns.
+    readers : dict of str to callable
+        Readers of files of the kind by suffix, before those of every kind.
     aliases : dict of str to str
         Other names of columns, in lower case and without anything but letters and digits.
     check_unit : callable, optional
@@ -66,6 +68,7 @@ class Kind:
     flags: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
     form: Callable | None = None
+    readers: dict[str, Callable] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     check_unit: Callable | None = None
     group: str | None = None

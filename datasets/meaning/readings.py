@@ -8,6 +8,7 @@ from ...errors import InputError, TableWarning
 from ..checks import warn
 from ..columns import RUN, SIZES, setting_aside
 from ..selection import hashable
+from ..text import FORECAST
 from ..wording import listed
 from .fixes import EFFECTS, Fix
 from .names import words
@@ -47,7 +48,9 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     effects = Fix(columns={RUN: str(column)}) + EFFECTS
     share = f", or let them share an effect with {effects}" if column and len(keys) == 1 else ""
     aside = last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
-    raise InputError(f"{label}: {text}{share}; if each row is a run, {aside}")
+    raise InputError(
+        f"{label}: {text}{share}, or forecast the end of a run with {FORECAST}; if each row is a run, {aside}"
+    )
 
 
 def keys_of_runs(runs, started=False, separate=False):

@@ -1,0 +1,122 @@
+"""Logs of trainers: lines such as ``iter 100: loss 3.21, lr 3e-4``, read as a row for each reading.
+
+The forms are those of nanoGPT, litgpt, torchtitan, Megatron-LM, OLMo, the Trainer of Hugging Face and many others.
+"""
+
+import functools
+import json
+import re
+
+import numpy as np
+import pandas as pd
+
+from .json_tables import json_document, json_lines
+from .text import comma_separated, decoded, plain_text, tab_separated
+from .units import FACTORS
+
+# Of a line in lower case.
+NUMBER = (
+    r"""\b['"]?\s*[:=]?\s*['"\[(]?(nan|[+-]?inf|[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kmb]?)(?![\w%]|\.\d)"""
+)
+KEYS = {  # in words that are looked for in this order
+    "loss": r"(?:loss|cross_?entropy)(?:[ _]value)?(?: train| val)?",
+    "step": r"(?:(?:global[_ ])?steps?|num_updates)",
+    "iter": "iter(?:ation)?",
+    "epoch": "epoch",
+    "tokens": r"(?:(?:consumed|total|n|num)[_ ])?tokens(?:[_ ]seen)?",
+    "rate": r"(?:lrm?|learning[_ ]rate)(?:_group0)?",
+}
+CELL = re.compile(
+    rf"({KEYS['loss']}|(?<![\w/])(?<!per )(?:(?:train(?:er)?|optim|throughput)/)?"
+    rf"(?:{'|'.join(words for name, words in KEYS.items() if name != 'loss')})){NUMBER}"
+)
+SIGNS = {"loss": "loss", "entropy": "loss", "step": "step", "updates": "step", "iter": "iter", "epoch": "epoch",
+         "tokens": "tokens", "l": "rate"}  # fmt: skip
+BEFORE = re.compile(r"(?:[a-z]\w*[ /_])?[\w/.-]*$")  # the rest of the name of a loss
+EVALUATED = re.compile(r"\b(?:val|eval)")
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+LONGEST = 48  # characters of the name of a loss
+NO_LOG = "no line of it has a step and a loss, such as 'iter 100: loss 3.21'; give the log or the table of a run"
+HALF = "the last line has no end, as in a file that is being written, and is left out"
+
+
+def log(data, label, text=()):
+    """Read the lines of a log that have a loss, those of one step as one row; a text without any is a table."""
+    lines = []
+    for number, line in enumerate(COLOURS.sub("", decoded(data, label)).lower().split("\n"), 1):
+        lines += [(number, cells) for part in line.split("\r") if (cells := _cells(part))]
+    # Where lines have both, an iteration is part of a step; else they are one thing.
+    steps = {cells["iter"]: cells["step"] for _, cells in lines if {"iter", "step"} <= {*cells}}
+    rows: list[dict] = []
+    for number, cells in lines:
+        if "iter" in cells and "step" not in cells:
+            iteration = cells.pop("iter")
+            cells |= {"step": steps.get(iteration) if steps else iteration}
+        clock = "step" if "step" in cells else "epoch" if "epoch" in cells else None
+        same = bool(rows) and (clock is None or rows[-1].get(clock) == cells[clock])
+        if same and (clock is None or not {*cells} & {*rows[-1]} - {"step", "epoch"}):
+            rows[-1] = cells | rows[-1]
+        elif clock:
+            rows.append({"line": number} | cells)
+    names = dict.fromkeys(name for row in rows for name in row)
+    losses = {name for name in names if name not in {"line", *KEYS} - {"loss"}}
+    rows = [row for row in rows if row.get("step", row.get("epoch")) is not None and not losses.isdisjoint(row)]
+    if not rows:
+        return plain_text(data, label, text, NO_LOG)
+    columns = {name: [row.get(name, np.nan) for row in rows] for name in names if name != "line"}
+    frame = pd.DataFrame(columns, index=pd.Index([row["line"] for row in rows], name="line", dtype="int64"))
+    return frame.dropna(axis="columns", how="all")
+
+
+def _cells(line):
+    """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text."""
+    cells: dict = {}
+    for match in CELL.finditer(line) if "train_runtime" not in line else ():
+        key, number, suffix = match.groups()
+        name = _name(key)
+        if name == "loss":
+            start, (word, _, of) = match.start(), key.partition(" ")
+            before = BEFORE.search(line, max(0, start - LONGEST), start)[0]
+            name = f"{of.removeprefix('value')} {before}{word.removesuffix('_value')}".strip().replace(" ", "_")
+            if "val" in line and not ("train" in name or "val" in name) and EVALUATED.search(line, 0, start):
+                name = f"val_{name}"
+        cells.setdefault(name, number if number == "nan" else _number(number, suffix))
+    return cells
+
+
+@functools.cache
+def _name(key):
+    return next(name for sign, name in SIGNS.items() if sign in key)
+
+
+def _number(text, suffix):
+    return float(text.replace(",", "")) * FACTORS.get(suffix, 1)
+
+
+def _ended(reader):
+    """Make a reader that leaves out a last line without an end, unless it is a whole JSON object."""
+
+    @functools.wraps(reader)
+    def read(data, label, text=()):
+        start = data.rfind(b"\n") + 1
+        half = start > 0 and bool(data[start:].strip()) and not _is_json(data[start:])
+        frame = reader(data[:start] if half else data, label, text)
+        if half:
+            frame.attrs["sentences"] = [*frame.attrs.get("sentences", []), HALF]
+        return frame
+
+    return read
+
+
+def _is_json(data):
+    try:
+        return isinstance(json.loads(data), dict)
+    except ValueError:
+        return False
+
+
+READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _ended(log))
+READERS |= {".csv": _ended(comma_separated), ".tsv": _ended(tab_separated)}
+READERS |= dict.fromkeys((".jsonl", ".ndjson"), _ended(json_lines)) | {
+    ".json": functools.partial(json_document, every_step=True)
+}
