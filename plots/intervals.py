@@ -26,13 +26,13 @@ def plot_intervals(
     quantity: str,
     *,
     published: Mapping[str, Mapping[str, float | None] | ArrayLike] | None = None,
-    known: Mapping[str, float] | None = None,
+    references: Mapping[str, float] | None = None,
     log: bool = False,
     caption: str = "",
     source: str = "",
     **drawing: Unpack[Drawing],
 ) -> Picture:
-    """Plot the interval of a quantity, one row each, with published values and known ones.
+    """Plot the interval of a quantity, one row each, with published values and references.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def plot_intervals(
         With its unit in brackets.
     published : mapping, optional
         As `intervals`, or one number, by source and what it is: ``"Ho et al. 2024, closed form"``.
-    known : mapping of str to float, optional
+    references : mapping of str to float, optional
         Values that a dotted line marks, by name.
     log : bool
         Whether the axis is logarithmic.
@@ -66,7 +66,7 @@ def plot_intervals(
         raise InputError("intervals has no row; pass a dict of low end, median and high end by name")
     first = next(iter(rows))
     rows |= {name: (_three(name, row), look_of(name)) for name, row in (published or {}).items()}
-    values = [(name, x) for name, x in (known or {}).items()]
+    values = [(name, x) for name, x in (references or {}).items()]
     layers, ends = interval_layers(rows, log=log, include=[x for _, x in values])
     lines = [Layer("line", name, frame(x=x, y=[-0.6, len(rows) - 0.4]), Look(GREY, "dot")) for name, x in values]
     name, _, unit = quantity.rstrip(")").partition(" (")

@@ -19,7 +19,7 @@ def _chart(truth):
         plot_intervals,
         rows,
         "Fitted floor of the loss (nats/token)",
-        known={"known floor": truth[MAIN]["known"]},
+        references={"known floor": truth[MAIN]["known"]},
         title=f"The interval of Chinchilla's law contains the known floor under {holding} of {len(truth)} ways of "
         "training",
         caption="Medians and 95% intervals of the irreducible loss E by scheme of training, under Chinchilla's law and "
