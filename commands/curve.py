@@ -1,12 +1,14 @@
 """The command ``curve``: the final loss of a run while it trains, from its log."""
 
+import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from ..errors import InputError
+from ..errors import InputError, TableNote
 from . import options, parsing, tables
 
 WAIT = 20.0  # seconds between looks at a log
@@ -14,7 +16,7 @@ WAIT = 20.0  # seconds between looks at a log
 
 @options.shares(options.Reading)
 def curve(
-    log: Annotated[str, Argument(metavar="LOG", help="A log, a tracker's export, or a pattern of files, one a run.")],
+    log: Annotated[str, Argument(metavar="LOG", help="A log, a tracker's export, or a folder or pattern of them.")],
     until: Annotated[str, Option(help="Where the run ends: 24000 steps, or 3e9 tokens.", metavar="PLACE")],
     schedule: Annotated[
         str | None, Option(help="Its learning rate: cosine:peak=3e-4,warmup=2000,final=3e-5.", metavar="SCHEDULE")
@@ -27,15 +29,17 @@ def curve(
     *,
     reading,
 ):
-    """Forecast the final loss of a run while it trains, and what a fall of its rate would do. It reads the log."""
-    end = parsing.values([f"until={until}"], "--until")["until"]
-    if not isinstance(end, int | float) or end <= 0:
+    """Forecast the final loss of a run while it trains."""
+    end = parsing.count(until, "--until")
+    if not 0 < end < float("inf"):
         raise InputError(f"--until {until}: give steps or tokens, such as 24000 or 3e9")
-    asked = {"until": float(end), "schedule": schedule, "below": below, "seed": seed}
+    asked = {"until": end, "schedule": schedule, "below": below, "seed": seed}
     if watch:
+        if out or reading.json:
+            raise InputError("--watch prints lines alone; leave out --out and --json")
         _watch(log, run, asked, reading)
         return
-    fits = _fits(log, run, asked, reading)
+    fits = {str(name): _fit(of, asked) for name, of in _runs(log, run, asked, reading)}
     results = {name: {"loss": _forecast(fit, asked)} for name, fit in fits.items()}
     if out:
         from ..plots import plot_curve
@@ -48,19 +52,23 @@ def curve(
     tables.print_written(out)
 
 
-def _fits(log, run, asked, reading):
-    """Fit the law to each run of a log, or to one."""
+def _runs(log, run, asked, reading):
+    """Return the name and the readings of each run of a log, or of one."""
     from ..datasets import KINDS
     from ..datasets.wording import unknown
-    from ..inference import fit
 
     more = {"schedule": asked["schedule"], "until": asked["until"] if asked["schedule"] else None}
     table = parsing.read_table(KINDS["curves"], log, reading, **more)
     names = table["run"].unique().tolist()
     if run is not None and run not in names:
         raise InputError(unknown(f"{log}: run", run, names))
-    chosen = names if run is None else [run]
-    return {str(name): fit("curve", table[table["run"] == name], seed=asked["seed"]) for name in chosen}
+    return [(name, table[table["run"] == name]) for name in names if run in (None, name)]
+
+
+def _fit(readings, asked):
+    from ..inference import fit
+
+    return fit("curve", readings, seed=asked["seed"])
 
 
 def _forecast(fit, asked):
@@ -71,25 +79,44 @@ def _forecast(fit, asked):
 
 def _watch(log, run, asked, reading):
     """Print a line for each run whenever its log has grown, until each has come to its end."""
-    from ..inference.words import plain, probability
+    from ..datasets.schedules import Schedule
 
-    seen: dict[str, float] = {}
+    if asked["schedule"]:
+        Schedule(asked["schedule"])
+    lines: dict[str, str] = {}
     while True:
+        ended = [False]
         try:
-            fits = _fits(log, run, asked, reading)
-        except InputError as error:  # a line that is half written, or too few readings
-            fits = {}
-            if not seen:
-                print(f"waiting: {error}", flush=True)
-        for name, fit in fits.items():
-            last = float(fit.rows["clock"].iloc[-1])
-            if seen.get(name) == last or last >= asked["until"]:
-                seen[name] = last
-                continue
-            seen[name] = last
-            row = _forecast(fit, asked).loc["at the end"]
-            chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
-            print(f"{name}, at {last:,.0f}: {plain(row, '{:.3f}')} at the end{chance}", flush=True)
-        if fits and all(last >= asked["until"] * 0.99 for last in seen.values()):
+            with warnings.catch_warnings():
+                if lines:  # what reading changed is printed once
+                    warnings.simplefilter("ignore", TableNote)
+                runs = _runs(log, run, asked, reading)
+            ended = [_ended(name, readings, asked, lines) for name, readings in runs]
+        except InputError as error:  # a file that is not there, half written, or that has too few readings yet
+            _changed(lines, "waiting", f"waiting: {error}", sys.stderr)
+        if all(ended):
             return
         time.sleep(WAIT)
+
+
+def _ended(name, readings, asked, lines):
+    """Print the line of a run where it has changed, and return whether the run would end before its next reading."""
+    from ..inference.words import plain, probability
+
+    last, gap = readings["clock"].iloc[-1], readings["clock"].diff().iloc[-1]
+    at = f"{name}, at {last:,.10g}: "
+    ended = last + max(gap, 0.0) >= asked["until"]
+    if ended:
+        _changed(lines, name, f"{at}the run has ended")
+    elif not lines.get(name, "").startswith(at):
+        row = _forecast(_fit(readings, asked), asked).loc["at the end"]
+        chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
+        _changed(lines, name, f"{at}{plain(row, '{:.3f}')} at the end{chance}")
+    return ended
+
+
+def _changed(lines, name, line, file=None):
+    """Print a line where it differs from the one before it of this name."""
+    if lines.get(name) != line:
+        lines[name] = line
+        print(line, file=file, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from ..inference.curves import losses
+from ..inference.curves.forecast import unit_of
 from ..inference.needs import of_kind
 from ..inference.words import plain
 from .figure import Drawing, figure
@@ -53,11 +54,11 @@ def plot_curve(
     level, rows = check_level(level), of_kind(fit, "curves").rows
     clock, ahead = losses(fit, until, schedule=schedule, run=run)
     of, three = rows[rows["run"] == (rows["run"].iloc[-1] if run is None else run)], ends(ahead, level)
-    unit = "step" if "step" in rows else "token"
+    unit = unit_of(rows)
     held = [] if schedule is None or of.empty else [losses(fit, until, run=run)[1]]
     readings = [Layer("points", "readings, averaged", frame(x=of["clock"], y=of["loss"]), Look(BLUE), True, 4.0)]
     return Picture(
-        title=f"At {unit} {clock[-1]:,.0f} the loss is {in_words(three[:, -1], plain)} nats/token",
+        title=f"At {unit} {clock[-1]:,.10g} the loss is {in_words(three[:, -1], plain)} nats/token",
         caption=f"Points are readings, averaged; the line is the median of the loss to come, with its {percent(level)} "
         "band. The grey line is the median if the learning rate is held. Spikes are not modelled.",
         x=Axis(f"{unit[0].upper()}{unit[1:]}s", "size"),

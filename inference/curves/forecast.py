@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.schedules import Schedule
-from ...datasets.wording import number, plural, unknown
+from ...datasets.wording import number, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
 from ..fitted import place_of
@@ -141,10 +141,15 @@ def forecast(
         rows[f"if it falls now, by {number(soon)}"] = _row(falls[1][..., -1], soon, below)
         rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
     table = pd.DataFrame.from_dict(rows, orient="index")
-    unit = "step" if "step" in fit.rows else "token"
-    note = f"At {plural(round(until), unit)}: medians and 95% intervals of the loss averaged over readings. Spikes and "
-    note += "divergence of the training are not modelled."
+    note = f"At {number(until)} {unit_of(fit.rows)}s: medians and 95% intervals of the loss averaged over readings. "
+    note += "Spikes and divergence of the training are not modelled."
     return printed(table, "loss", "Loss of a run in flight", note, fit, quoted="at the end")
+
+
+def unit_of(rows):
+    """Return what the places of runs are, a step, a token or an epoch, as the record of their reading has it."""
+    epochs = any(entry["option"] == "epoch" for entry in rows.attrs.get("reading", []))
+    return "step" if "step" in rows else "epoch" if epochs else "token"
 
 
 def _row(draws, clock, below):
