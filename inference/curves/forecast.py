@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 PLACES = 400  # of a schedule
-# What a fall of the rate removes less, as a share: mean and sd, learned from curves of other sizes.
-UNSEEN = (0.0, 0.15)  # of a run whose rate has yet to fall
-OTHER = (0.1, 0.12)  # of a schedule that no run of the table has: sharper falls remove less
+# How the law misses losses to come, of greatest log score on the curves of all three sizes (`evidence/curves.json`).
+UNSEEN = 0.18  # sd of what a fall of the rate removes, as a share, of a run of the table
+OTHER = (0.073, 0.047)  # mean and sd of what it removes less, of a schedule that no run of the table has
+BEYOND = 0.0017  # sd of the loss, as a share, for each e-fold of steps beyond the readings
 SOON = 0.2  # of the run so far, over which the rate falls if it falls now
 LOW = 0.1  # of the peak: where it falls to
 
@@ -51,7 +52,7 @@ def losses(
     -------
     clock : ndarray, shape (place,)
     loss : DataArray, dims (chain, draw, place)
-        Averaged over readings. What a fall of the rate removes has the error that the law has on other curves.
+        Averaged over readings, with the errors that the law has on other curves.
 
     Raises
     ------
@@ -83,9 +84,10 @@ def losses(
         area, annealed = areas(clock, Schedule(schedule).rates(clock, until), memory=memory)
     rng = np.random.default_rng(seed)
     loss, gain = draws.ahead(run if run in names else None, area, annealed, clock, rng)
-    mean, sd = UNSEEN if run in names else OTHER
-    shape = (*gain.shape[:2], 1)
-    return clock, loss - gain * (sd * rng.standard_normal(shape) - mean)
+    (mean, sd), seen = ((0.0, UNSEEN), last["clock"]) if run in names else (OTHER, rows["clock"].max())
+    of_gain, of_loss = rng.standard_normal((2, *gain.shape[:2], 1))
+    farther = BEYOND * np.log(np.maximum(clock / seen, 1.0))
+    return clock, loss * (1.0 + farther * of_loss) + gain * (mean + sd * of_gain)
 
 
 def forecast(

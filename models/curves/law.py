@@ -54,18 +54,18 @@ class CurveGrouping(Grouping):
 class Curve(Law):
     """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
 
-    S is the area under the learning rate and V how far the rate has annealed (`areas`). Deviations are of two kinds: a
-    slow one, an Ornstein-Uhlenbeck process in the logarithm of the steps, and one of each reading. Runs of one table
-    share the constants: they are of one model under several schedules.
+    S is the area under a power of the learning rate and V how far the rate has annealed (`areas`). Deviations are of
+    two kinds: a slow one, an Ornstein-Uhlenbeck process in the logarithm of the steps, and one of each reading. Runs of
+    one table share the constants: they are of one model under several schedules.
 
     =============== ====================== =====================================================================
     quantity        prior                  what it is
     =============== ====================== =====================================================================
     loss_centre     LogNormal(1.1, 0.7)    loss at the last reading if the rate had not fallen
-    reducible_share LogNormal(-2.5, 0.6)   share of it that training on removes
-    alpha           LogNormal(-0.8, 0.25)  power with which that falls with the area
-    anneal          LogNormal(-3.1, 0.35)  share of it that a whole fall of the rate removes
-    drift           LogNormal(-6.2, 0.7)   sd of slow deviations, a share
+    reducible_share LogNormal(-2.6, 0.6)   share of it that training on removes
+    alpha           LogNormal(-0.65, 0.25) power with which that falls with the area
+    anneal          LogNormal(-3.25, 0.35) share of it that a whole fall of the rate removes
+    drift           LogNormal(-7, 0.8)     sd of slow deviations, a share
     drift_range     LogNormal(0, 0.5)      how far they are alike, in e-folds of the steps
     noise           LogNormal(-7.5, 0.8)   sd of a reading, a share
     =============== ====================== =====================================================================
