@@ -69,11 +69,12 @@ def transcribed(text):
 
 
 def _transcript(block):
-    parts = []
+    # A fit from the cache does not repeat the notes of the fit, so that the cache is empty at the first command.
+    environment, parts = {"COLUMNS": "80", "XDG_CACHE_HOME": str(Path.cwd() / ".cache")}, []
     for command in re.findall(r"^\$ bayescaling (.*)$", block, re.M):
         whole, _, most = command.partition(" | head -")
         shell = ["bash", "-c", f"{shlex.quote(sys.executable)} -m bayescaling {whole}"]
-        done = subprocess.run(shell, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
+        done = subprocess.run(shell, capture_output=True, text=True, check=True, env=os.environ | environment)
         lines = done.stdout.splitlines()[: int(most) if most else None] + done.stderr.splitlines()
         parts.append("\n".join([f"$ bayescaling {command}", *(line.rstrip() for line in lines)]) + "\n")
     return "\n".join(parts)
