@@ -1,4 +1,4 @@
-"""The command ``predict``: the loss that a run will reach."""
+"""The command ``predict``: the loss that a run will reach, and its errors on tasks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,9 +23,15 @@ def predict(
     ] = None,
     noise: Annotated[bool, Option(help="The loss of a single run, with the scatter of runs.")] = True,
     beyond: options.Beyond = "drift",
+    task: Annotated[
+        Path | None, Option(help="A fit of task-error: errors that follow from the loss.", metavar="TASKS.nc")
+    ] = None,
+    above: Annotated[
+        float | None, Option(help="An accuracy, such as 0.6, and the probability of more.", metavar="ACCURACY")
+    ] = None,
     json: options.Json = False,
 ):
-    """Print the loss that runs will reach, with its interval."""
+    """Print the loss that runs will reach, and their errors on tasks, with intervals."""
     import pandas as pd
 
     from ..inference import storage
@@ -43,5 +49,6 @@ def predict(
         if len(values) not in (1, runs):
             raise InputError(f"--{name}: {len(values)} values for {runs} runs; give one, or one a run")
     table = pd.DataFrame({name: values * (runs // len(values)) for name, values in columns.items()})
-    predicted = fit.predict(table, noise=noise, beyond=beyond)
+    tasks = None if task is None else storage.open(task)
+    predicted = fit.predict(table, noise=noise, beyond=beyond, task=tasks, above=above)
     tables.print_result(predicted, predicted.document(), json)

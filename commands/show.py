@@ -9,6 +9,7 @@ from . import options, tables
 
 NEXT = {
     "runs": ("allocate {file} --compute {budget}", "plot fit {file} --out fit.svg"),
+    "error": ("predict RUNS.nc --parameters 7B --tokens 140B --task {file}",),
     "evaluations": ("doubling {file}", "plot doubling {file} --out doubling.svg"),
     "counts": ("plot lengths {file} --out lengths.svg",),
     "scores": ("ranks {file}", "plot capability {file} --out capability.svg"),
@@ -49,7 +50,7 @@ def print_next(fit, path, *, rejected):
     compute = training_flop(fit.rows) if fit.law.kind == "runs" else None
     budget = "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")
     print("Next:")
-    for command in (*(OFF if rejected else ()), *NEXT[fit.law.kind], CONSTANTS):
+    for command in (*(OFF if rejected else ()), *(NEXT.get(fit.law.observed) or NEXT[fit.law.kind]), CONSTANTS):
         print(f"    bayescaling {command.format(file=printable(path), budget=budget)}")
 
 

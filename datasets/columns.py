@@ -66,6 +66,7 @@ SETTINGS = {
     "batch_tokens": (
         "batchtokens tokensperbatch tokensperupdate tokensperstep batchsizetokens batchsizeintokens globalbatchtokens"
     ),
+    "error": "errorrate taskerror top1error errortop1",
 }
 SHOWN = 10  # columns in a message
 SHORT = 4  # letters of a word that names many things

@@ -134,7 +134,7 @@ def schema(kind):
         checks = dict.fromkeys(
             [*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens", *SETTINGS], positive
         )
-        checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one}
+        checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one, "error": share}
         columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}
         return pa.DataFrameSchema(columns)
     if kind == "evaluations":

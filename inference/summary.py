@@ -242,7 +242,7 @@ def _template(fit, name):
     law = fit.law
     if name == EXPONENT:
         return "Compute-optimal parameters grow as training compute to the power {x} ({of})."
-    if len(law.columns) != 1 or name not in law.exponents:
+    if len(law.columns) != 1 or name not in law.exponents or law.observed != "loss":
         return ""
     size = law.columns[0].replace("_flop", " compute")
     if name == "exponent":

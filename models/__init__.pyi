@@ -15,6 +15,7 @@ from .loss.kaplan import Kaplan as Kaplan
 from .loss.law import LossLaw as LossLaw, Sampled as Sampled
 from .loss.offsets import Offsets as Offsets
 from .loss.power import PowerLaw as PowerLaw
+from .loss.tasks import TaskError as TaskError
 from .loss.tuned import LearningRate as LearningRate, RateAndBatch as RateAndBatch
 from .priors import Prior as Prior
 from .progress.law import Progress as Progress

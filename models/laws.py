@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .loss.law import LossLaw, Sampled
     from .loss.offsets import Offsets
     from .loss.power import PowerLaw
+    from .loss.tasks import TaskError
     from .loss.tuned import LearningRate, RateAndBatch
     from .progress.law import Progress
     from .progress.specifications import Specification
@@ -53,6 +54,7 @@ __all__ = [
     "Sampled",
     "Scores",
     "Specification",
+    "TaskError",
     "Trend",
     "names",
     "register",
@@ -70,6 +72,7 @@ LAWS: dict[str, type[Law] | str] = {
     "embedding-corrected": "EmbeddingCorrected",
     "embedding-weighted": "EmbeddingWeighted",
     "configurations": "Configurations",
+    "task-error": "TaskError",
     "grouped": "Grouped",
     "lengths": "Lengths",
     "scores": "Scores",

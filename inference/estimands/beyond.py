@@ -166,7 +166,7 @@ def decades_beyond(law, fitted, runs):
         0 inside the fitted runs, where compute is not known, and for laws of other tables than runs. Where groups of
         rows have quantities of their own, the largest run is that of the run's group.
     """
-    if law.kind != "runs" or training_flop(runs) is None or training_flop(fitted) is None:
+    if (law.kind, law.observed) != ("runs", "loss") or training_flop(runs) is None or training_flop(fitted) is None:
         return np.zeros(len(runs))
     by, decades = law.grouping.by, np.zeros(len(runs))
     for before, after in zip(_measures(law, fitted), _measures(law, runs), strict=True):

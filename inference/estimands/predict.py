@@ -11,6 +11,7 @@ import xarray as xr
 from ...datasets.printed import Printed, Text
 from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
+from ...errors import InputError
 from ...models.draws import DRAWS
 from ..checks.sandwich import quotable_places
 from ..fitted import table_named
@@ -18,9 +19,10 @@ from ..intervals import check_level, named
 from ..needs import of_kind
 from ..settings import seed_of
 from ..standing import lines, standing
-from ..words import plain, si
+from ..words import plain, probability, si
 from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of
+from .task_errors import task_errors
 
 if TYPE_CHECKING:
     from ..fitted import Fit
@@ -33,9 +35,11 @@ def predict(
     noise: bool = True,
     beyond: str = "drift",
     robust: bool = True,
+    task: Fit | None = None,
+    above: float | None = None,
     seed: int | None = None,
 ) -> Prediction:
-    """Predict losses of runs, draw by draw.
+    """Predict losses of runs, and their errors on tasks, draw by draw.
 
     Parameters
     ----------
@@ -53,6 +57,11 @@ def predict(
         of later runs.
     robust : bool
         Whether means without noise are spread to their robust width where the rows reject the law, see `quotable`.
+    task : Fit, optional
+        Of the law ``task-error``: errors follow from the losses, whose uncertainty is carried. Losses of both fits are
+        of the same text.
+    above : float, optional
+        An accuracy: the probability that a run exceeds it on each task is given too.
     seed : int, optional
         Seed of the noise and the drift; that of the fit by default.
 
@@ -61,12 +70,13 @@ def predict(
     Prediction
         A Dataset that prints a short table; ``.table()`` returns its numbers. It holds ``loss`` in nats per token, dims
         (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the decades above the largest fitted
-        run in compute, size or tokens, 0 inside.
+        run in compute, size or tokens, 0 inside. With `task` it holds ``error``, dims (chain, draw, run, task), and
+        ``.tasks()`` returns its numbers.
 
     Raises
     ------
     InputError
-        If a column is missing, a size is not a positive number, or `beyond` is unknown.
+        If a column is missing, a size is not a positive number, `beyond` is unknown, or `task` is of another law.
 
     Examples
     --------
@@ -77,6 +87,7 @@ def predict(
     ('chain', 'draw', 'run')
     """
     check_beyond(beyond)
+    _check_above(above, task)
     draws = of_kind(fit, "runs").draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
@@ -93,13 +104,25 @@ def predict(
     result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
     result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond}
     result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=robust and not noise)}
+    if task is not None:
+        result["error"] = task_errors(task, fit, result["loss"], rng, noise=noise)
+        result.attrs |= {"tasks": table_named(task), "least_loss": float(task.rows["loss"].min()), "above": above}
+        result.attrs["standing_of_tasks"] = standing(task, robust=False)
     return Prediction(result.data_vars, result.coords, result.attrs)
 
 
 class Prediction(Printed, xr.Dataset):
-    """Predicted losses, draw by draw; see `predict`."""
+    """Predicted losses and errors, draw by draw; see `predict`."""
 
     __slots__ = ()
+
+    def tasks(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the median error and the ends of its interval at a level by run and task, and ``p_above``."""
+        ends, above = [(1 - check_level(level)) / 2, 0.5, (1 + level) / 2], self.attrs["above"]
+        error = self["error"].stack(row=("run", "task"))
+        columns = named(error.quantile(ends, DRAWS).values, ends)
+        columns |= {} if above is None else {"p_above": (1 - error > above).mean(DRAWS).values}
+        return pd.DataFrame(columns, index=error.indexes["row"])
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return sizes, the median loss and the ends of its interval at a level, a DataFrame with one row a run."""
@@ -118,10 +141,29 @@ class Prediction(Printed, xr.Dataset):
             for row in self.table().to_dict("records")
         ]
         of = "Loss of single runs" if self.attrs["noise"] else "Mean loss of runs"
+        below = [how(self.attrs), *lines(self.attrs["standing"])]
+        if "error" in self:
+            for (run, task), row in self.tasks().iterrows():
+                of_task = "" if task == "error" else f", {task}"
+                rows[run][f"error{of_task}"] = plain(row)
+                if "p_above" in row:
+                    rows[run][f"P(accuracy above {self.attrs['above']:g}){of_task}"] = probability(row["p_above"])
+            below.append(f"Errors follow from the loss, with its uncertainty, by curves through {self.attrs['tasks']}.")
+            if (least := self.attrs["least_loss"]) > float(self["loss"].median(DRAWS).min()):
+                below.append(f"Errors at losses below {least:.3f}, the lowest there, are extrapolated along the curve.")
+            below += [f"Of the tasks: {line}" for line in lines(self.attrs["standing_of_tasks"])]
         table = pd.DataFrame(rows, index=[f"run {i + 1}" for i in range(len(rows))])
-        below = (how(self.attrs), *lines(self.attrs["standing"]))
-        return Text(f"{of} ({self.attrs['law']}, {self.attrs['table']})", table, below)
+        return Text(f"{of} ({self.attrs['law']}, {self.attrs['table']})", table, tuple(below))
 
     def document(self) -> dict[str, Any]:
         """Return what JSON holds: ``runs`` with their sizes and quantiles, and what holds of them."""
-        return {"runs": self.table().to_dict("records"), "standing": self.attrs["standing"]}
+        more = {"tasks": self.tasks().reset_index().to_dict("records")} if "error" in self else {}
+        return {"runs": self.table().to_dict("records"), **more, "standing": self.attrs["standing"]}
+
+
+def _check_above(above, task):
+    """Refuse what is no accuracy, or an accuracy without tasks."""
+    if above is not None and task is None:
+        raise InputError("above is an accuracy on tasks; give their fit as task (--task TASKS.nc)")
+    if above is not None and not (isinstance(above, int | float) and 0 < above < 1):
+        raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
