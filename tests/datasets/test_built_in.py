@@ -182,6 +182,11 @@ def schemas():
             "compute_confidence": text(*CONFIDENCES),
             "larger_before": whole(nonnegative),
         },
+        "schedule_curves": {
+            "run": text(),
+            "step": whole(positive),
+            **dict.fromkeys(["clock", "rate", "loss"], number(positive)),
+        },
         "published": {
             "quantity": text(),
             "estimate": number(finite),
