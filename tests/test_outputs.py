@@ -30,7 +30,7 @@ SHOWN = re.compile(r"^```(?:text|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 LAST = "\n```python\nNone\n```\n\n<!-- output -->\n<!-- end -->\n"  # so that the cells after the last output run too
 SHORT, FEW = {"draws": 200, "tune": 300, "chains": 2}, 50
 # Pictures of the draws themselves, of simulated tables, and of densities to their last draw: their text is compared.
-OF_DRAWS = re.compile(r"^azp\.|plot_(?:calibration|sensitivity|ppc|posterior|design)\(", re.MULTILINE)
+OF_DRAWS = re.compile(r"^azp\.|plot_(?:calibration|sensitivity|ppc|posterior|design|ranks)\(", re.MULTILINE)
 
 
 def rerun(path, folder, monkeypatch):
