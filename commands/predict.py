@@ -31,7 +31,7 @@ def predict(
     ] = None,
     json: options.Json = False,
 ):
-    """Print the loss that runs will reach, and their errors on tasks, with intervals."""
+    """Print the loss that runs will reach, with its interval. Errors on tasks follow from it."""
     import pandas as pd
 
     from ..inference import storage

@@ -58,6 +58,7 @@ STUDIED = {
     "embedding-corrected": bs.laws.EmbeddingCorrected(),
     "embedding-corrected, joint": bs.laws.EmbeddingCorrected(joint=True),
     "configurations": bs.laws.Configurations(),
+    "task-error": bs.laws.TaskError(),
     "progress-7": bs.laws.Progress(7),
     "progress-18, paper effects": bs.laws.Progress(18, paper_effects=True),
     "scores": bs.laws.Scores(),
@@ -98,6 +99,8 @@ def table_for(name):
     if name in ("grouped", "grouped, size effects"):
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
+    if name == "task-error":
+        return bs.load("overtraining_runs").rename(columns={"error_46_tasks": "error"})
     if name.startswith("scores"):
         scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
         scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
@@ -403,7 +406,7 @@ def test_calibration_simulates_and_fits_again(studied):
 def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     fitter, fit = studied
     law = fitter.law
-    if law.kind != "runs" or law.name in ("configurations", "power-parameters"):
+    if law.kind != "runs" or law.name in ("configurations", "power-parameters", "task-error"):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return

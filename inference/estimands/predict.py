@@ -100,9 +100,11 @@ def predict(
     decades = decades_beyond(draws.law, draws.rows, runs)
     if beyond == "drift" and decades.any():
         loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))
-    sizes = {column: ("run", np.asarray(runs[column], float)) for column in law.columns} | {"beyond": ("run", decades)}
+    names = {column: "at_loss" if column == "loss" else column for column in law.columns}
+    sizes = {name: ("run", np.asarray(runs[column], float)) for column, name in names.items()}
+    sizes["beyond"] = ("run", decades)
     result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
-    result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond}
+    result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond, "of": law.observed}
     result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=robust and not noise)}
     if task is not None:
         result["error"] = task_errors(task, fit, result["loss"], rng, noise=noise)
@@ -135,12 +137,15 @@ class Prediction(Printed, xr.Dataset):
         """Return what is printed; None of a part of a prediction."""
         if "noise" not in self.attrs or not {*DRAWS, "run"} <= {*self["loss"].dims}:
             return None
+        of = self.attrs["of"]
+        what = f"loss, {self.attrs['unit']}" if of == "loss" else of
         rows = [
             {name.replace("_", " "): si(x) for name, x in row.items() if name[0] != "q" and name != "beyond"}
-            | {f"loss, {self.attrs['unit']}": plain(row), "times the largest run": times_largest(row["beyond"])}
+            | {what: plain(row)}
+            | ({"times the largest run": times_largest(row["beyond"])} if of == "loss" else {})
             for row in self.table().to_dict("records")
         ]
-        of = "Loss of single runs" if self.attrs["noise"] else "Mean loss of runs"
+        of = f"{of.capitalize()} of single runs" if self.attrs["noise"] else f"Mean {of} of runs"
         below = [how(self.attrs), *lines(self.attrs["standing"])]
         if "error" in self:
             for (run, task), row in self.tasks().iterrows():
