@@ -117,6 +117,10 @@ def folder(tmp_path_factory, scores_design):
     dates = pd.Timestamp("2021-01-01") + pd.to_timedelta(days, unit="D")
     prices = pd.DataFrame({"date": dates, "value": 60 * 0.5 ** (days / 365) * noise})
     prices.to_csv(folder / "prices.csv", index=False)
+    (folder / "logs").mkdir()
+    for name, steps in (("train.log", 12_000), ("logs/ended.log", 24_001)):
+        losses = {step: 3 + 8 * (step + 100) ** -0.4 for step in range(0, steps, 100)}
+        (folder / name).write_text("".join(f"step {step}: loss {loss:.4f}\n" for step, loss in losses.items()))
     with contextlib.chdir(folder):
         for line in EXAMPLES:
             if line.startswith("fit "):

@@ -40,7 +40,7 @@ LOGS = {
         "".join(
             f" [2025-08-01 07:19:37] iteration {step:8d}/    5000 | consumed samples: {128 * step:12d} | elapsed time "
             f"per iteration (ms): 19138.8 | learning rate: {rate:.6E} | global batch size:   128 | "
-            f"lm loss: {loss:.6E} | loss scale: 1.0 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+            f"lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: 26.203 | number of nan iterations:   0 |\n"
             for step, rate, loss in ((1, 1.5e-5, 10.4), (2, 3e-5, 9.2), (3, 3e-5, 8.8))
         )
         + " validation loss at iteration 3 | lm loss value: 9.0E+00 | lm loss PPL: 8.1E+03 | \n",
@@ -142,7 +142,7 @@ def test_tables_and_exports_of_trackers_are_read(tmp_path):
     assert read(path)[0]["run"].tolist() == ["b"] * 6
     keys = [{"run_id": "c", "key": key, "value": 2.5, "step": step} for step in steps for key in ("loss", "lr")]
     assert read(pd.DataFrame(keys))[0]["rate"].tolist() == [2.5] * 6
-    # Lightning logs the rate in lines of its own, and a tracker counts calls next to steps.
+    # Lightning logs the rate in separate lines, and a tracker counts calls next to steps.
     lines = [{"step": step, "lr-AdamW": 1 - step / 100} for step in steps]
     lines += [{"step": step, "train_loss": 3.0, "_step": 2 * step} for step in steps]
     table, notes = read(pd.DataFrame(lines))
