@@ -47,7 +47,7 @@ def curve(
 
         check_format(out)
         fit = next(iter(fits.values()))
-        write(plot_curve(fit, asked["until"], schedule=schedule).figure, out)
+        write(plot_curve(fit, end, schedule=schedule, seed=seed).figure, out)
     tables.print_parts(results, fits, reading.json)
     tables.print_written(out)
 

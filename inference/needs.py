@@ -9,6 +9,7 @@ NEEDED = {
     "counts": "lengths need a fit of the law 'lengths'",
     "horizons": "horizons need a fit of the law 'horizons'",
     "scores": "capabilities need a fit of the law 'scores'",
+    "curves": "losses of runs in flight need a fit of the law 'curve'",
     "values": "trends of dated values need a fit of the law 'trend'",
 }
 

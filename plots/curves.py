@@ -25,6 +25,7 @@ def plot_curve(
     schedule: str | None = None,
     run: str | None = None,
     level: float = 0.95,
+    seed: int = 1,
     **drawing: Unpack[Drawing],
 ) -> Picture:
     """Plot the loss of a run while it trains, and what it will reach.
@@ -33,7 +34,7 @@ def plot_curve(
     ----------
     fit : Fit
         Of the law ``curve``.
-    until, schedule, run
+    until, schedule, run, seed
         As for `curves.losses`.
 
     Raises
@@ -52,15 +53,15 @@ def plot_curve(
     'At step 24,000 the loss is'
     """
     level, rows = check_level(level), of_kind(fit, "curves").rows
-    clock, ahead = losses(fit, until, schedule=schedule, run=run)
+    clock, ahead = losses(fit, until, schedule=schedule, run=run, seed=seed)
     of, three = rows[rows["run"] == (rows["run"].iloc[-1] if run is None else run)], ends(ahead, level)
     unit = unit_of(rows)
-    held = [] if schedule is None or of.empty else [losses(fit, until, run=run)[1]]
+    held = [] if schedule is None or of.empty else [losses(fit, until, run=run, seed=seed)[1]]
     readings = [Layer("points", "readings, averaged", frame(x=of["clock"], y=of["loss"]), Look(BLUE), True, 4.0)]
     return Picture(
         title=f"At {unit} {clock[-1]:,.10g} the loss is {in_words(three[:, -1], plain)} nats/token",
-        caption=f"Points are readings, averaged; the line is the median of the loss to come, with its {percent(level)} "
-        "band. The grey line is the median if the learning rate is held. Spikes are not modelled.",
+        caption=f"Points are averaged readings; the line is the median of the loss to come with its {percent(level)} "
+        "band, in grey if the rate is held. Spikes are not modelled.",
         x=Axis(f"{unit[0].upper()}{unit[1:]}s", "size"),
         y=Axis("Loss (nats/token)"),
         layers=(

@@ -126,7 +126,7 @@ def forecast(
     >>> readings = curves[(curves["run"] == "100M cosine_24000") & (curves["step"] < 12_000)]
     >>> fit = bs.fit("curve", readings, seed=1, draws=300, tune=500)
     >>> table = bs.curves.forecast(fit, 24_000, schedule="cosine:peak=3e-4,warmup=2160,final=3e-5")
-    >>> bool(table.loc["at the end", "q2.5"] < 2.96 < table.loc["at the end", "q97.5"])
+    >>> bool(table.loc["at the end", "q2.5"] < 2.98 < table.loc["at the end", "q97.5"])
     True
     """
     if below is not None and not (isinstance(below, int | float) and below > 0):

@@ -12,7 +12,7 @@ CHINCHILLA = bs.laws.Chinchilla(noise="normal", scatter="one")
 @pytest.fixture(scope="module")
 def studied(lengths_counts, scores_design):
     """Return laws with tables, one of each kind whose model differs."""
-    runs = bs.load("chinchilla_runs").iloc[::4].reset_index(drop=True)
+    runs, curves = bs.load("chinchilla_runs").iloc[::4].reset_index(drop=True), bs.load("schedule_curves")
     halves = runs.assign(half=["a", "b"] * (len(runs) // 2) + ["a"] * (len(runs) % 2), run=np.arange(len(runs)) // 2)
     return {
         "chinchilla": (bs.laws.Chinchilla(), runs),
@@ -23,10 +23,11 @@ def studied(lengths_counts, scores_design):
         "progress": (bs.laws.Progress(7), bs.load("lm_progress")),
         "lengths": (bs.laws.Lengths(), lengths_counts),
         "scores": (bs.laws.Scores(pace="linear", family_effects=True), scores_design.table),
+        "curve": (bs.laws.Curve(), curves[curves["run"].isin(["100M cosine_24000", "100M wsdcon_9"])]),
     }
 
 
-NAMES = ("chinchilla", "run effects", "reading error", "grouped", "joint", "progress", "lengths", "scores")
+NAMES = ("chinchilla", "run effects", "reading error", "grouped", "joint", "progress", "lengths", "scores", "curve")
 LONG = ("run effects", "reading error", "joint", "progress")
 SOME = [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in NAMES]
 

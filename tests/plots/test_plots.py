@@ -25,6 +25,7 @@ from bayescaling.plots.with_matplotlib import write
 
 MOST_BYTES = 34 * 1024
 BUDGET = 1e24
+COSINE = "cosine:peak=3e-4,warmup=2160,final=3e-5"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,6 +100,13 @@ def trend_fit():
 
 
 @pytest.fixture(scope="module")
+def curve_fit():
+    curves = bs.load("schedule_curves")
+    readings = curves[(curves["run"] == "100M cosine_24000") & (curves["step"] < 12_000)]
+    return settled(lambda: bs.fit("curve", readings, seed=1, draws=250, tune=300, chains=2))
+
+
+@pytest.fixture(scope="module")
 def log(tmp_path_factory):
     """Folder with a log of three runs: one that diverged, one that resumed, and one whose process was killed."""
     lines = [{"run": run, "step": s, "loss_train": 9 / s, "tokens": 64 * s} for run in "abc" for s in range(1, 900)]
@@ -122,6 +130,7 @@ def figures(
     grouped_fit,
     horizons_fit,
     trend_fit,
+    curve_fit,
 ):
     """The picture of each figure, before a backend draws it."""
     both = {"by size": fit_default, "one sigma": fit_one_sigma}
@@ -158,6 +167,7 @@ def figures(
         "groups": lambda **options: bs.plot_groups(grouped_fit, **options),
         "worth": lambda **options: bs.plot_worth(grouped_fit, "odd", **options),
         "design": lambda **options: bs.plot_design(designed, **options),
+        "curve": lambda **options: bs.plot_curve(curve_fit, 24_000, schedule=COSINE, **options),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(with_matplotlib, "draw", lambda picture, ax: picture)
@@ -179,7 +189,7 @@ OF_NO_FIT = {"calibration", "compare", "design", "intervals", "learning", "rollo
 def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_default, grouped_fit, trend_fit, runs):
     rejecting = {name for name, picture in figures.items() if "; the rows reject" in picture.title}
     assert fit_default.check()["verdict"] != "fits" != grouped_fit.check()["verdict"]
-    by_fit = {"horizons", "ranks", "capability", "since", "trend", "lengths"}  # as the check of their rows is
+    by_fit = {"horizons", "ranks", "capability", "since", "trend", "lengths", "curve"}  # as the check of their rows is
     assert set(NAMES) - OF_NO_FIT - by_fit - {"residuals"} <= rejecting
     assert ("trend" in rejecting) == (trend_fit.check()["verdict"] != "fits") and not rejecting & OF_NO_FIT
     some = runs.iloc[::12]

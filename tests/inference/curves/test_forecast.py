@@ -1,0 +1,108 @@
+"""Losses to come of a run in flight: under schedules, against a loss to beat, and the same on every surface."""
+
+import json
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.commands.cli import app
+from bayescaling.inference.curves.forecast import BEYOND, OTHER, UNSEEN
+from bayescaling.models.draws import DRAWS
+from typer.testing import CliRunner
+
+RUN, COSINE = "100M cosine_24000", "cosine:peak=3e-4,warmup=2160,final=3e-5"
+LINEAR = "linear:peak=3e-4,warmup=2160,from=20000,final=3e-5"
+
+
+@pytest.fixture(scope="module")
+def readings():
+    curves = bs.load("schedule_curves")
+    return curves[(curves["run"] == RUN) & (curves["step"] < 12_000)]
+
+
+@pytest.fixture(scope="module")
+def fit(readings):
+    return bs.fit("curve", readings, seed=1)
+
+
+def test_a_rate_that_falls_ends_below_one_that_is_held(fit):
+    table = bs.curves.forecast(fit, 24_000, schedule=COSINE)
+    soon = next(name for name in table.index if name.startswith("if it falls now"))
+    assert table.loc["at the end", "q97.5"] < table.loc["if the rate is held", "q2.5"]
+    assert table.loc[soon, "clock"] == pytest.approx(1.2 * fit.rows["clock"].iloc[-1])
+    assert table.loc["at the end", "q2.5"] < 2.978 < table.loc["at the end", "q97.5"]
+    held = bs.curves.forecast(fit, 24_000)
+    assert held.loc["at the end"].equals(held.loc["if the rate is held"])
+    rate = fit.rows["rate"].iloc[-1] / 3e-4
+    stated = bs.curves.forecast(fit, 24_000, schedule=f"constant:peak={rate},final=0")
+    low, high = (x.loc["if the rate is held", ["q2.5", "q50"]] for x in (held, stated))
+    np.testing.assert_allclose(low.astype(float), high.astype(float))
+
+
+def test_what_is_left_to_gain_is_the_fall_until_the_end(fit):
+    _, ahead = bs.curves.losses(fit, 24_000, schedule=COSINE)
+    left = bs.curves.forecast(fit, 24_000, schedule=COSINE).loc["what is left to gain"]
+    assert left["q50"] == pytest.approx(float((ahead[..., 0] - ahead[..., -1]).median()))
+    width = float(ahead[..., 0].std())
+    assert width < 0.2 * float(ahead[..., -1].std())
+    assert float(ahead[..., 0].median()) == pytest.approx(fit.rows["loss"].iloc[-1], abs=5 * width)
+
+
+def test_the_errors_of_the_law_on_other_curves_widen_it(fit):
+    clock, ahead = bs.curves.losses(fit, 24_000, schedule=COSINE)
+    last = fit.rows.iloc[-1]
+    loss, gain = fit.draws.ahead(RUN, *(np.array([x]) for x in (14_000.0, 0.9, clock[-1])), np.random.default_rng(1))
+    fall = float((fit["posterior"]["anneal"] * fit["posterior"]["loss_centre"]).mean()) * (0.9 - last["annealed"])
+    assert float(gain.mean()) == pytest.approx(fall, rel=1e-3)
+    added = np.hypot(fall * UNSEEN, 3 * BEYOND * np.log(clock[-1] / clock[0]))
+    assert float(ahead[..., -1].std()) == pytest.approx(np.hypot(float(loss.std()), added), rel=0.1)
+
+
+def test_another_run_of_the_model_needs_its_schedule(fit):
+    with pytest.raises(bs.InputError, match="of another run of the model give its schedule"):
+        bs.curves.forecast(fit, 24_000, run="next")
+    clock, ahead = bs.curves.losses(fit, 24_000, schedule=LINEAR, run="next")
+    assert clock[-1] == 24_000 and (np.diff(ahead.median(DRAWS)[len(clock) // 10 :]) < 0.003).all()
+    table = bs.curves.forecast(fit, 24_000, schedule=LINEAR, run="next")
+    assert table.index.tolist() == ["at the end"]
+    assert table.loc["at the end", "q50"] == pytest.approx(2.954, abs=0.03) and OTHER[0] > 0
+
+
+def test_the_probability_of_a_lower_loss_is_a_share_of_draws(fit):
+    _, ahead = bs.curves.losses(fit, 24_000, schedule=COSINE, seed=3)
+    table = bs.curves.forecast(fit, 24_000, schedule=COSINE, below=2.98, seed=3)
+    assert table.loc["at the end", "p_below"] == float((ahead[..., -1] < 2.98).mean())
+    with pytest.raises(bs.InputError, match="below must be a loss"):
+        bs.curves.forecast(fit, 24_000, below=-1)
+
+
+def test_a_run_that_has_ended_and_other_laws_are_refused(fit, fit_default):
+    with pytest.raises(bs.InputError, match="lies before the last readings"):
+        bs.curves.forecast(fit, 9_000)
+    with pytest.raises(bs.InputError, match="fit of chinchilla; "):
+        bs.curves.forecast(fit_default, 24_000)
+
+
+def test_tokens_are_a_clock_too(readings):
+    tokens = readings.assign(tokens=readings["step"] * 1e6).drop(columns=["step", "clock"])
+    fit = bs.fit("curve", bs.read(tokens, kind="curves"), seed=1, draws=300, tune=500)
+    table = bs.curves.forecast(fit, 24e9, schedule="cosine:peak=3e-4,warmup=2.16e9,final=3e-5")
+    assert table.loc["at the end", "q50"] == pytest.approx(2.98, abs=0.03)
+    assert "At 24B tokens" in " ".join(str(table).split())
+
+
+def test_every_surface_has_one_interval(readings, tmp_path):
+    log, path = tmp_path / "log.csv", tmp_path / "fit.nc"
+    readings[["run", "step", "rate", "loss"]].to_csv(log, index=False)
+    fit = bs.fit("curve", bs.read(log, kind="curves", schedule=COSINE, until=24_000), seed=1)
+    row = bs.curves.forecast(fit, 24_000, schedule=COSINE, below=2.98).loc["at the end"]
+    arguments = ["curve", str(log), "--until", "24000", "--schedule", COSINE, "--below", "2.98"]
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["loss"]["at the end"] == row.to_dict()
+    words = f"{row['q50']:.3f} [{row['q2.5']:.3f}, {row['q97.5']:.3f}]"
+    assert words in CliRunner().invoke(app, arguments).output
+    assert words in bs.plot_curve(fit, 24_000, schedule=COSINE).finding
+    fit.save(path)
+    again = bs.curves.forecast(bs.open(path), 24_000, schedule=COSINE, below=2.98).loc["at the end"]
+    assert again.equals(row)
