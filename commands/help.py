@@ -30,8 +30,8 @@ plot compare fit.nc chinchilla.nc --out compare.png
 report
 report --data runs.csv --out mine
 report fit.nc chinchilla.nc --out mine
-curve train.log --until 24000
-curve train.log --until 24k --schedule cosine:peak=3e-4,final=3e-5 --below 2.9
+curve train.log --until 24000 --below 2.9
+curve train.log --until 24k --schedule cosine:peak=3e-4,final=3e-5
 curve 'logs/*.log' --until 24000 --watch
 compare fit.nc chinchilla.nc
 compare fit.nc chinchilla.nc --weighting rollout

@@ -19,16 +19,7 @@ from .checks import place
 from .json_tables import json_document, json_lines
 from .markdown import markdown
 from .metric_files import joined
-from .text import (
-    FORECAST,
-    comma_separated,
-    numbered,
-    plain_text,
-    reason,
-    refuse_duplicates,
-    refuse_empty,
-    tab_separated,
-)
+from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
 from .wording import listed, printable, quoted, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
@@ -51,7 +42,7 @@ def open_table(source, *, text=(), form=None, readers=None):
     elif isinstance(source, str | os.PathLike):
         path = Path(os.path.expanduser(source))
         if readers and os.path.isdir(path):
-            path = _files_in(path, readers) or path
+            path = _files_in(path, READERS | readers) or path
         label, name = printable(path.name or path), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
         frame = (_of_pattern if pattern else _formed)(path, label, text, form, READERS | (readers or {}))
@@ -114,7 +105,6 @@ def _opened(path, label, text, readers):
         raise InputError(f"{label}: this is a device or a pipe; save the table as a file")
     if os.path.isfile(path) and suffix not in readers:
         formats = f"{listed(filter(None, readers))}, or one of these with {listed(UNPACKERS)}"
-        formats += f"; if it is the log of a run, forecast its end with {FORECAST}" if suffix in LOGS else ""
         raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {formats}")
     try:
         data = path.read_bytes()
@@ -171,7 +161,6 @@ def _zstd(data):
     return pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
 
 
-LOGS = (".log", ".out")
 UNPACKING = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {
@@ -179,6 +168,7 @@ READERS = {
     ".tsv": tab_separated,
     ".txt": plain_text,
     ".dat": plain_text,
+    ".log": plain_text,
     "": plain_text,
     ".md": markdown,
     ".json": json_document,

@@ -195,10 +195,7 @@ def _of_cells(columns, data, label):
 
 
 def _of_trainer(history, label, every_step):
-    """Return the history of a trainer, one row a step: evaluations and the training loss of the same step together.
-
-    Without `every_step`, a history with evaluations has rows of these alone.
-    """
+    """Return the history of a trainer, one row a step, or of its evaluations with the training loss of their steps."""
     if not _is_array_of_objects(history):
         raise InputError(f'{label}: "log_history" is no array of objects; save the history of a run that has one')
     readings = [x for x in history if "train_runtime" not in x]

@@ -4,7 +4,6 @@ The forms are those of nanoGPT, litgpt, torchtitan, Megatron-LM, OLMo, the Train
 """
 
 import functools
-import json
 import re
 
 import numpy as np
@@ -18,20 +17,17 @@ from .units import FACTORS
 NUMBER = (
     r"""\b['"]?\s*[:=]?\s*['"\[(]?(nan|[+-]?inf|[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kmb]?)(?![\w%]|\.\d)"""
 )
-KEYS = {  # in words that are looked for in this order
+KEYS = {
     "loss": r"(?:loss|cross_?entropy)(?:[ _]value)?(?: train| val)?",
     "step": r"(?:(?:global[_ ])?steps?|num_updates)",
-    "iter": "iter(?:ation)?",
-    "epoch": "epoch",
+    "iter": r"iter(?:ation)?",
+    "epoch": r"epoch",
     "tokens": r"(?:(?:consumed|total|n|num)[_ ])?tokens(?:[_ ]seen)?",
     "rate": r"(?:lrm?|learning[_ ]rate)(?:_group0)?",
 }
-CELL = re.compile(
-    rf"({KEYS['loss']}|(?<![\w/])(?<!per )(?:(?:train(?:er)?|optim|throughput)/)?"
-    rf"(?:{'|'.join(words for name, words in KEYS.items() if name != 'loss')})){NUMBER}"
-)
-SIGNS = {"loss": "loss", "entropy": "loss", "step": "step", "updates": "step", "iter": "iter", "epoch": "epoch",
-         "tokens": "tokens", "l": "rate"}  # fmt: skip
+LOSS, *OTHERS = KEYS.values()
+PREFIX = r"(?<![\w/])(?<!per )(?:(?:train(?:er)?|optim|throughput)/)?"
+CELL = re.compile(f"({LOSS}|{PREFIX}(?:{'|'.join(OTHERS)})){NUMBER}")
 BEFORE = re.compile(r"(?:[a-z]\w*[ /_])?[\w/.-]*$")  # the rest of the name of a loss
 EVALUATED = re.compile(r"\b(?:val|eval)")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -73,11 +69,9 @@ def _cells(line):
     cells: dict = {}
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
-        name = _name(key)
-        if name == "loss":
-            start, (word, _, of) = match.start(), key.partition(" ")
-            before = BEFORE.search(line, max(0, start - LONGEST), start)[0]
-            name = f"{of.removeprefix('value')} {before}{word.removesuffix('_value')}".strip().replace(" ", "_")
+        name, start = _name(key), match.start()
+        if name == "loss" or name not in KEYS:
+            name = _name(key, BEFORE.search(line, max(0, start - LONGEST), start)[0])
             if "val" in line and not ("train" in name or "val" in name) and EVALUATED.search(line, 0, start):
                 name = f"val_{name}"
         cells.setdefault(name, number if number == "nan" else _number(number, suffix))
@@ -85,8 +79,11 @@ def _cells(line):
 
 
 @functools.cache
-def _name(key):
-    return next(name for sign, name in SIGNS.items() if sign in key)
+def _name(key, before=""):
+    """Return the name of a cell by its key, of a loss with what is before it in the line."""
+    name = next(name for name, words in KEYS.items() if re.search(words, key))
+    word, *of = re.findall("[a-z_]+", key.replace("value", ""))
+    return "_".join([*of, *f"{before}{word.rstrip('_')}".split(" ")]) if name == "loss" else name
 
 
 def _number(text, suffix):
@@ -94,25 +91,17 @@ def _number(text, suffix):
 
 
 def _ended(reader):
-    """Make a reader that leaves out a last line without an end, unless it is a whole JSON object."""
+    """Make a reader that leaves out a last line without an end, unless it is an object."""
 
-    @functools.wraps(reader)
     def read(data, label, text=()):
-        start = data.rfind(b"\n") + 1
-        half = start > 0 and bool(data[start:].strip()) and not _is_json(data[start:])
-        frame = reader(data[:start] if half else data, label, text)
+        whole, end, last = data.rpartition(b"\n")
+        half = bool(end and last.strip()) and not last.rstrip().endswith(b"}")
+        frame = reader(whole if half else data, label, text)
         if half:
             frame.attrs["sentences"] = [*frame.attrs.get("sentences", []), HALF]
         return frame
 
     return read
-
-
-def _is_json(data):
-    try:
-        return isinstance(json.loads(data), dict)
-    except ValueError:
-        return False
 
 
 READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _ended(log))

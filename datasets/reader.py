@@ -219,11 +219,10 @@ def read(
     distance, which may be written ±5 or +5/-4. A blank limit is none. The result has ``year``.
 
     **Loss curves (curves).** A row is a reading of a run. Needed are ``loss`` and ``step``, ``tokens`` or ``epoch``;
-    ``rate`` (the learning rate) and ``run`` are optional. Without ``run`` a file is a run. Of logs the lines
-    are read in which numbers follow words such as step, loss and lr. So write nanoGPT, litgpt, torchtitan, Megatron-LM,
-    OLMo and the Trainer of Hugging Face. Of several losses the one of training with most readings is read, and a note names
-    the others. Readings that a restart made again count once, the last time. A last line without an end is left out.
-    The result has ``clock``, the steps or else the tokens, and a rate of 1 where none is logged or stated.
+    ``rate`` (the learning rate) and ``run`` are optional. Without ``run`` a file is a run. Logs have lines in which
+    numbers follow words such as step, loss and lr, as nanoGPT, litgpt, torchtitan, Megatron-LM and OLMo print them. Of
+    several losses that of training with most readings is read. Readings that a restart made again count once, the last
+    time. A last line without an end is left out. The result has ``clock``, the steps or else the tokens.
 
     Examples
     --------

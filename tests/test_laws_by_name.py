@@ -56,7 +56,7 @@ def test_a_fit_without_a_table_is_refused(arguments):
 
 
 def test_a_table_in_the_place_of_the_law_is_refused_with_the_fix():
-    with pytest.raises(bs.InputError, match=r"law is of type DataFrame; .* the table as table="):
+    with pytest.raises(bs.InputError, match=r"law is of type PrintedTable; .* the table as table="):
         bs.fit(bs.load("chinchilla_runs"))
 
 

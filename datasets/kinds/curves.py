@@ -8,9 +8,9 @@ import pandas as pd
 from ...errors import InputError
 from .. import logs
 from ..cells import as_names, as_numbers
-from ..checks import header_of, in_file, refuse_first
+from ..checks import in_file, refuse_first
 from ..columns import Called, choice
-from ..meaning.readings import READINGS, may_name_runs
+from ..meaning.readings import READINGS
 from ..panels import melted, spelled
 from ..schedules import EXAMPLE, Schedule
 from ..schemas import check
@@ -19,11 +19,13 @@ from ..wording import listed, plural, quoted
 from .kind import Kind
 
 CLOCKS = ("step", "tokens", "epoch")
-OF_LOSS = re.compile("loss|cross_?entropy", re.IGNORECASE)
-NO_LOSS = {"scale", "aux", "auxiliary", "balancing", "balance", "router", "z", "min", "max", "std", "halfwidth"}
+LOSS = re.compile(
+    r"(?!.*(?<![a-z])(?:scale|aux|auxiliary|balanc\w*|router|z|min|max|std|halfwidth)(?![a-z])).*(?:loss|cross_?entropy)",
+    re.IGNORECASE,
+)
 EVALUATED = re.compile("(?<![a-z])(?:val|eval|test|dev|held)", re.IGNORECASE)
 UNORDERED = 0.1  # share of readings that go back, above which they are in no order
-DROPPED = "drop_missing=True (--drop-missing)"
+DIVERGED = "train on from a checkpoint before it, or leave rows out with drop_missing=True (--drop-missing)"
 SHOWN = 5  # columns in a message
 
 
@@ -33,10 +35,9 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     table, headers = CURVES.select(table, changes, _chosen(table, columns, changes), where, False)
     clocks = CURVES.present(table, CLOCKS)
     if not clocks:
-        raise InputError(
-            f"{label}: no column of steps, tokens or epochs among {listed(table.columns, SHOWN)}; name one with "
-            f"{choice('step', 'NAME')}"
-        )
+        headings = listed(table.columns, SHOWN)
+        fix = choice("step", "NAME")
+        raise InputError(f"{label}: no column of steps, tokens or epochs among {headings}; name one with {fix}")
     blank = table["loss"].isna() | (table["loss"].astype(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
@@ -52,19 +53,24 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
         _note(changes, "drop_missing", bad, "without a positive finite loss or its place")
         table, blank, lost, faults, nameless = table[~bad], blank[~bad], lost[~bad], [], []
     shown = table["loss"].map(str).where(~blank, "nothing (a blank or NaN)")
-    fix = f"train on from a checkpoint before it, or leave rows out with {DROPPED}"
-    refuse_first(lost, header_of(table, "loss"), shown.get, fix, table, label, ", and so in {} later readings")
+    refuse_first(lost, headers["loss"], shown.get, DIVERGED, table, label, ", and so in {} later readings")
     _note(changes, "loss", blank, "without a loss")
     if clock == "epoch":
         changes.add("epoch", "no column has steps or tokens, so that places of runs are epochs")
     names = [x for x in ("run", *CLOCKS, "clock", "rate", "loss") if x in table and (x != "epoch" or clock == x)]
-    readings = _filled(table[~blank], table, [x for x in ("tokens", "rate") if x in names and x != clock], changes)
+    for name in [x for x in ("tokens", "rate") if x in names and x != clock and table.loc[~blank, x].isna().any()]:
+        changes.add(name, f"blanks of {quoted(headers[name])} take the last value before them")
+        table = table.assign(
+            **{
+                name: table.sort_values("clock", kind="stable")
+                .groupby("run")[name]
+                .transform(lambda x: x.ffill().bfill())
+            }
+        )
+    readings = table[~blank]
     if readings.empty:
-        raise InputError(f"{label}: no reading has a loss in column {quoted(header_of(table, 'loss'))}; log it")
+        raise InputError(f"{label}: no reading has a loss in column {quoted(headers['loss'])}; log it")
     readings = check(readings, "curves", label=label, names=headers, faults=in_file([*faults, *nameless], headers))
-    if "rate" in names and schedule is None:
-        none = readings.groupby("run")["rate"].transform("max") == 0
-        refuse_first(none, headers["rate"], lambda _: "0 in all its run", f"state rates as {EXAMPLE}", readings, label)
     runs = [_in_order(of, clock, changes) for _, of in readings.groupby("run", sort=False)]
     return _with_rate(pd.concat(runs)[names], changes, schedule, until)
 
@@ -73,36 +79,28 @@ def _chosen(table, columns, changes):
     """Return the columns that are chosen, and of several that could play a part the best one, which is reported."""
     columns = dict(columns)
     for name in ("loss", *CLOCKS, "rate"):
-        free = [x for x in table if x not in columns.values() and _may_be(name, x)]
-        if name in columns or (name in free and name != "loss"):
+        called = Called((name,), {}, CURVES.aliases)
+        free = [x for x in table if (LOSS.match(str(x)) if name == "loss" else x in called)]
+        free = [x for x in free if x not in columns.values()]
+        if name in columns or not free or (name in free and name != "loss"):
             continue
-        counts = {x: int(pd.to_numeric(table[x], errors="coerce").notna().sum()) for x in free}
-        ranks = {x: (not EVALUATED.search(str(x)), "globalstep" in spelled(x), counts[x], x == name) for x in free}
-        best, *others = [*sorted((x for x in free if counts[x]), key=ranks.get, reverse=True), None]
-        if best is not None:
-            columns[name] = best
-        if others[:-1]:
-            other = others[-2]
-            text = f"{quoted(best)} is read as {name}, not {listed(others[:-1], SHOWN)}; take another with "
-            changes.add("columns", text + choice(name, other), column=str(best))
+        ranks = {
+            x: (not EVALUATED.search(str(x)), "globalstep" in spelled(x), pd.to_numeric(table[x], "coerce").count())
+            for x in free
+        }
+        columns[name], *others = sorted(free, key=ranks.get, reverse=True)
+        if others:
+            text = f"{quoted(columns[name])} is read as {name}, not {listed(others, SHOWN)}; take another with "
+            changes.add("columns", text + choice(name, others[-1]), column=str(columns[name]))
     return columns
-
-
-def _may_be(name, header):
-    """Return whether a column could play a part, by its name."""
-    if name != "loss":
-        return header in Called((name,), {}, CURVES.aliases)
-    return bool(OF_LOSS.search(str(header))) and not NO_LOSS & set(re.findall("[a-z]+", str(header).lower()))
 
 
 def _refuse_runs(readings, clock, label):
     """Refuse readings of several runs that a column may name, where none is recognised."""
-    if readings[clock].is_monotonic_increasing:
-        return
-    for name in readings.columns.difference([*CLOCKS, "rate", "loss"], sort=False):
-        names = may_name_runs(name) or name == "parameters" or not pd.api.types.is_numeric_dtype(readings[name])
+    names = [*readings.select_dtypes(exclude="number"), *({"parameters"} & {*readings})]
+    for name in [] if readings[clock].is_monotonic_increasing else names:
         groups = readings.groupby(hashable(readings[name]))[clock]
-        if names and 1 < groups.ngroups <= len(readings) / READINGS and groups.is_monotonic_increasing.all():
+        if 1 < groups.ngroups <= len(readings) / READINGS and groups.is_monotonic_increasing.all():
             raise InputError(
                 f"{label}: readings go back, and column {quoted(name)} may name their runs; name it with "
                 f"{choice('run', name)}, or read rows of one run with where (--where)"
@@ -122,19 +120,6 @@ def _after_the_last(runs, blank):
 def _note(changes, option, rows, what):
     if count := int(rows.sum()):
         changes.add(option, f"{plural(count, 'reading')} {what} left out", rows=count)
-
-
-def _filled(readings, table, names, changes):
-    """Return readings with blanks of columns filled from those before and after them on the clock of the run."""
-    for name in [name for name in names if readings[name].isna().any() and table[name].notna().any()]:
-        logged = table[table[name].notna()].drop_duplicates(["run", "clock"], keep="last").sort_values("clock")
-        cells = readings[name].copy()
-        for run, of in readings.groupby("run"):
-            points = logged[logged["run"] == run]
-            cells[of.index] = np.interp(of["clock"], points["clock"], points[name]) if len(points) else np.nan
-        changes.add(name, f"blanks of {quoted(header_of(table, name))} take values between those around them")
-        readings = readings.assign(**{name: cells})
-    return readings
 
 
 def _in_order(readings, unit, changes):
@@ -159,9 +144,11 @@ def _with_rate(table, changes, schedule, until):
         if until is None and planned.shape != "constant":
             changes.add("schedule", "each run is taken to end at its last reading; state its end with until (--until)")
         return table.assign(rate=planned.rates(table["clock"], ends))
-    if "rate" in table:
+    if "rate" in table and (table.groupby("run")["rate"].max() > 0).all():
         return table
-    changes.add("schedule", f"no column has learning rates, which are taken as constant; state others as {EXAMPLE}")
+    changes.add(
+        "schedule", f"no column has rates above 0, so that they are taken as constant; state others as {EXAMPLE}"
+    )
     return table.assign(rate=1.0)
 
 

@@ -231,7 +231,6 @@ def test_blank_losses_are_left_out_between_evaluations_and_refused_where_a_run_e
         ({"step": [1, 2], "loss": ["3.0", "diverged"]}, 'row 1 .*found "diverged", which is not a number'),
         ({"step": [1, None, 3], "loss": [3.0, 2.0, 1.0]}, r"row 1 .*column \"step\": found nothing"),
         ({"step": [1, 2], "loss": [None, None], "x": 1}, 'no reading has a loss in column "loss"'),
-        ({"step": [1, 2], "loss": [3.0, 2.0], "lr": 0.0}, 'column "lr": found 0 in all its run; state rates as cosine'),
         ({"step": [1, 2, 3] * 2, "loss": 3.0, "size": list("aaabbb")}, "column \"size\" may name .*--column run=size"),
     ],
 )  # fmt: skip
