@@ -83,40 +83,38 @@ def _watch(log, run, asked, reading):
 
     if asked["schedule"]:
         Schedule(asked["schedule"])
-    lines: dict[str, str] = {}
+    seen: dict = {}
+    waiting = ""
     while True:
-        ended = [False]
         try:
             with warnings.catch_warnings():
-                if lines:  # what reading changed is printed once
+                if seen:  # what reading changed is printed once
                     warnings.simplefilter("ignore", TableNote)
                 runs = _runs(log, run, asked, reading)
-            ended = [_ended(name, readings, asked, lines) for name, readings in runs]
+            for name, readings in runs:
+                last = readings["clock"].iloc[-1]
+                if seen.get(name) != last:
+                    print(f"{name}, at {last:,.10g}: {_outlook(readings, asked)}", flush=True)
+                    seen[name] = last
+            if all(_has_ended(readings, asked) for _, readings in runs):
+                return
         except InputError as error:  # a file that is not there, half written, or that has too few readings yet
-            _changed(lines, "waiting", f"waiting: {error}", sys.stderr)
-        if all(ended):
-            return
+            if str(error) != waiting:
+                print(f"waiting: {error}", file=sys.stderr, flush=True)
+            waiting = str(error)
         time.sleep(WAIT)
 
 
-def _ended(name, readings, asked, lines):
-    """Print the line of a run where it has changed, and return whether the run would end before its next reading."""
+def _has_ended(readings, asked):
+    """Return whether a run would end before its next reading."""
+    return readings["clock"].iloc[-1] + readings["clock"].diff().iloc[-1:].fillna(0.0).item() >= asked["until"]
+
+
+def _outlook(readings, asked):
     from ..inference.words import plain, probability
 
-    last, gap = readings["clock"].iloc[-1], readings["clock"].diff().iloc[-1]
-    at = f"{name}, at {last:,.10g}: "
-    ended = last + max(gap, 0.0) >= asked["until"]
-    if ended:
-        _changed(lines, name, f"{at}the run has ended")
-    elif not lines.get(name, "").startswith(at):
-        row = _forecast(_fit(readings, asked), asked).loc["at the end"]
-        chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
-        _changed(lines, name, f"{at}{plain(row, '{:.3f}')} at the end{chance}")
-    return ended
-
-
-def _changed(lines, name, line, file=None):
-    """Print a line where it differs from the one before it of this name."""
-    if lines.get(name) != line:
-        lines[name] = line
-        print(line, file=file, flush=True)
+    if _has_ended(readings, asked):
+        return "the run has ended"
+    row = _forecast(_fit(readings, asked), asked).loc["at the end"]
+    chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
+    return f"{plain(row, '{:.3f}')} at the end{chance}"
