@@ -12,6 +12,8 @@ DECISIONS = {
     "share with a direction": "fit claims a direction",
     "fit, where a direction is claimed": "and is right",
 }
+NAMED = {"rpj-open_lm_1b-32.0": "1.4B on 921B tokens", "rpj-open_lm_7b-1.0": "6.9B on 138B tokens"}
+PUBLISHED = {"rpj-open_lm_1b-32.0": 3.64, "rpj-open_lm_7b-1.0": 0.05}  # relative errors on 17 tasks
 PLACES = {"at the largest run": "largest run", "at 10 times its compute": "ten times"}
 
 
@@ -22,6 +24,9 @@ def tables(table):
     copied = [name for name in names if "copies" in changed.get(f"{SCHEMES[0]}, {name}", ())]
     header = [scheme.replace("-", " ") for scheme in SCHEMES]
     return {
+        "ladders": _ladders(evidence("curves_ladder")["result"], table),
+        "tasks": _tasks(evidence("tasks")["result"], table),
+        "tasks-paper": _tasks_of_the_paper(evidence("tasks")["result"]["of the paper"]["error_17_tasks"], table),
         "grades": _grades(evidence("grades")["result"], table),
         "common-drift": _common_drift(evidence("alike")["result"], table),
         "worth-coverage": _worth_coverage(evidence("worth")["result"], table),
@@ -47,6 +52,38 @@ def _grades(result, table):
         if of["answers"]
     ]
     return table(("answer", "grade", "answers", "right", "median wrong by a factor of", "nine in ten by at most"), rows)
+
+
+def _ladders(result, table):
+    """Tabulate how often intervals of N* hold, and how wide they are, by what the ladder's losses are."""
+    rows = [
+        (
+            way,
+            *(f"{of[way]['coverage_90']:.0%}, a factor of {of[way]['median_factor_90']:.1f}" for of in result.values()),
+        )
+        for way in list(result["right"])[1:]
+    ]
+    return table(("runs", "the curve law is right", "annealing differs by run"), rows)
+
+
+def _tasks(result, table):
+    """Tabulate how often intervals of errors on tasks hold, by what is carried of the loss."""
+    rows = [
+        (way, f"{of['coverage_90']:.0%}", f"{100 * of['width_90']:.1f} points", f"{100 * of['crps']:.2f} points")
+        for way, of in result.items()
+        if way != "of the paper"
+    ]
+    return table(("carried of the loss", "90% intervals hold", "mean width", "CRPS"), rows)
+
+
+def _tasks_of_the_paper(of, table):
+    """Tabulate the error on 17 tasks of the two models that the paper predicts."""
+    low, middle, high, _ = of["ways"]["its distribution"]
+    rows = [
+        (NAMED[run], f"{PUBLISHED[run]}%", f"{abs(m / x - 1):.1%}", f"{x:.1%}", f"{m:.1%} [{a:.1%}, {b:.1%}]")
+        for run, x, m, a, b in zip(of["run"], of["error"], middle, low, high, strict=True)
+    ]
+    return table(("model", "relative error in the paper", "of the median", "error", "median and 90% interval"), rows)
 
 
 def _common_drift(result, table):

@@ -22,7 +22,7 @@ GROUPS = {
     "laws": "laws.*",
     "points": "points.*",
     "progress": "progress.*",
-    "scores-and-horizons": "scores.* horizons.* lengths.*",
+    "scores-and-horizons": "scores.* horizons.* lengths.* curves.*",
     "plots": "plot_*",
     "training": "train",
 }
