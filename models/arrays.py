@@ -181,6 +181,37 @@ def sum_by(x, codes, counts):
     return np.add.reduceat(x[..., order], np.searchsorted(codes[order], np.arange(len(counts))), axis=-1)
 
 
+def recursion(step, state, columns, count):
+    """Return what a step returns besides its new state, place after place along the last axis of columns.
+
+    Parameters
+    ----------
+    step : callable
+        ``step(state, values)`` returns the state and a tuple of arrays.
+    state : tuple of array_like
+    columns : tuple of array_like, shape (..., place)
+    count : int
+        Places.
+
+    Returns
+    -------
+    tuple of array_like, shape (..., place)
+
+    Examples
+    --------
+    >>> recursion(lambda total, x: ((total[0] + x[0],), (total[0] + x[0],)), (0.0,), (np.array([1.0, 2.0, 4.0]),), 3)
+    (array([1., 3., 7.]),)
+    """
+    if xp := _jax([*state, *columns]):
+        moved = tuple(xp.moveaxis(x, -1, 0) for x in columns)
+        return tuple(xp.moveaxis(x, 0, -1) for x in sys.modules["jax"].lax.scan(step, state, moved)[1])
+    results, stack = [], namespace(*state, *columns).stack
+    for i in range(count):
+        state, result = step(state, tuple(x[..., i] for x in columns))
+        results.append(result)
+    return tuple(stack(x, -1) for x in zip(*results, strict=True))
+
+
 def _where_named(xr, arrays):
     dims = [a.dims for a in arrays if isinstance(a, xr.DataArray | xr.Variable)]
     if not dims:

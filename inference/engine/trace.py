@@ -248,6 +248,11 @@ class functions:
         """Broadcast x to the shape that it has together with another array."""
         return _viewed(np.frompyfunc(lambda one, _: one, 2, 1)(_wrapped(x), _wrapped(like)))
 
+    @staticmethod
+    def stack(arrays, axis):
+        """Join arrays of one shape along a new axis."""
+        return _viewed(np.stack(arrays, axis))
+
     @classmethod
     def largest(cls, x):
         """Return the largest element along the last axis."""

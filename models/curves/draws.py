@@ -1,7 +1,5 @@
 """Draws under the law of a run's loss: means, densities, new readings."""
 
-from itertools import islice
-
 import numpy as np
 
 from ...datasets.deferred import special, xr
@@ -31,8 +29,8 @@ class CurveDraws(MemberDraws):
     def innovations(self):
         """Return what each block has besides what those before it in its run predict, and its sd, (..., row)."""
         seen = np.nonzero(self.design["run_seen"])
-        pairs = zip(*((x, sd) for x, sd, *_ in self.law.filtered(self.by_row, self.design)), strict=True)
-        return (np.stack(x, -1)[..., *seen] for x in pairs)
+        residual, total = (x[..., *seen] for x in self.law.filtered(self.by_row, self.design)[:2])
+        return residual, np.sqrt(total)
 
     def rowwise(self):
         """Return the log density of each block given those before it, an ndarray (chain, draw, row)."""
@@ -51,11 +49,11 @@ class CurveDraws(MemberDraws):
     def relative_scatter(self, rows=None):
         """Return the sd of each block given those before it as a share of the mean, an ndarray (chain, draw, row)."""
         at = self._at(rows)
-        return list(at.innovations())[1] / at.mean().values
+        return at.innovations()[1] / at.mean().values
 
     def terms(self):
         """Return the log density of blocks by name."""
-        return self.law.parts(self.values, self.design)
+        return {"rows": self.rowwise()}
 
     def total_log_likelihood(self, rows=None):
         """Return the log density of all blocks together."""
@@ -85,7 +83,7 @@ class CurveDraws(MemberDraws):
         slow, variance, last = 0.0, drift, 0.0
         if run is not None:
             of = rows[rows["run"] == run]
-            *_, (_, _, slow, variance) = islice(self.law.filtered(values, self._at(of).design), len(of))
+            slow, variance = (x[..., len(of) - 1] for x in self.law.filtered(values, self._at(of).design)[2:])
             alike = np.exp(-np.log(clock / float(of["clock"].iloc[-1])) / values["drift_range"])
             slow, variance = alike * slow, drift + alike**2 * (variance - drift)
             last = float(of["annealed"].iloc[-1])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..arrays import exp, pick
+from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
 from ..coordinates import Coordinates
 from ..density import Density
@@ -190,12 +190,10 @@ class Curve(Law):
         return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self._key)
 
     def parts(self, values, data):
-        """Return the log densities of the first block of each run, of the second given that one, and so on, by name."""
+        """Return the log density of each block given those before it, by name."""
         values = {name: values[name][..., None] for name in self.prior_of}
-        return {
-            f"block {i}": data["run_seen"][..., i] * normal_logp(residual, sd)
-            for i, (residual, sd, *_) in enumerate(self.filtered(values, data))
-        }
+        residual, total, *_ = self.filtered(values, data)
+        return {"rows": data["run_seen"] * normal_logp(residual, total**0.5)}
 
     @staticmethod
     def mean_at(values, s, v):
@@ -204,32 +202,35 @@ class Curve(Law):
         return values["loss_centre"] * (1.0 + falls)
 
     def filtered(self, values, data):
-        """Yield what is known of each run after its first block, after the second and so on (a Kalman filter).
+        """Return what is known of each run after each of its blocks (a Kalman filter).
 
         Parameters
         ----------
         values : dict of str to array_like, shape (..., 1)
         data : dict of str to array_like
 
-        Yields
-        ------
-        tuple of array_like, shape (..., run)
-            What the block's loss has besides what those before it predict, and the sd of that. Then the slow deviation,
+        Returns
+        -------
+        tuple of array_like, shape (..., run, place)
+            What the loss has besides what blocks before it predict, and the variance of that. Then the slow deviation,
             and its variance.
         """
         residuals = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
         persistence = exp(-data["row_gap"] / values["drift_range"])
         drift, noise = ((values["loss_centre"] * values[name]) ** 2 for name in ("drift", "noise"))
-        slow, variance = 0.0, drift
-        for i in range(BLOCKS):
-            place = data["run_place"][..., i]
-            alike = pick(persistence, place)
+
+        def step(state, block):
+            (slow, variance), (residual, alike, share) = state, block
             variance = drift + alike**2 * (variance - drift)
-            residual = pick(residuals, place) - alike * slow
-            total = variance + noise * data["run_share"][..., i]
+            residual = residual - alike * slow
+            total = variance + noise * share
             slow = alike * slow + variance / total * residual
             variance = variance * (1.0 - variance / total)
-            yield residual, total**0.5, slow, variance
+            return (slow, variance), (residual, total, slow, variance)
+
+        residuals, alike = (pick(x, data["run_place"]) for x in (residuals, persistence))
+        start = 0.0 * residuals[..., 0]
+        return recursion(step, (start, start + drift), (residuals, alike, data["run_share"]), BLOCKS)
 
     def draws(self, sampled, rows, reference):
         """Return the `CurveDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
