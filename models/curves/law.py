@@ -150,7 +150,8 @@ class Curve(Law):
         start = max(clock[rate >= rate.max() * (1 - 1e-9)][0], clock[0] + SKIPPED * (clock[-1] - clock[0]))
         of = readings.assign(area=area, annealed=annealed)[clock >= start]
         places = np.log(of["clock"].to_numpy(float))
-        codes = np.ceil((places - places[0]) / max(places[-1] - places[0], 1e-9) * (BLOCKS - 1) - 1e-9)
+        progress = (places - places[0]) / max(places[-1] - places[0], 1e-9)
+        codes = np.minimum((progress * BLOCKS).astype(int), BLOCKS - 1)
         names = ["clock", "loss", "rate", "area", "annealed", *(["step"] if "step" in of else [])]
         blocks = of.groupby(codes)[names].mean()
         return blocks.assign(readings=of.groupby(codes).size(), run=of["run"].iloc[0]).reset_index(drop=True)
