@@ -59,6 +59,7 @@ STUDIED = {
     "embedding-corrected, joint": bs.laws.EmbeddingCorrected(joint=True),
     "configurations": bs.laws.Configurations(),
     "task-error": bs.laws.TaskError(),
+    "curve": bs.laws.Curve(),
     "progress-7": bs.laws.Progress(7),
     "progress-18, paper effects": bs.laws.Progress(18, paper_effects=True),
     "scores": bs.laws.Scores(),
@@ -99,6 +100,9 @@ def table_for(name):
     if name in ("grouped", "grouped, size effects"):
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
+    if name == "curve":
+        curves = bs.load("schedule_curves")
+        return curves[curves["run"].isin(["100M cosine_24000", "100M wsdcon_9", "100M constant_24000"])]
     if name == "task-error":
         return bs.load("overtraining_runs").rename(columns={"error_46_tasks": "error"})
     if name.startswith("scores"):
