@@ -15,6 +15,7 @@ ROWS = {
     "chinchilla_models": 50,
     "small_lm_runs": 495,
     "small_lm_rates": 180,
+    "schedule_curves": 6265,
     "arithmetic_runs": 1728,
     "arithmetic_gpu": 4600,
     "arithmetic_offsets": 520,

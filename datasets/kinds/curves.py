@@ -38,7 +38,7 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
         headings = listed(table.columns, SHOWN)
         fix = choice("step", "NAME")
         raise InputError(f"{label}: no column of steps, tokens or epochs among {headings}; name one with {fix}")
-    blank = table["loss"].isna() | (table["loss"].astype(str).str.strip() == "")
+    blank = table["loss"].isna() | (table["loss"].map(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
     if not texts:

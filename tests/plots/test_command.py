@@ -44,8 +44,8 @@ def calibrated(runs, tmp_path_factory):
 
 
 def test_every_figure_of_fits_can_be_written():
-    # A rollout, a design, a log of training and intervals are no fits.
-    others = {"plot_rollout", "plot_design", "plot_learning", "plot_intervals"}
+    # A rollout, a design, a log of training and intervals are no fits; of a curve `bayescaling curve` draws.
+    others = {"plot_rollout", "plot_design", "plot_learning", "plot_intervals", "plot_curve"}
     assert {f"plot_{name}" for name in NAMES} | others == {x for x in bs.__all__ if x.startswith("plot_")}
 
 
