@@ -16,6 +16,8 @@ import bayescaling as bs
 import beyond
 import chinchilla
 import corpora
+import curves
+import curves_ladder
 import design
 import design_pools
 import experiments
@@ -58,6 +60,8 @@ STUDIES = {
     **experiments.STUDIES,
     **design.STUDIES,
     **design_pools.STUDIES,
+    **curves.STUDIES,
+    **curves_ladder.STUDIES,
 }
 
 
