@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
+from bayescaling.datasets.printed import as_sentence
 from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.checks.sandwich import influence
 from bayescaling.inference.checks.sensitivity import power_scaling, prior_driven
@@ -25,7 +26,6 @@ from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.moment_matching import moment_match
 from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat, in_use
-from bayescaling.datasets.printed import as_sentence
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry

@@ -70,7 +70,9 @@ COUNTED = {
     "tasks": set(bs.load("weirdml")["task"]),
     "public tables": evidence("beyond")["result"]["tables"],
     "facts": grades(Facts(True, "fits", 1.0, None, 1.0, 1.0, 0.0, (1.0, 1.0), (1, 1, 1.0))),
-    "laws of the": [n for n in names() if issubclass(kind_of(n), LossLaw) and n not in ("configurations", "task-error")],
+    "laws of the": [
+        n for n in names() if issubclass(kind_of(n), LossLaw) and n not in ("configurations", "task-error")
+    ],
     "laws (?:used for|parameters and)": HEADLINE["laws"],
     "chains": range(HEADLINE["made"]["chains"]),
     "draws": range(HEADLINE["made"]["draws"]),

@@ -307,4 +307,6 @@ def test_no_interval_is_written_by_hand(path):
 
 def test_the_picture_shows_the_intervals_of_the_report(headline, quoted):
     picture = (DOCS / "headline.svg").read_text(encoding="utf-8")
-    assert quoted["doubling"] in picture and quoted["n_star".replace("_", "-")] in picture and "light-dark" not in picture
+    assert (
+        quoted["doubling"] in picture and quoted["n_star".replace("_", "-")] in picture and "light-dark" not in picture
+    )

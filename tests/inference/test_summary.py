@@ -1,8 +1,8 @@
 import re
 
 import pytest
-from bayescaling.inference.fitted import changed_fit
 from bayescaling.datasets.printed import as_sentence
+from bayescaling.inference.fitted import changed_fit
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ WORDS = {
 }
 LABELS = {"exponent_parameters": "exponent of N* in C", "alpha": "α", "beta": "β", "kappa": "κ", "E": "E (nats/token)"}
 SCORES_NOTE = (
-    "Elpd: log predictive density, in nats, of all runs of a corpus given those of the other two. Three corpora are too "
-    "few for a standard error: check whether the difference has one sign on all."
+    "Elpd: log predictive density, in nats, of all runs of a corpus given those of the other two. Three corpora are "
+    "too few for a standard error: check whether the difference has one sign on all."
 )
 
 

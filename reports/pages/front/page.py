@@ -4,8 +4,8 @@ from html import escape
 
 from ....inference.words import months, plain, probability, size, sizes, symbols
 from ... import optimum
-from ...html.tables import lowered
 from ...html.front import Front, misfit_note
+from ...html.tables import lowered
 from .quote import not_quotable, quotable
 
 CHARTS = ("progress", "horizons", "chinchilla")  # The parts whose charts are on the first screen.

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from ....inference.words import HIGH, LOW, MIDDLE
-from ...optimum import NAMES
 from ...laws import DEFAULT
+from ...optimum import NAMES
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 
