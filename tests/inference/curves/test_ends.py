@@ -34,7 +34,7 @@ def test_the_errors_widen_the_law_across_sizes():
     loss = bs.laws.Chinchilla.loss(n, d, E=1.8, A=400.0, B=1200.0, alpha=0.34, beta=0.32)
     loss = loss * np.exp(0.001 * rng.standard_normal(len(n)))
     runs = pd.DataFrame({"parameters": n, "tokens": d, "loss": loss, "loss_halfwidth": 3**0.5 * 0.01})
-    short, spread = {"seed": 1, "draws": 400, "tune": 500, "chains": 2, "cores": 1}, {}
+    short, spread = {"seed": 1, "target_accept": 0.98, "draws": 1000, "tune": 1000, "chains": 4}, {}
     for measured in (False, True):
         fit = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one", measurement_error=measured), runs, **short)
         spread[measured] = float(np.log(fit.allocate(1e22, beyond="none", robust=False)["parameters"]).std())
