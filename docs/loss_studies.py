@@ -66,12 +66,12 @@ def _ladders(result, table):
             way,
             *(
                 f"{of[way]['coverage_90']:.0%}, a factor of {of[way]['median_factor_90']:.1f}"
-                for of in map(result.get, LADDERS)
+                for of in (result[truth] for truth in LADDERS if truth in result)
             ),
         )
         for way in list(result["right"])[1:]
     ]
-    return table(("runs", *LADDERS.values()), rows)
+    return table(("runs", *(name for truth, name in LADDERS.items() if truth in result)), rows)
 
 
 def _tasks(result, table):
