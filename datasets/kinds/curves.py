@@ -70,7 +70,8 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     readings = table[~blank]
     if readings.empty:
         raise InputError(f"{label}: no reading has a loss in column {quoted(headers['loss'])}; log it")
-    readings = check(readings, "curves", label=label, names=headers, faults=in_file([*faults, *nameless], headers))
+    faults = [fault for fault in (*faults, *nameless) if fault.row in readings.index]
+    readings = check(readings, "curves", label=label, names=headers, faults=in_file(faults, headers))
     runs = [_in_order(of, clock, changes) for _, of in readings.groupby("run", sort=False)]
     return _with_rate(pd.concat(runs)[names], changes, schedule, until)
 
