@@ -2,6 +2,7 @@
 
 from bayescaling.datasets.files import evidence
 
+OURS = "annealing, 300 steps, power 0.7"
 SCHEMES = [f"scheme-{i}" for i in range(1, 5)]
 RATES = "small_lm_rates"
 TRUTHS = {"right": "Chinchilla's law", "wrong": "the coupled law, kappa 0.7"}
@@ -29,6 +30,7 @@ def tables(table):
     copied = [name for name in names if "copies" in changed.get(f"{SCHEMES[0]}, {name}", ())]
     header = [scheme.replace("-", " ") for scheme in SCHEMES]
     return {
+        **_curves(evidence("curves")["result"], table),
         "ladders": _ladders(evidence("curves_ladder")["result"], table),
         "tasks": _tasks(evidence("tasks")["result"], table),
         "tasks-paper": _tasks_of_the_paper(evidence("tasks")["result"]["of the paper"]["error_17_tasks"], table),
@@ -72,6 +74,44 @@ def _ladders(result, table):
         for way in list(result["right"])[1:]
     ]
     return table(("runs", *(name for truth, name in LADDERS.items() if truth in result)), rows)
+
+
+def _curves(result, table):
+    """Tabulate forecasts of runs that were cut short and of schedules left out, and how often intervals hold."""
+    header = (
+        "share of the run",
+        "mean error",
+        "90% intervals hold",
+        "their width",
+        "CRPS",
+        "power law",
+        "last reading",
+    )
+    texts = {
+        name: table(header, [(f"{float(cut):.0%}", *_forecast(of)) for cut, of in result[key].items()])
+        for name, key in (("curves-cut", "cut"), ("curves-falls", "cut_before_a_fall"))
+    }
+    rows = []
+    for size, forms in result["forms"].items():
+        of, fitted = result["schedules_left_out"][size], (forms[OURS], forms["multi-power"])
+        means = (of, *fitted, of["published"])
+        rows.append((size, *(f"{x['mae']:.4f}" for x in means), *(f"{x['worst']:.2%}" for x in (of, of["published"]))))
+    header = ("size", "mean error", "by least squares", "multi-power law by least squares", "published", "worst error",
+              "published")  # fmt: skip
+    texts["curves-schedules"] = table(header, rows)
+    last = result["schedules_left_out"]["last"]
+    held = (f"{of['0.9']:.0%}" for of in result["simulated"].values())
+    cuts = (f"{float(cut):.0%}" for cut in result["simulated"])
+    return texts | {
+        "curves-held": f"{last['held']['0.9'] * last['cases']:.0f}",
+        "curves-simulated": f"{', '.join(held)} after {', '.join(cuts)} of the run",
+    }
+
+
+def _forecast(of):
+    law = of["law"]
+    yield from (f"{law['mae']:.4f}", f"{law['held']['0.9']:.0%}", f"{law['width']:.3f}", f"{law['crps']:.4f}")
+    yield from (f"{of[name]:.4f}" for name in ("power law", "last reading"))
 
 
 def _tasks(result, table):

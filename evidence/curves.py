@@ -26,6 +26,7 @@ PUBLISHED = {  # Luo et al. 2025: mean absolute and worst relative error on the 
 }
 START = (3.0, 0.09, 0.5, 0.04)  # of least squares: loss, share that training removes, its power, share of annealing
 GRID = [(memory, power) for memory in (100, 200, 300, 400, 500, 1000) for power in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)]
+START_OUT = 0.05  # share of a run, at its start, without which the power law in steps predicts better
 PEAK, WARMUP, EVERY = 3e-4, 2160, 32  # of all schedules; steps between which rates are added up
 STARTS = ((-1.5, 0.1, -2.5, -6.0), (-3.0, 0.05, -3.0, -5.0))  # of the errors below
 INFORMED = ("reducible_share", "alpha", "anneal", "drift", "drift_range", "noise")
@@ -40,6 +41,7 @@ def curves(parts, *, seed, simulations):
     scored = {size: [_scored(case, errors[size]) for case in cases[size]] for size in SIZES}
     every = [case for size in SIZES for case in scored[size]]
     others = [case for case in every if case["cut"] is None]
+    forms = {size: parts.entry(f"forms {size}", partial(_forms, size)) for size in SIZES}
     places = [x for i in range(simulations) for x in parts.entry(f"simulated {i}", partial(_simulated, [seed, i]))]
     return {
         "errors": errors | {"all": _learned([case for size in SIZES for case in cases[size]])},
@@ -49,7 +51,8 @@ def curves(parts, *, seed, simulations):
         "cut_before_a_fall": {
             str(cut): _compared([case for case in every if case["cut"] == cut and case["falls"]]) for cut in CUTS
         },
-        "forms": {size: parts.entry(f"forms {size}", partial(_forms, size)) for size in SIZES},
+        "forms": forms,
+        "form_of_other_sizes": {size: _chosen([forms[other] for other in SIZES if other != size]) for size in SIZES},
         "priors": _of_priors(parts, cases, errors, seed),
         "simulated": {
             str(cut): {f"{level:g}": float(np.mean([abs(x - 0.5) < level / 2 for c, x in places if c == cut]))
@@ -76,22 +79,27 @@ def _left_out(size, seed):
 def _cut(parts, size, seed, name="cut", law=None):
     """Fit each curve of a size up to each cut, and predict its last loss."""
     make = partial(_cut_run, law=law or bs.laws.Curve(), seed=seed)
-    runs = _readings(size).items()
-    return [case for run, of in runs for case in parts.entry(f"{name} {size} {run}", partial(make, of))]
+    cases = [(of, parts.entry(f"{name} {size} {run}", partial(make, of))) for run, of in _readings(size).items()]
+    return [case | _points(readings, case["cut"]) for readings, of_run in cases for case in of_run]
 
 
 def _cut_run(readings, law, seed):
-    cases, clock = [], readings["clock"]
-    for cut in CUTS:
-        seen = readings[clock <= clock.iloc[0] + cut * (clock.iloc[-1] - clock.iloc[0])]
-        fit = bs.fit(law, seen, seed=seed)
-        x, y = np.log(seen["step"] / clock.iloc[-1]), seen["loss"]
-        best = minimize_scalar(lambda power: _power_law(power, x, y)[1].sum(), bounds=(0.01, 3), method="bounded")  # noqa: B023
-        falls = readings["rate"].iloc[-1] < seen["rate"].iloc[-1] * (1 - 1e-9)
-        power_law = float(_power_law(best.x, x, y)[0].sum())
-        more = {"cut": cut, "falls": bool(falls), "power law": power_law, "last reading": float(y.iloc[-1])}
-        cases.append(_case(fit, readings, readings["run"].iloc[0], seed) | more)
-    return cases
+    fits = {cut: bs.fit(law, readings[_progress(readings) <= cut], seed=seed) for cut in CUTS}
+    return [_case(fit, readings, readings["run"].iloc[0], seed) | {"cut": cut} for cut, fit in fits.items()]
+
+
+def _progress(readings):
+    return (readings["clock"] - readings["clock"].iloc[0]) / np.ptp(readings["clock"])
+
+
+def _points(readings, cut):
+    """Return point forecasts of the last loss, and whether the rate falls after a cut."""
+    progress = _progress(readings)
+    late = readings[(progress >= START_OUT) & (progress <= cut)]
+    x, y = np.log(late["step"] / readings["step"].iloc[-1]), late["loss"]
+    best = minimize_scalar(lambda power: _power_law(power, x, y)[1].sum(), bounds=(0.01, 3), method="bounded")
+    falls = bool(readings["rate"].iloc[-1] < late["rate"].iloc[-1] * (1 - 1e-9))
+    return {"falls": falls, "power law": float(_power_law(best.x, x, y)[0].sum()), "last reading": float(y.iloc[-1])}
 
 
 def _power_law(power, x, y):
@@ -157,8 +165,8 @@ def _scored(case, errors):
     draws, observed = mean + sd * of_draws, case["observed"]
     ends = np.quantile(draws, ENDS)
     score = float(crps(draws[:, None], np.array([observed]))[0])
-    held = bool(ends[0] <= observed <= ends[2])
-    return case | {"ends": ends.tolist(), "miss": ends[1] - observed, "held": held, "crps": score, "widths": widths}
+    place = float((draws < observed).mean())
+    return case | {"ends": ends.tolist(), "miss": ends[1] - observed, "place": place, "crps": score, "widths": widths}
 
 
 def _mean(cases):
@@ -167,12 +175,13 @@ def _mean(cases):
     return {
         "cases": len(cases),
         "mae": float(np.mean([abs(case["miss"]) for case in cases])),
-        "coverage": float(np.mean([case["held"] for case in cases])),
+        "held": {level: float(np.mean([abs(case["place"] - 0.5) < float(level) / 2 for case in cases]))
+                 for level in ("0.5", "0.9")},
         "crps": float(np.mean([case["crps"] for case in cases])),
         "width": widths["none"],
         "width_without": {name: width for name, width in widths.items() if name not in ("none", "other_mean")},
         "converged": float(np.mean([case["ok"] for case in cases])),
-    }
+    }  # fmt: skip
 
 
 def _compared(cases):
@@ -209,6 +218,14 @@ def _forms(size):
         apart = [_tested(form, start, runs, [other for other in runs if other != run])["last"][run] for run in runs]
         entry[name] = _tested(form, start, runs) | {"last_left_out": float(np.mean(np.abs(apart)))}
     return entry | {"multi-power, published": _errors(multi_power, PUBLISHED[size][2], runs, FITTED)}
+
+
+def _chosen(forms):
+    """Return the annealing law that fits the three curves of some sizes best."""
+    return min(
+        (name for name in forms[0] if name.startswith("annealing")),
+        key=lambda name: sum(of[name]["cost"] for of in forms),
+    )
 
 
 def _rates(run, steps):

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 PLACES = 400  # of a schedule
 # How the law misses losses to come, of greatest log score on the curves of all three sizes (`evidence/curves.json`).
-UNSEEN = 0.18  # sd of what a fall of the rate removes, as a share, of a run of the table
-OTHER = (0.073, 0.047)  # mean and sd of what it removes less, of a schedule that no run of the table has
-BEYOND = 0.0017  # sd of the loss, as a share, for each e-fold of steps beyond the readings
+UNSEEN = 0.18  # sd of what a fall of the rate removes, as a share
+OTHER = (0.069, 0.046)  # mean and sd of what it removes less, of a schedule that no run of the table has
+FALLEN = 0.5  # of the peak: a fall in the table from which what one removes is known, so that `OTHER` serves
+BEYOND = 0.00155  # sd of the loss, as a share, for each e-fold of steps beyond the readings
 SOON = 0.2  # of the run so far, over which the rate falls if it falls now
 LOW = 0.1  # of the peak: where it falls to
 
@@ -84,7 +85,8 @@ def losses(
         area, annealed = areas(clock, Schedule(schedule).rates(clock, until), memory=memory)
     rng = np.random.default_rng(seed)
     loss, gain = draws.ahead(run if run in names else None, area, annealed, clock, rng)
-    (mean, sd), seen = ((0.0, UNSEEN), last["clock"]) if run in names else (OTHER, rows["clock"].max())
+    seen = last["clock"] if run in names else rows["clock"].max()
+    mean, sd = OTHER if run not in names and rows["annealed"].max() > FALLEN else (0.0, UNSEEN)
     of_gain, of_loss = rng.standard_normal((2, *gain.shape[:2], 1))
     farther = BEYOND * np.log(np.maximum(clock / seen, 1.0))
     return clock, loss * (1.0 + farther * of_loss) + gain * (mean + sd * of_gain)
