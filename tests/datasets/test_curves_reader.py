@@ -216,6 +216,7 @@ def test_blank_losses_are_left_out_between_evaluations_and_refused_where_a_run_e
     steps, losses = np.arange(60), np.where(np.arange(60) % 5, np.nan, 3.0)
     table, notes = read(pd.DataFrame({"step": steps, "loss": losses}))
     assert len(table) == 12 and any("48 readings without a loss left out" in note for note in notes)
+    assert len(read(pd.DataFrame({"step": ["x", 1, 2], "loss": [None, 3.0, 2.0]}))[0]) == 2
     with pytest.raises(
         bs.InputError, match=r'row 56 .*column "loss": found nothing .* in 13 later readings.*--drop-missing'
     ):
