@@ -43,7 +43,7 @@ def log(data, label, text=()):
         lines += [(number, cells) for part in line.split("\r") if (cells := _cells(part))]
     # Where lines have both, an iteration is part of a step; else they are one thing.
     steps = {cells["iter"]: cells["step"] for _, cells in lines if {"iter", "step"} <= {*cells}}
-    rows: list[dict] = []
+    rows = []
     for number, cells in lines:
         if "iter" in cells and "step" not in cells:
             iteration = cells.pop("iter")
@@ -66,7 +66,7 @@ def log(data, label, text=()):
 
 def _cells(line):
     """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text."""
-    cells: dict = {}
+    cells = {}
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
         name, start = _name(key), match.start()
