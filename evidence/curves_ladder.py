@@ -2,9 +2,9 @@
 
 A simulated ladder has `SIZES` by `RATIOS` runs under a cosine schedule, whose final losses scatter about Chinchilla's
 law. Readings lead to them along the curve law, with slow deviations; how much annealing removes is drawn for each
-ladder. Runs are cut at a share of their steps and forecast. By one truth the curve law is right. By the other what
-annealing removes after the cut differs by run, as on real curves. N* at `BEYOND` times the largest run's compute is
-that of the coupled law alone, without its drift.
+ladder. All runs or the largest are cut at a share of their steps and forecast. By one truth the curve law is right. By
+the others what annealing removes after the cut differs by run, as on real curves. N* at `BEYOND` times the largest
+run's compute is that of the coupled law alone, without its drift.
 
 Errors on tasks are those of Gadre et al. (2024), by corpus. The last runs in compute are predicted from the others.
 """
@@ -26,7 +26,8 @@ TRUTH = {"E": 1.8, "A": 400.0, "B": 1200.0, "alpha": 0.34, "beta": 0.32}
 SIZES, RATIOS, BEYOND = np.geomspace(3e7, 1e9, 4), (8.0, 20.0, 60.0), 10.0
 STEPS, READINGS, SCHEDULE = 20_000, 200, "cosine:peak=1,warmup=400,final=0.1"
 ANNEAL, ALPHA, DRIFT, NOISE, SCATTER = (-3.1, 0.35), 0.45, 0.002, 0.0005, 0.003  # within the priors of the curve law
-TRUTHS = {"right": 0.0, "annealing differs": UNSEEN}
+# Sd of what annealing removes, as a share, and how many of the largest runs are cut.
+TRUTHS = {"right": (0.0, 12), "annealing differs": (UNSEEN, 12), "the three largest cut": (UNSEEN, 3)}
 WAYS = {"ended": False, "not ended, with their errors": True, "not ended, taken as certain": False}
 TASKS, LEFT = ("error_17_tasks", "error_46_tasks"), (3, 6, 10)
 HELD = ["rpj-open_lm_1b-32.0", "rpj-open_lm_7b-1.0"]  # the two largest models of the paper's first figure
@@ -47,7 +48,7 @@ def curve(end, share, anneal, cut, spread, rng):
     return pd.DataFrame({"step": clock, "rate": rate, "loss": loss})
 
 
-def ladder(seed, cut, spread, settings):
+def ladder(seed, cut, spread, unfinished, settings):
     """Simulate a ladder: quantiles of log N* minus the true one by the way, and errors of final losses in sd."""
     rng, rows, fits = np.random.default_rng(seed), [], {}
     anneal = np.exp(ANNEAL[0] + ANNEAL[1] * rng.standard_normal())
@@ -60,22 +61,23 @@ def ladder(seed, cut, spread, settings):
         past = bs.read(readings[readings["step"] <= cut * STEPS].assign(run=name), "curves")
         fits[name] = bs.fit("curve", past, **settings)
     runs = bs.read(pd.DataFrame(rows))
-    forecast = bs.curves.ends(fits, STEPS, runs.drop(columns="loss"), schedule=SCHEDULE)
+    largest = runs["run"][runs["training_flop"].rank() > len(runs) - unfinished]
+    forecast = bs.curves.ends({name: fits[name] for name in largest}, STEPS, runs, schedule=SCHEDULE)
     compute, result = BEYOND * runs["training_flop"].max(), {}
     for way, measured in WAYS.items():
         law = bs.laws.Coupled(noise="normal", scatter="one", measurement_error=measured)
         fit = bs.fit(law, runs if way == "ended" else forecast, **settings)
         best = fit.allocate(compute, beyond="none", robust=False)["parameters"].values
         result[way] = np.quantile(np.log(best / optimum(compute, **TRUTH)[0]), [0.05, 0.5, 0.95]).tolist()
-    return result | {"z": ((forecast["loss"] - runs["loss"]) / forecast["loss_sd"]).tolist()}
+    return result | {"z": ((forecast["loss"] - runs["loss"]) / forecast["loss_sd"]).dropna().tolist()}
 
 
 def ladders(parts, *, seed, simulations, cut, **settings):
     """Summarise ladders: coverage and width of N* by the way, and coverage of the final losses."""
     summary = {}
-    for truth, spread in TRUTHS.items():
+    for truth, (spread, unfinished) in TRUTHS.items():
         results = [
-            parts.entry(f"{truth} {i}", partial(ladder, [seed, i], cut, spread, settings | {"seed": i}))
+            parts.entry(f"{truth} {i}", partial(ladder, [seed, i], cut, spread, unfinished, settings | {"seed": i}))
             for i in range(simulations)
         ]
         within = float((np.abs([one["z"] for one in results]) < 1.645).mean())
