@@ -78,26 +78,14 @@ def _ladders(result, table):
 
 def _curves(result, table):
     """Tabulate forecasts of runs that were cut short and of schedules left out, and how often intervals hold."""
-    header = (
-        "share of the run",
-        "mean error",
-        "90% intervals hold",
-        "their width",
-        "CRPS",
-        "power law",
-        "last reading",
-    )
-    texts = {
-        name: table(header, [(f"{float(cut):.0%}", *_forecast(of)) for cut, of in result[key].items()])
-        for name, key in (("curves-cut", "cut"), ("curves-falls", "cut_before_a_fall"))
-    }
+    header = ("share of the run", "mean error", "90% intervals hold", "mean width", "CRPS", "power law", "last reading")
+    texts = {"curves-cut": table(header, [(f"{float(cut):.0%}", *_forecast(of)) for cut, of in result["cut"].items()])}
     rows = []
     for size, forms in result["forms"].items():
         of, fitted = result["schedules_left_out"][size], (forms[OURS], forms["multi-power"])
         means = (of, *fitted, of["published"])
         rows.append((size, *(f"{x['mae']:.4f}" for x in means), *(f"{x['worst']:.2%}" for x in (of, of["published"]))))
-    header = ("size", "mean error", "by least squares", "multi-power law by least squares", "published", "worst error",
-              "published")  # fmt: skip
+    header = ("size", "mean error", "by least squares", "multi-power law", "published", "worst error", "published")
     texts["curves-schedules"] = table(header, rows)
     last = result["schedules_left_out"]["last"]
     held = (f"{of['0.9']:.0%}" for of in result["simulated"].values())
