@@ -1,7 +1,4 @@
-"""Logs of trainers: lines such as ``iter 100: loss 3.21, lr 3e-4``, read as a row for each reading.
-
-The forms are those of nanoGPT, litgpt, torchtitan, Megatron-LM, OLMo, the Trainer of Hugging Face and many others.
-"""
+"""Logs of trainers: lines such as ``iter 100: loss 3.21, lr 3e-4``, read as a row for each reading."""
 
 import functools
 import re

@@ -58,15 +58,10 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     if clock == "epoch":
         changes.add("epoch", "no column has steps or tokens, so that places of runs are epochs")
     names = [x for x in ("run", *CLOCKS, "clock", "rate", "loss") if x in table and (x != "epoch" or clock == x)]
+    ordered = table.sort_values("clock", kind="stable").groupby("run")
     for name in [x for x in ("tokens", "rate") if x in names and x != clock and table.loc[~blank, x].isna().any()]:
         changes.add(name, f"blanks of {quoted(headers[name])} take the last value before them")
-        table = table.assign(
-            **{
-                name: table.sort_values("clock", kind="stable")
-                .groupby("run")[name]
-                .transform(lambda x: x.ffill().bfill())
-            }
-        )
+        table = table.assign(**{name: ordered[name].transform(lambda x: x.ffill().bfill())})
     readings = table[~blank]
     if readings.empty:
         raise InputError(f"{label}: no reading has a loss in column {quoted(headers['loss'])}; log it")
@@ -147,9 +142,7 @@ def _with_rate(table, changes, schedule, until):
         return table.assign(rate=planned.rates(table["clock"], ends))
     if "rate" in table and (table.groupby("run")["rate"].max() > 0).all():
         return table
-    changes.add(
-        "schedule", f"no column has rates above 0, so that they are taken as constant; state others as {EXAMPLE}"
-    )
+    changes.add("schedule", f"no column has rates above 0, which are taken as constant; state others as {EXAMPLE}")
     return table.assign(rate=1.0)
 
 
