@@ -63,17 +63,12 @@ def _grades(result, table):
 
 def _ladders(result, table):
     """Tabulate how often intervals of N* hold, and how wide they are, by what the ladder's losses are."""
+    ofs = [result[truth] for truth in LADDERS]
     rows = [
-        (
-            way,
-            *(
-                f"{of[way]['coverage_90']:.0%}, a factor of {of[way]['median_factor_90']:.1f}"
-                for of in (result[truth] for truth in LADDERS if truth in result)
-            ),
-        )
+        (way, *(f"{of[way]['coverage_90']:.0%}, a factor of {of[way]['median_factor_90']:.1f}" for of in ofs))
         for way in list(result["right"])[1:]
     ]
-    return table(("runs", *(name for truth, name in LADDERS.items() if truth in result)), rows)
+    return table(("runs", *LADDERS.values()), rows)
 
 
 def _curves(result, table):
