@@ -39,13 +39,15 @@ def curve(
             raise InputError("--watch prints lines alone; leave out --out and --json")
         _watch(log, run, asked, reading)
         return
+    if out:
+        from ..plots.with_matplotlib import check_format, write
+
+        check_format(out)
     fits = {str(name): _fit(of, asked) for name, of in _runs(log, run, asked, reading)}
     results = {name: {"loss": _forecast(fit, asked)} for name, fit in fits.items()}
     if out:
         from ..plots import plot_curve
-        from ..plots.with_matplotlib import check_format, write
 
-        check_format(out)
         fit = next(iter(fits.values()))
         write(plot_curve(fit, end, schedule=schedule, seed=seed).figure, out)
     tables.print_parts(results, fits, reading.json)
@@ -79,8 +81,10 @@ def _forecast(fit, asked):
 
 def _watch(log, run, asked, reading):
     """Print a line for each run whenever its log has grown, until each has come to its end."""
+    from ..datasets import KINDS
     from ..datasets.schedules import Schedule
 
+    parsing.check_options(KINDS["curves"], reading)
     if asked["schedule"]:
         Schedule(asked["schedule"])
     seen: dict = {}

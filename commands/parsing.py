@@ -126,6 +126,11 @@ def ends(text, option):
     return flop(low, option), flop(high, option)
 
 
+def check_options(kind, reading):
+    """Refuse options of a `Reading` that tables of a kind do not have."""
+    _asked(kind, _reader_options(reading))
+
+
 def read_table(kind, data, reading, **more):
     """Read a table of a kind, a built-in one or a file, with the options of a `Reading` and `more`."""
     return _read(kind, data, _reader_options(reading) | more)
@@ -146,17 +151,23 @@ def _read(kind, data, asked, needed=()):
 
     from ..datasets import catalogue, load, read
 
-    asked = {name: value for name, value in asked.items() if value not in (None, False, 0, (), [], {})}
-    for name in asked:
-        if name not in kind.options:
-            kinds = "counts" if name == "trials" else "runs with losses"
-            raise InputError(f"{_option(name)} is for tables of {kinds}, not for tables of {kind.name}")
+    asked = _asked(kind, asked)
     if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
         _refuse_columns(asked, data)
         data = load(data)
     if isinstance(data, DataFrame) and not asked:
         return data
     return read(data, kind.name, **asked, **({"needed": needed} if needed and "needed" in kind.options else {}))
+
+
+def _asked(kind, options):
+    """Return the options that are stated, refusing those that tables of a kind do not have."""
+    asked = {name: value for name, value in options.items() if value not in (None, False, 0, (), [], {})}
+    for name in asked:
+        if name not in kind.options:
+            kinds = "counts" if name == "trials" else "runs with losses"
+            raise InputError(f"{_option(name)} is for tables of {kinds}, not for tables of {kind.name}")
+    return asked
 
 
 def _option(name):

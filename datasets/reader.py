@@ -117,8 +117,8 @@ def read(
     trials : int, optional
         Counts: problems of each row, where a column ``accuracy`` has the share that is right, in parts of 1 or percent.
     schedule : str, optional
-        Curves: the learning rate of each run, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``, in place of a
-        column. Shapes are constant, linear, cosine and exponential; ``from`` is where the fall begins.
+        Curves: the learning rate of each run, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``, where none was
+        logged. Shapes are constant, linear, cosine and exponential; ``from`` is where the fall begins.
     until : float, optional
         Curves: where the `schedule` ends, in steps, or in tokens of a table without steps; by default at the last
         reading of each run.

@@ -113,10 +113,10 @@ def _case(fit, readings, run, seed):
     if run is not None:
         last = rows.iloc[-1]
         before, ahead = (last["area"], last["annealed"]), readings[readings["clock"] > last["clock"]]
-        clock, rate = np.r_[last["clock"], ahead["clock"]], np.r_[last["rate"], ahead["rate"]]
+        clock, rate = np.r_[last["clock"], ahead["clock"]], np.r_[last["rate"], ahead["rate"] / peak]
     else:
-        clock, rate = readings["clock"].to_numpy(), readings["rate"].to_numpy()
-    places = *areas(clock, rate, peak=peak, before=before), clock
+        clock, rate = readings["clock"].to_numpy(), readings["rate"].to_numpy() / peak
+    places = *areas(clock, rate, peak=1.0, before=before), clock
     loss, gain = fit.draws.ahead(run, *places, np.random.default_rng(seed))
     noise = fit["posterior"]["noise"] * fit["posterior"]["loss_centre"]
     return {

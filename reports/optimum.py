@@ -52,13 +52,3 @@ def largest_run(document):
     """Return the compute of the largest run fitted, in FLOP, from the extrapolation of the largest budget."""
     last = budgets(document, preferred(document))[-1]
     return last["compute"] / 10 ** last["extrapolation"]
-
-
-def behind(document, law):
-    """Return in words how much worse a law predicts than the preferred one."""
-    scores = document["comparison"]["models"]
-    best = preferred(document)
-    difference = scores[best]["elpd"] - scores[law]["elpd"]
-    # Standard errors are of differences to the best of all laws and noises.
-    error = f" ± {scores[law]['dse']:.0f}" if scores[best]["rank"] == 1 else ""
-    return f"{difference:.0f}{error} nats behind"

@@ -30,7 +30,7 @@ SHOWN = 5  # columns in a message
 
 
 def parse(table, changes, columns, where, drop_missing, schedule, until):
-    """Check readings of runs, in order, with the learning rate of each: of a column, of a schedule, or constant."""
+    """Check readings of runs, in order, with the learning rate of each: logged, of a schedule, or constant."""
     label = changes.label
     table, headers = CURVES.select(table, changes, _chosen(table, columns, changes), where, False)
     clocks = CURVES.present(table, CLOCKS)
@@ -134,14 +134,16 @@ def _in_order(readings, unit, changes):
 
 def _with_rate(table, changes, schedule, until):
     """Return the table with the rate of each reading, stating where it was not logged."""
+    if "rate" in table and (table.groupby("run")["rate"].max() > 0).all():
+        if schedule is not None:
+            changes.add("schedule", "rates were logged, so that the schedule is of the readings to come alone")
+        return table
     if schedule is not None:
         planned = Schedule(schedule)
         ends = table.groupby("run")["clock"].transform("max").to_numpy() if until is None else until
         if until is None and planned.shape != "constant":
             changes.add("schedule", "each run is taken to end at its last reading; state its end with until (--until)")
         return table.assign(rate=planned.rates(table["clock"], ends))
-    if "rate" in table and (table.groupby("run")["rate"].max() > 0).all():
-        return table
     changes.add("schedule", f"no column has rates above 0, which are taken as constant; state others as {EXAMPLE}")
     return table.assign(rate=1.0)
 

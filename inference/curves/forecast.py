@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.schedules import Schedule
-from ...datasets.wording import number, unknown
+from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
 from ..fitted import place_of
@@ -60,36 +60,41 @@ def losses(
     InputError
         If the fit is of another law, the run has ended by `until`, or another run has no schedule.
     """
-    fit = of_kind(fit, "curves")
-    law: Any = fit.law
-    draws: Any = fit.draws
-    rows, memory = fit.rows, law.memory if "step" in fit.rows else 0.0
+    rows = of_kind(fit, "curves").rows
     names = rows["run"].unique().tolist()
     run = names[-1] if run is None else run
+    planned = None if schedule is None else Schedule(schedule)
     if run in names:
-        last, peak = rows[rows["run"] == run].iloc[-1], float(rows.loc[rows["run"] == run, "rate"].max())
+        last = rows[rows["run"] == run].iloc[-1]
         if not until > last["clock"]:
-            raise InputError(f"{place_of(fit)}: until={until:g} lies before the last readings, at {last['clock']:g}")
+            place = f"{place_of(fit)}: run {quoted(run)} has readings beyond {number(float(until))}"
+            raise InputError(f"{place}, near {number(float(last['clock']))}; give where it ends (until, --until)")
         clock = np.linspace(last["clock"], until, PLACES)
-        rates = np.full(PLACES, last["rate"] / peak)
-        if schedule is not None:
-            planned = Schedule(schedule)
-            rates[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
-        area, annealed = areas(clock, rates, memory=memory, peak=1.0, before=(last["area"], last["annealed"]))
-    elif schedule is None:
-        raise InputError(
-            unknown(f"{place_of(fit)}: run", run, names) + "; of another run of the model give its schedule"
-        )
+        shares = np.full(PLACES, last["rate"])
+        if planned:
+            shares[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
+    elif planned is None:
+        text = unknown(f"{place_of(fit)}: run", run, names)
+        raise InputError(f"{text}; of another run of the model give its schedule")
     else:
         clock = np.linspace(0.0, until, PLACES)[1:]
-        area, annealed = areas(clock, Schedule(schedule).rates(clock, until), memory=memory)
-    rng = np.random.default_rng(seed)
-    loss, gain = draws.ahead(run if run in names else None, area, annealed, clock, rng)
-    seen = last["clock"] if run in names else rows["clock"].max()
-    mean, sd = OTHER if run not in names and rows["annealed"].max() > FALLEN else (0.0, UNSEEN)
+        shares = planned.rates(clock, until) / planned.options["peak"]
+    return clock, _drawn(fit, run, clock, shares, seed)
+
+
+def _drawn(fit: Any, run, clock, shares, seed):
+    """Draw the losses of a run at places of its clock, from its rates as shares of the peak."""
+    rows, rng = fit.rows, np.random.default_rng(seed)
+    of = rows[rows["run"] == run]
+    before = None if of.empty else tuple(of[["area", "annealed"]].iloc[-1])
+    memory = fit.law.memory if "step" in rows else 0.0
+    area, annealed = areas(clock, shares, memory=memory, peak=1.0, before=before)
+    loss, gain = fit.draws.ahead(None if of.empty else run, area, annealed, clock, rng)
+    mean, sd = OTHER if of.empty and rows["annealed"].max() > FALLEN else (0.0, UNSEEN)
     of_gain, of_loss = rng.standard_normal((2, *gain.shape[:2], 1))
+    seen = rows["clock"].max() if of.empty else of["clock"].iloc[-1]
     farther = BEYOND * np.log(np.maximum(clock / seen, 1.0))
-    return clock, loss * (1.0 + farther * of_loss) + gain * (mean + sd * of_gain)
+    return loss * (1.0 + farther * of_loss) + gain * (mean + sd * of_gain)
 
 
 def forecast(
@@ -136,13 +141,15 @@ def forecast(
     rows: dict[str, dict[str, Any]] = {}
     clock, ends = losses(fit, until, schedule=schedule, run=run, seed=seed)
     rows["at the end"] = _row(ends[..., -1], clock[-1], below)
-    readings = fit.rows[fit.rows["run"] == (fit.rows["run"].iloc[-1] if run is None else run)]
+    run = fit.rows["run"].iloc[-1] if run is None else run
+    readings = fit.rows[fit.rows["run"] == run]
     if len(readings):
-        last = float(readings["clock"].iloc[-1])
+        last, share = (float(readings[name].iloc[-1]) for name in ("clock", "rate"))
         held, soon = losses(fit, until, run=run, seed=seed), last * (1 + SOON)
-        falls = losses(fit, soon, schedule=f"linear:peak=1,from={last:g},final={LOW}", run=run, seed=seed)
+        places = np.linspace(last, soon, PLACES)
+        falls = _drawn(fit, run, places, np.linspace(share, min(LOW, share), PLACES), seed)
         rows["if the rate is held"] = _row(held[1][..., -1], until, below)
-        rows[f"if it falls now, by {number(soon)}"] = _row(falls[1][..., -1], soon, below)
+        rows[f"if it falls now, by {number(soon)}"] = _row(falls[..., -1], soon, below)
         rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
     table = pd.DataFrame.from_dict(rows, orient="index")
     note = f"At {number(until)} {unit_of(fit.rows)}s: medians and 95% intervals of the loss averaged over readings. "

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from ...datasets.wording import plural
 from ...errors import InputError
 from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
@@ -112,7 +113,7 @@ class Curve(Law):
 
     def __post_init__(self):
         if not (isinstance(self.memory, int | float) and 0 <= self.memory < np.inf):
-            raise InputError(f"memory must be a number of steps, such as 1000, not {self.memory!r}")
+            raise InputError(f"memory must be a number of steps, such as 300, not {self.memory!r}")
         object.__setattr__(self, "priors", self._checked_priors())
 
     def usual_table(self):
@@ -121,7 +122,7 @@ class Curve(Law):
         return table[table["run"].str.startswith("100M")]
 
     def rows(self, table):
-        """Return blocks of readings of each run, without the start: their mean loss, area and annealing.
+        """Return blocks of readings of each run, without the start: mean loss, area, annealing, and share of the peak.
 
         Raises
         ------
@@ -136,8 +137,8 @@ class Curve(Law):
         if len(rows) < LEAST:
             place = table.attrs.get("source", "the table")
             raise InputError(
-                f"{place}: {len(rows)} readings after the first {SKIPPED:.0%} of each run; the curve law needs "
-                f"{LEAST}, so log more often or wait"
+                f"{place}: {plural(len(rows), 'reading')} after the first {SKIPPED:.0%} of each run; the curve law "
+                f"needs {LEAST}, so log more often or wait"
             )
         rows.attrs = dict(table.attrs)
         return rows
@@ -148,7 +149,7 @@ class Curve(Law):
         clock, rate = readings["clock"].to_numpy(float), readings["rate"].to_numpy(float)
         area, annealed = areas(clock, rate, memory=memory)
         start = max(clock[rate >= rate.max() * (1 - 1e-9)][0], clock[0] + SKIPPED * (clock[-1] - clock[0]))
-        of = readings.assign(area=area, annealed=annealed)[clock >= start]
+        of = readings.assign(rate=rate / rate.max(), area=area, annealed=annealed)[clock >= start]
         places = np.log(of["clock"].to_numpy(float))
         progress = (places - places[0]) / max(places[-1] - places[0], 1e-9)
         codes = np.minimum((progress * BLOCKS).astype(int), BLOCKS - 1)

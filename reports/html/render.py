@@ -90,13 +90,13 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
     laws, today = laws_of(document), time.strftime("%Y-%m-%d")
     fits = {name: {"name": name, "law": laws.get(name)} | entry for name, entry in document["diagnostics"].items()}
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], today[:4])
-    appendix = APPENDIX if claims else ""
+    place_of_terms = APPENDIX if claims else ""
     on_cards = [answer[name] for answer in (front.answers if front else ()) for name in CARD]
     shared = {
         "glossary": TERMS if claims else used(on_cards),
         "title": title, "coming": coming, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
-        "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": appendix,
+        "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": place_of_terms,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),
         "bibtex": base64.b64encode("\n".join([entry, *(one.bibtex for one in SOURCES)]).encode()).decode(),
     }  # fmt: skip
@@ -107,8 +107,8 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
     for part in parts:
         if answer := part.get("answer"):
             pages[f"{answer['slug']}.html"] = _claim(part, answer, shared, document, origin)
-    appendix = shared | {"appendix": "", "place": "appendix"}
-    return pages | {APPENDIX: _page(parts, appendix, document, origin, whole=True)}
+    alone = shared | {"appendix": "", "place": "appendix"}
+    return pages | {APPENDIX: _page(parts, alone, document, origin, whole=True)}
 
 
 def _page(parts, shared, document, origin, *, whole):

@@ -248,6 +248,8 @@ def test_a_schedule_stands_for_rates_that_are_not_logged():
     assert read(frame, schedule="linear:peak=2,final=0", until=200)[0]["rate"].tolist() == [2.0, 1.5, 1.0]
     table, notes = read(frame, schedule="linear:peak=2,warmup=50,final=0")
     assert table["rate"].tolist() == [0.0, 2.0, 0.0] and any("--until" in note for note in notes)
+    table, notes = read(frame.assign(lr=[1.0, 1.0, 0.5]), schedule="linear:peak=2,final=0", until=200)
+    assert table["rate"].tolist() == [1.0, 1.0, 0.5] and any("rates were logged" in note for note in notes)
 
 
 def test_a_text_that_is_no_log_is_refused_and_a_table_is_read(tmp_path):

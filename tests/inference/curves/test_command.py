@@ -59,7 +59,7 @@ def test_each_log_of_a_folder_is_a_run_and_epochs_are_places(tmp_path, monkeypat
     [
         (("--until", "nope"), "--until 'nope': write a number"),
         (("--until", "-1"), "--until -1: give steps or tokens"),
-        (("--until", "100"), "until=100 lies before the last readings"),
+        (("--until", "100"), "has readings beyond 100, near"),
         (("--until", "3000", "--run", "b"), 'run "b" is unknown'),
         (("--until", "3000", "--schedule", "bogus", "--watch"), 'schedule "bogus" is unknown'),
         (("--until", "3000", "--watch", "--json"), "--watch prints lines alone"),

@@ -47,7 +47,7 @@ def test_the_errors_widen_the_law_across_sizes():
         (UNTIL, ENDED.iloc[:1], SCHEDULE, f'run "{RUN}" of the fits has 0 rows in the table of runs; give it one'),
         (UNTIL, SIZES, SCHEDULE, 'run "25M cosine_24000" has neither a fit nor a loss; give one of them'),
         ({"another": UNTIL}, ENDED, SCHEDULE, f'until: run "{RUN}" is unknown; choose one of another'),
-        (1000, ENDED, SCHEDULE, "until=1000 lies before the last readings"),
+        (1000, ENDED, SCHEDULE, "has readings beyond 1000, near"),
         (UNTIL, ENDED.drop(columns="run"), SCHEDULE, 'a table of runs needs "run"'),
     ],
 )

@@ -35,10 +35,22 @@ def test_a_rate_that_falls_ends_below_one_that_is_held(fit):
     assert table.loc["at the end", "q2.5"] < 2.978 < table.loc["at the end", "q97.5"]
     held = bs.curves.forecast(fit, 24_000)
     assert held.loc["at the end"].equals(held.loc["if the rate is held"])
-    rate = fit.rows["rate"].iloc[-1] / 3e-4
-    stated = bs.curves.forecast(fit, 24_000, schedule=f"constant:peak={rate},final=0")
+    stated = bs.curves.forecast(fit, 24_000, schedule="constant:peak=2,final=0")
     low, high = (x.loc["if the rate is held", ["q2.5", "q50"]] for x in (held, stated))
     np.testing.assert_allclose(low.astype(float), high.astype(float))
+
+
+def test_a_rate_that_has_fallen_falls_from_where_it_is(readings):
+    table = bs.load("schedule_curves")
+    whole = table[table["run"] == RUN]
+    late = bs.fit("curve", whole[whole["clock"] < 20_000], seed=1)
+    rate, clock = (float(late.rows[name].iloc[-1]) for name in ("rate", "clock"))
+    assert rate < 0.35
+    soon = next(row for name, row in bs.curves.forecast(late, 24_000).iterrows() if name.startswith("if it falls now"))
+    here = bs.curves.losses(late, 1.2 * clock)[1][..., -1]
+    assert soon["q50"] < float(here.median())
+    fall = late["posterior"]["anneal"] * late["posterior"]["loss_centre"] * (rate - 0.1)
+    assert float(here.median()) - soon["q50"] < float(fall.median())
 
 
 def test_what_is_left_to_gain_is_the_fall_until_the_end(fit):
@@ -96,7 +108,7 @@ def test_the_probability_of_a_lower_loss_is_a_share_of_draws(fit):
 
 
 def test_a_run_that_has_ended_and_other_laws_are_refused(fit, fit_default):
-    with pytest.raises(bs.InputError, match="lies before the last readings"):
+    with pytest.raises(bs.InputError, match="has readings beyond"):
         bs.curves.forecast(fit, 9_000)
     with pytest.raises(bs.InputError, match="fit of chinchilla; "):
         bs.curves.forecast(fit_default, 24_000)
@@ -110,10 +122,11 @@ def test_tokens_are_a_clock_too(readings):
     assert "At 24B tokens" in " ".join(str(table).split())
 
 
+@pytest.mark.filterwarnings("ignore:.*rates were logged")
 def test_every_surface_has_one_interval(readings, tmp_path):
     log, path = tmp_path / "log.csv", tmp_path / "fit.nc"
     readings[["run", "step", "rate", "loss"]].to_csv(log, index=False)
-    fit = bs.fit("curve", bs.read(log, kind="curves", schedule=COSINE, until=24_000), seed=1)
+    fit = bs.fit("curve", bs.read(log, kind="curves"), seed=1)
     row = bs.curves.forecast(fit, 24_000, schedule=COSINE, below=2.98).loc["at the end"]
     arguments = ["curve", str(log), "--until", "24000", "--schedule", COSINE, "--below", "2.98"]
     result = CliRunner().invoke(app, [*arguments, "--json"])
