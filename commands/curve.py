@@ -19,7 +19,7 @@ def curve(
     log: Annotated[str, Argument(metavar="LOG", help="A log, a tracker's export, or a folder or pattern of them.")],
     until: Annotated[str, Option(help="Where the run ends: 24000 steps, or 3e9 tokens.", metavar="PLACE")],
     schedule: Annotated[
-        str | None, Option(help="Its learning rate: cosine:peak=3e-4,warmup=2000,final=3e-5.", metavar="SCHEDULE")
+        str | None, Option(help="Its rate: cosine:peak=3e-4,warmup=2000,final=3e-5, or held.", metavar="SCHEDULE")
     ] = None,
     run: Annotated[str | None, Option(help="One run of the log; all by default.", metavar="NAME")] = None,
     below: Annotated[float | None, Option(help="A loss to beat, such as that of another run.", metavar="LOSS")] = None,
@@ -57,9 +57,11 @@ def curve(
 def _runs(log, run, asked, reading):
     """Return the name and the readings of each run of a log, or of one."""
     from ..datasets import KINDS
+    from ..datasets.schedules import HELD
     from ..datasets.wording import unknown
 
-    more = {"schedule": asked["schedule"], "until": asked["until"] if asked["schedule"] else None}
+    planned = None if asked["schedule"] == HELD else asked["schedule"]
+    more = {"schedule": planned, "until": asked["until"] if planned else None}
     table = parsing.read_table(KINDS["curves"], log, reading, **more)
     names = table["run"].unique().tolist()
     if run is not None and run not in names:
@@ -82,10 +84,10 @@ def _forecast(fit, asked):
 def _watch(log, run, asked, reading):
     """Print a line for each run whenever its log has grown, until each has come to its end."""
     from ..datasets import KINDS
-    from ..datasets.schedules import Schedule
+    from ..datasets.schedules import HELD, Schedule
 
     parsing.check_options(KINDS["curves"], reading)
-    if asked["schedule"]:
+    if asked["schedule"] not in (None, HELD):
         Schedule(asked["schedule"])
     seen: dict = {}
     waiting = ""

@@ -13,8 +13,11 @@ SHAPES = {
     "cosine": lambda x: (1.0 + np.cos(np.pi * x)) / 2.0,
     "exponential": lambda x: x,  # of the logarithm, see `rates`
 }
+HELD = "held"  # in the place of a schedule: the last rate is kept
 OPTIONS = {"peak": 1.0, "warmup": 0.0, "final": 0.1, "from": 0.0}
 EXAMPLE = "cosine:peak=3e-4,warmup=2000,final=3e-5"
+CLEAR = 0.9  # of the peak: rates that have fallen to this tell the shape of their fall
+MISFIT = 0.01  # of the peak, by which rates may miss the shape that they are taken to follow
 
 
 class Schedule:
@@ -72,3 +75,33 @@ class Schedule:
         else:
             falling = final + (peak - final) * SHAPES[self.shape](progress)
         return falling * (np.minimum(clock / warmup, 1.0) if warmup else 1.0)
+
+
+def followed(clock, shares, end):
+    """Return the schedule that falling rates follow and that ends at `end`, or None where no shape is clear.
+
+    Parameters
+    ----------
+    clock, shares : ndarray, shape (reading,)
+        Places of the readings, and their rates as shares of the peak.
+    end : float
+    """
+    from scipy.optimize import least_squares
+
+    fallen = clock[shares < 1 - MISFIT]
+    if not len(fallen) or shares[-1] > CLEAR:
+        return None
+
+    def planned(place, shape):
+        return Schedule(f"{shape}:from={place[0]:.6g},final={place[1]:.4g}")
+
+    def errors(place, shape):
+        return planned(place, shape).rates(clock, end) - shares
+
+    fits = []
+    for shape in ("cosine", "linear", "exponential"):
+        start, ranges = (0.9 * fallen[0], 0.1), ([0.0, 0.0], [fallen[0], 1.0])
+        place = least_squares(errors, start, bounds=ranges, x_scale=(end, 1.0), diff_step=1e-3, args=[shape]).x
+        fits.append((np.abs(errors(place, shape)).max(), planned(place, shape)))
+    misfit, best = min(fits, key=lambda pair: pair[0])
+    return best if misfit < MISFIT else None

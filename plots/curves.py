@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from ..datasets.schedules import HELD
 from ..inference.curves import losses
 from ..inference.curves.forecast import unit_of
 from ..inference.needs import of_kind
@@ -56,7 +57,8 @@ def plot_curve(
     clock, ahead = losses(fit, until, schedule=schedule, run=run, seed=seed)
     of, three = rows[rows["run"] == (rows["run"].iloc[-1] if run is None else run)], ends(ahead, level)
     unit = unit_of(rows)
-    held = [] if schedule is None or of.empty else [losses(fit, until, run=run, seed=seed)[1]]
+    held = [] if of.empty else [losses(fit, until, schedule=HELD, run=run, seed=seed)[1]]
+    held = [x for x in held if not x.equals(ahead)]
     readings = [Layer("points", "readings, averaged", frame(x=of["clock"], y=of["loss"]), Look(BLUE), True, 4.0)]
     return Picture(
         title=f"At {unit} {clock[-1]:,.10g} the loss is {in_words(three[:, -1], plain)} nats/token",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.schedules import Schedule
+from ...datasets.schedules import HELD, Schedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
@@ -43,7 +43,8 @@ def losses(
     until : float
         Where the run ends on its clock: steps, or tokens of a table without steps.
     schedule : str, optional
-        Of its learning rate, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``; by default the last rate is held.
+        Of its learning rate, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``. By default rates fall on as they
+        were logged, where they follow a shape that ends at `until`; else, or by ``"held"``, the last rate is held.
     run : str, optional
         A run of the table, by default its last one. A name that the table lacks is another run of the model, whose
         `schedule` is given.
@@ -63,7 +64,7 @@ def losses(
     rows = of_kind(fit, "curves").rows
     names = rows["run"].unique().tolist()
     run = names[-1] if run is None else run
-    planned = None if schedule is None else Schedule(schedule)
+    planned = None if schedule in (None, HELD) else Schedule(schedule)
     if run in names:
         last = rows[rows["run"] == run].iloc[-1]
         if not until > last["clock"]:
@@ -71,6 +72,8 @@ def losses(
             raise InputError(f"{place}, near {number(float(last['clock']))}; give where it ends (until, --until)")
         clock = np.linspace(last["clock"], until, PLACES)
         shares = np.full(PLACES, last["rate"])
+        if schedule is None:
+            planned = continued(fit, until, run)
         if planned:
             shares[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
     elif planned is None:
@@ -80,6 +83,12 @@ def losses(
         clock = np.linspace(0.0, until, PLACES)[1:]
         shares = planned.rates(clock, until) / planned.options["peak"]
     return clock, _drawn(fit, run, clock, shares, seed)
+
+
+def continued(fit: Any, until, run):
+    """Return the schedule that the rates of a run have followed and that ends at `until`, or None."""
+    of = fit.rows[fit.rows["run"] == run]
+    return followed(of["clock"].to_numpy(), of["rate"].to_numpy(), until)
 
 
 def _drawn(fit: Any, run, clock, shares, seed):
@@ -145,7 +154,7 @@ def forecast(
     readings = fit.rows[fit.rows["run"] == run]
     if len(readings):
         last, share = (float(readings[name].iloc[-1]) for name in ("clock", "rate"))
-        held, soon = losses(fit, until, run=run, seed=seed), last * (1 + SOON)
+        held, soon = losses(fit, until, schedule=HELD, run=run, seed=seed), last * (1 + SOON)
         places = np.linspace(last, soon, PLACES)
         falls = _drawn(fit, run, places, np.linspace(share, min(LOW, share), PLACES), seed)
         rows["if the rate is held"] = _row(held[1][..., -1], until, below)
@@ -153,8 +162,19 @@ def forecast(
         rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
     table = pd.DataFrame.from_dict(rows, orient="index")
     note = f"At {number(until)} {unit_of(fit.rows)}s: medians and 95% intervals of the loss averaged over readings. "
+    note += _of_rate(fit, until, schedule, readings)
     note += "Spikes and divergence of the training are not modelled."
     return printed(table, "loss", "Loss of a run in flight", note, fit, quoted="at the end")
+
+
+def _of_rate(fit, until, schedule, readings):
+    """Return a sentence on the rate to come where no schedule was given, of a run whose rates have fallen."""
+    if schedule is not None or readings["rate"].iloc[-1] > 0.99:
+        return ""
+    planned = continued(fit, until, readings["run"].iloc[0])
+    if planned is None:
+        return "The last rate is held: its fall follows no shape that ends there; give the schedule. "
+    return f"The rate falls on as logged: {planned.shape}, to {planned.options['final']:.0%} of its peak. "
 
 
 def unit_of(rows):

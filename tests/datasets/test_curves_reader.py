@@ -8,6 +8,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.datasets.schedules import Schedule, followed
 
 # Lines as trainers print them; of each the first reading with its step, rate and loss.
 LOGS = {
@@ -250,6 +251,19 @@ def test_a_schedule_stands_for_rates_that_are_not_logged():
     assert table["rate"].tolist() == [0.0, 2.0, 0.0] and any("--until" in note for note in notes)
     table, notes = read(frame.assign(lr=[1.0, 1.0, 0.5]), schedule="linear:peak=2,final=0", until=200)
     assert table["rate"].tolist() == [1.0, 1.0, 0.5] and any("rates were logged" in note for note in notes)
+
+
+@pytest.mark.parametrize("shape", ["cosine", "linear", "exponential"])
+def test_the_shape_of_a_fall_is_told_from_rates(shape):
+    planned = Schedule(f"{shape}:from=300,final=0.05")
+    clock = np.arange(100.0, 700.0, 7.0)
+    told = followed(clock, planned.rates(clock, 1000), 1000)
+    assert told.shape == shape and told.options["final"] == pytest.approx(0.05, abs=0.01)
+    assert told.options["from"] == pytest.approx(300, abs=10)
+    later = followed(clock, planned.rates(clock, 1000), 3000)  # an exponential fall has no end of its own
+    assert later.shape == "exponential" if shape == "exponential" else later is None
+    assert followed(clock, np.ones(len(clock)), 1000) is None
+    assert followed(clock, (100 / clock) ** 0.5, 1000) is None
 
 
 def test_a_text_that_is_no_log_is_refused_and_a_table_is_read(tmp_path):

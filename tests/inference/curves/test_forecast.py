@@ -33,7 +33,7 @@ def test_a_rate_that_falls_ends_below_one_that_is_held(fit):
     assert table.loc["at the end", "q97.5"] < table.loc["if the rate is held", "q2.5"]
     assert table.loc[soon, "clock"] == pytest.approx(1.2 * fit.rows["clock"].iloc[-1])
     assert table.loc["at the end", "q2.5"] < 2.978 < table.loc["at the end", "q97.5"]
-    held = bs.curves.forecast(fit, 24_000)
+    held = bs.curves.forecast(fit, 24_000, schedule="held")
     assert held.loc["at the end"].equals(held.loc["if the rate is held"])
     stated = bs.curves.forecast(fit, 24_000, schedule="constant:peak=2,final=0")
     low, high = (x.loc["if the rate is held", ["q2.5", "q50"]] for x in (held, stated))
@@ -47,10 +47,18 @@ def test_a_rate_that_has_fallen_falls_from_where_it_is(readings):
     rate, clock = (float(late.rows[name].iloc[-1]) for name in ("rate", "clock"))
     assert rate < 0.35
     soon = next(row for name, row in bs.curves.forecast(late, 24_000).iterrows() if name.startswith("if it falls now"))
-    here = bs.curves.losses(late, 1.2 * clock)[1][..., -1]
+    here = bs.curves.losses(late, 1.2 * clock, schedule="held")[1][..., -1]
     assert soon["q50"] < float(here.median())
     fall = late["posterior"]["anneal"] * late["posterior"]["loss_centre"] * (rate - 0.1)
     assert float(here.median()) - soon["q50"] < float(fall.median())
+
+
+def test_rates_fall_on_as_they_were_logged(fit):
+    told, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
+    assert told.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=3e-4)
+    assert "falls on as logged: cosine, to 10% of its peak" in str(told) and "as logged" not in str(stated)
+    later = bs.curves.forecast(fit, 60_000)
+    assert "The last rate is held" in str(later) and later.loc["at the end"].equals(later.loc["if the rate is held"])
 
 
 def test_what_is_left_to_gain_is_the_fall_until_the_end(fit):
