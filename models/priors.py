@@ -327,13 +327,17 @@ REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)  # supports
 
 @dataclass(frozen=True)
 class FreeParameter:
-    """Something that is sampled: its name, default prior, support, unit and the reason for the prior."""
+    """Something that is sampled: name, default prior, the reason for it, unit and support, by default the prior's."""
 
     name: str
     prior: str
-    support: tuple
-    unit: str
     rationale: str
+    unit: str = ""
+    support: tuple | None = None
+
+    def __post_init__(self):
+        if self.support is None:
+            object.__setattr__(self, "support", _parsed(self.prior, self.prior).support)
 
     def checked(self, text):
         """Return the prior that `text` states, refusing one that leaves the support."""

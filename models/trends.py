@@ -6,25 +6,20 @@ All functions take arrays of any library of `arrays`, quantities of shape (..., 
 import numpy as np
 
 from .arrays import exp, maximum
-from .priors import POSITIVE, FreeParameter
+from .priors import FreeParameter
 
 YEAR = 2024.5  # the date that horizons are relative to
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates, between which a break lies
 BEFORE, AFTER, ALL = "before", "after", "all"
 PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
 BREAK_PLACE = FreeParameter(
-    "break_place",
-    "Uniform(0, 1)",
-    (0, 1),
-    "",
-    "Where the break lies between the 10th and the 90th percentile of the dates.",
+    "break_place", "Uniform(0, 1)", "Where the break lies between the 10th and the 90th percentile of the dates."
 )
 WIDTH = FreeParameter(
     "width",
     "LogNormal(0.7, 0.5)",
-    POSITIVE,
-    "years",
     "Years in which the logit of the rise grows by 1: 0.8 to 5.4, so that most of it takes 3 to 24 years.",
+    "years",
 )
 
 

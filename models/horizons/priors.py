@@ -1,6 +1,6 @@
 """Priors of the law of time horizons, and why they are what they are."""
 
-from ..priors import POSITIVE, REAL, FreeParameter
+from ..priors import FreeParameter
 from ..trends import BREAK_PLACE, WIDTH
 
 MINUTES, YEARLY = "log minutes", "log minutes a year"
@@ -9,82 +9,69 @@ OF_MODELS = (
     FreeParameter(
         "horizon_centre",
         "Normal(3, 3)",
-        REAL,
-        MINUTES,
         "Log of the horizon of the typical model, or of one of mid-2024, in minutes: 20 minutes, from 3 seconds to 5 "
         "days.",
+        MINUTES,
     ),
     FreeParameter(
         "horizon_sd",
         "HalfNormal(1.5)",
-        POSITIVE,
-        MINUTES,
         "Spread of models about what the date predicts: up to a factor of 20 either way.",
+        MINUTES,
     ),
 )
 OF_TASKS = (
     FreeParameter(
         "log_slope",
         "Normal(-0.3, 0.7)",
-        REAL,
-        "",
         "Log of how many logits an e-fold of human time costs, in the typical task: 0.19 to 2.9. Fits of single models "
         "give about 0.9.",
     ),
     FreeParameter(
         "task_sd",
         "HalfNormal(2)",
-        POSITIVE,
-        MINUTES,
         "How much harder or easier a task is than its human time tells: up to a factor of 50 in time either way.",
+        MINUTES,
     ),
 )
 SLOPE_SD = FreeParameter(
     "log_slope_sd",
     "HalfNormal(0.5)",
-    POSITIVE,
-    "",
     "Spread of the log slopes of tasks: success rises up to 2.7 times as fast in one task as in the typical one.",
 )
 FAMILY_SD = FreeParameter(
     "family_sd",
     "HalfNormal(1)",
-    POSITIVE,
-    MINUTES,
     "Spread of families of tasks, besides that of tasks: up to a factor of 7 in time either way.",
+    MINUTES,
 )
 OF_ESTIMATES = (
     FreeParameter(
         "estimate_bias",
         "Normal(0, 1)",
-        REAL,
-        MINUTES,
         "Log of estimated over timed minutes: estimates may be 7 times too long or too short. Published comparisons "
         "are 3 to 8 times apart.",
+        MINUTES,
     ),
     FreeParameter(
         "estimate_sd",
         "LogNormal(-0.7, 0.5)",
-        POSITIVE,
-        MINUTES,
         "Spread of that between tasks: factors of 1.2 to 3.7 either way. It avoids 0, since no estimate is exact.",
+        MINUTES,
     ),
 )
 LOG_PRECISION = FreeParameter(
     "log_precision",
     "Normal(2, 1.5)",
-    REAL,
-    "",
     "Log precision of the beta-binomial: 0.4 to 140. Runs of one model on one task may all end alike, or barely more "
     "alike than a binomial has them.",
 )
 GAIN = FreeParameter(
     "yearly_gain",
     "Normal(1, 1.5)",
-    REAL,
-    YEARLY,
     "Log horizon gained a year: -2 to 4, a doubling in 63 days at the fast end. Published doubling times of 4 to 7 "
     "months are 1.2 to 2.1.",
+    YEARLY,
 )
 OF_TRENDS = {
     None: (),
@@ -94,9 +81,8 @@ OF_TRENDS = {
         FreeParameter(
             "yearly_gain_change",
             "Normal(0, 1.5)",
-            REAL,
-            YEARLY,
             "How much faster horizons grow after the break, so that either direction is as likely.",
+            YEARLY,
         ),
         BREAK_PLACE,
     ),
@@ -105,9 +91,8 @@ OF_TRENDS = {
         FreeParameter(
             "acceleration",
             "Normal(0, 0.7)",
-            REAL,
-            "log minutes a year squared",
             "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
+            "log minutes a year squared",
         ),
     ),
     "logistic": (
@@ -115,9 +100,8 @@ OF_TRENDS = {
         FreeParameter(
             "midpoint",
             "Normal(2026, 2)",
-            REAL,
-            "year",
             "When log horizons grow fastest: 2022 to 2030. Before it growth accelerates, after it slows.",
+            "year",
         ),
         WIDTH,
     ),

@@ -26,8 +26,6 @@ SCALES = ("log_loss", "loss")
 LOG_SKEW = FreeParameter(
     "log_skew",
     "Normal(0, 0.5)",
-    (-np.inf, np.inf),
-    "",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
 EFFECT_SDS = {"run": "run_sd", "size": "size_sd"}  # scale of the effects that rows share
@@ -158,24 +156,19 @@ class Noise:
         sigma = FreeParameter(
             "sigma",
             f"LogNormal({typical:.4g}, 1.5)",
-            (0, np.inf),
-            unit,
             "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a "
             "fifth; the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
+            unit,
         )
         nu = FreeParameter(
             "nu_minus_one",
             "Gamma(2, 0.1)",
-            (0, np.inf),
-            "",
             "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).",
         )
         slopes = (
             FreeParameter(
                 slope_of(column),
                 "Normal(0, 0.5)",
-                (-np.inf, np.inf),
-                "",
                 f"Change of log sigma per log of {column}: none expected; at 0.5 the scatter triples over a decade.",
             )
             for column in self.sizes

@@ -26,8 +26,6 @@ def spread(name):
     return FreeParameter(
         SPREAD.format(name),
         "LogNormal(-2, 0.8)",
-        (0, np.inf),
-        "",
         f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.65, since exponents of language "
         "models differ by tens of percent between studies; it avoids 0 (Chung et al. 2013).",
     )

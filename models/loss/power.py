@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from ...datasets.deferred import xr
 from ...datasets.units import NATS, unit_of_loss
 from ..arrays import exp, log
@@ -21,8 +19,8 @@ OF_COMPUTE = "LogNormal(-2, 0.7)"
 COMPUTE_RATIONALE = "Exponent in compute, about half of one in parameters or tokens: 0.03 to 0.53; avoids 0."
 # Of any positive quantity, in units of its median.
 WITHOUT_FLOOR = (
-    FreeParameter("loss_centre", "LogNormal(0, 1)", (0, np.inf), "", "Near the median, in whose units it is."),
-    FreeParameter("exponent", "Normal(0, 0.5)", (-np.inf, np.inf), "", "It rises or falls, in proportion at most."),
+    FreeParameter("loss_centre", "LogNormal(0, 1)", "Near the median, in whose units it is."),
+    FreeParameter("exponent", "Normal(0, 0.5)", "It rises or falls, in proportion at most."),
 )
 SCATTER = "LogNormal(-2.3, 1.2)"  # of a tuned quantity: 1% to 100%
 

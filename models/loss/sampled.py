@@ -32,7 +32,7 @@ class Sampled:
 
     def named(self, name):
         """Return the `FreeParameter` of a name."""
-        return FreeParameter(name, self.prior, self.support, self.unit, self.rationale)
+        return FreeParameter(name, self.prior, self.rationale, self.unit, self.support)
 
 
 def parameters_of(function):

@@ -1,6 +1,6 @@
 """Priors of the law of scores, and why they are what they are."""
 
-from ..priors import POSITIVE, REAL, FreeParameter
+from ..priors import POSITIVE, FreeParameter
 
 LOGITS, YEARLY = "logits", "logits a year"
 
@@ -8,30 +8,23 @@ OF_SCORES = (
     FreeParameter(
         "difficulty_sd",
         "HalfNormal(5)",
-        POSITIVE,
-        LOGITS,
         "Spread of difficulties: up to 10, from benchmarks that the weakest model passes to ones that none does.",
+        LOGITS,
     ),
     FreeParameter(
         "log_slope_sd",
         "HalfNormal(1)",
-        POSITIVE,
-        "",
         "Spread of the logarithms of slopes: benchmarks may differ tenfold in how fast scores rise with capability.",
     ),
     FreeParameter(
         "log_noise_centre",
         "Normal(-2.3, 0.7)",
-        REAL,
-        "",
         "Log of the sd of a score near 1/2, of the typical benchmark: 0.025 to 0.4, from a few thousand "
         "well-posed questions to almost no agreement.",
     ),
     FreeParameter(
         "log_noise_sd",
         "LogNormal(-1, 0.5)",
-        POSITIVE,
-        "",
         "Spread of that between benchmarks, 0.14 to 1: factors of 1.15 to 2.7 either way. It avoids 0, for no two "
         "benchmarks scatter alike, and few benchmarks of few scores would leave the sampler a funnel there.",
     ),
@@ -40,103 +33,89 @@ OF_CEILINGS = (
     FreeParameter(
         "logit_ceiling_centre",
         "Normal(3, 1)",
-        REAL,
-        LOGITS,
         "Highest mean score of the typical benchmark: 0.95, between 0.73 and 0.993. In re-examined test sets 3% of "
         "labels were wrong on average, and 6% in MMLU; ambiguous questions come on top.",
+        LOGITS,
     ),
     FreeParameter(
         "logit_ceiling_sd",
         "LogNormal(-0.5, 0.5)",
-        POSITIVE,
-        LOGITS,
         "Spread of that between benchmarks, 0.23 to 1.6. Most are far from their ceilings and barely inform it, so the "
         "prior avoids 0.",
+        LOGITS,
     ),
 )
 CENTRE = FreeParameter(
     "capability_centre",
     "Normal(0, 3)",
-    REAL,
-    LOGITS,
     "Capability of the typical model, or of one of 1e24 FLOP in mid-2024, above the mean difficulty.",
+    LOGITS,
 )
 SD = FreeParameter(
     "capability_sd",
     "HalfNormal(1.5)",
-    POSITIVE,
-    LOGITS,
     "Spread of models about what compute and date predict: up to a year or two of progress.",
+    LOGITS,
 )
 WITHIN_SD = FreeParameter(
     "capability_sd",
     "LogNormal(-0.9, 0.4)",
-    POSITIVE,
-    LOGITS,
     "Spread of models of one family about what compute and date predict. Most families have two or three, which barely "
     "inform it, so the prior avoids 0: 0.19 to 0.9.",
+    LOGITS,
 )
 FAMILY_SD = FreeParameter(
-    "family_sd", "HalfNormal(1)", POSITIVE, LOGITS, "Spread between families about what compute and date predict."
+    "family_sd", "HalfNormal(1)", "Spread between families about what compute and date predict.", LOGITS
 )
 VERSION_SD = FreeParameter(
     "version_sd",
     "HalfNormal(1)",
-    POSITIVE,
-    LOGITS,
     "Spread of versions of one model, its thinking budgets among them: up to a year or two of progress.",
+    LOGITS,
 )
 OF_PACE = (
     FreeParameter(
         "compute_slope",
         "TruncatedNormal(0.5, 0.5, 0, 10)",
-        POSITIVE,
-        "logits an e-fold",
         "Capability bought by an e-fold of training compute: 0.03 to 1.5, that is 0.07 to 3.5 logits a decade.",
+        "logits an e-fold",
+        support=POSITIVE,
     ),
     FreeParameter(
         "yearly_gain",
         "Normal(1, 1)",
-        REAL,
-        YEARLY,
         "Capability gained a year at fixed compute: -1 to 3 covers every published reading.",
+        YEARLY,
     ),
 )
 CHANGE = FreeParameter(
     "yearly_gain_change",
     "Normal(0, 1)",
-    REAL,
-    YEARLY,
     "How much faster it is gained after the break: -2 to 2, so that either direction is as likely.",
+    YEARLY,
 )
 BREAK_PLACE = FreeParameter(
     "break_place",
     "Uniform(0, 1)",
-    (0, 1),
-    "",
     "Where the break lies between the 10th and the 90th percentile of the dates of models of known compute: uniform, "
     "since only scores inform the date. Beyond these percentiles too few models lie on one side to show a break.",
 )
 ACCELERATION = FreeParameter(
     "acceleration",
     "Normal(0, 0.5)",
-    REAL,
-    "logits a year squared",
     "Yearly change of the yearly gain: within two years the gain changes by -2 to 2, as it may at a break.",
+    "logits a year squared",
 )
 WALK_SD = FreeParameter(
     "gain_step_sd",
     "HalfNormal(0.5)",
-    POSITIVE,
-    YEARLY,
     "Spread of the change of the yearly gain from one half-year to the next. Over four of them, two years, the sd of "
     "the change is about 1, as at a break.",
+    YEARLY,
 )
 SLOPE_RATIO = FreeParameter(
     "log_slope_ratio",
     "Normal(0, 0.5)",
-    REAL,
-    "",
     "Log ratio of what compute buys after the break to what it buys before: a factor of 2.7 either way.",
 )
 OF_FORMS = {
@@ -150,20 +129,16 @@ OF_UNKNOWN = (
     FreeParameter(
         "unknown_centre",
         "Normal(0, 3)",
-        REAL,
-        LOGITS,
         "Capability in mid-2024 of the typical model whose compute is not known.",
+        LOGITS,
     ),
     FreeParameter(
         "unknown_yearly_gain",
         "Normal(1, 1)",
-        REAL,
-        YEARLY,
         "Capability that such models gain a year, what more compute buys them included.",
+        YEARLY,
     ),
-    FreeParameter(
-        "unknown_sd", "HalfNormal(1.5)", POSITIVE, LOGITS, "Their spread about that, which that of their sizes is in."
-    ),
+    FreeParameter("unknown_sd", "HalfNormal(1.5)", "Their spread about that, which that of their sizes is in.", LOGITS),
 )
 
 

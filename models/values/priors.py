@@ -3,7 +3,7 @@
 All are relative to one unit: an e-fold of the value, or the unit of a linear scale.
 """
 
-from ..priors import POSITIVE, REAL, FreeParameter
+from ..priors import FreeParameter
 from ..trends import BREAK_PLACE, WIDTH
 
 YEARLY = "units a year"
@@ -12,32 +12,28 @@ OF_ROWS = (
     FreeParameter(
         "centre",
         "Normal(0, 50)",
-        REAL,
-        "units",
         "Mean at the middle of the dates: 1e-43 to 1e43 on a log scale, so that the rows decide.",
+        "units",
     ),
     FreeParameter(
         "scatter",
         "HalfNormal(2)",
-        POSITIVE,
-        "units",
         "Scatter of values about the trend besides the errors that the table states: up to a factor of 50 either way.",
+        "units",
     ),
 )
 GROUP_SD = FreeParameter(
     "group_sd",
     "HalfNormal(2)",
-    POSITIVE,
-    "units",
     "Spread of what the values of a group have in common, by the prior of the scatter.",
+    "units",
 )
 GAIN = FreeParameter(
     "yearly_gain",
     "Normal(0, 2)",
-    REAL,
-    YEARLY,
     "Gain a year in either direction: up to a factor of 50. Published growth of training compute, of horizons and of "
     "prices is 0.5 to 4 e-folds a year.",
+    YEARLY,
 )
 OF_TRENDS = {
     "linear": (GAIN,),
@@ -46,9 +42,8 @@ OF_TRENDS = {
         FreeParameter(
             "yearly_gain_change",
             "Normal(0, 2)",
-            REAL,
-            YEARLY,
             "How much faster the value grows after the break, so that either direction is as likely.",
+            YEARLY,
         ),
         BREAK_PLACE,
     ),
@@ -57,9 +52,8 @@ OF_TRENDS = {
         FreeParameter(
             "acceleration",
             "Normal(0, 0.7)",
-            REAL,
-            "units a year squared",
             "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
+            "units a year squared",
         ),
     ),
     "logistic": (
@@ -67,9 +61,8 @@ OF_TRENDS = {
         FreeParameter(
             "midpoint_after",
             "Normal(0, 4)",
-            REAL,
-            "years",
             "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
+            "years",
         ),
         WIDTH,
     ),

@@ -19,25 +19,20 @@ from ..sizes import chinchilla_configurations
 RATIO = FreeParameter(
     "embedding_ratio",
     "LogNormal(-2, 1.5)",
-    (0, np.inf),
-    "",
     "Embedding over other parameters at the geometric-mean size: 0.007 to 2.6, from a per cent or less of the largest "
     "models to most of models of a few million.",
 )
 DELTA = FreeParameter(
     "delta",
     "Beta(2, 4)",
-    (0, 1),
-    "",
     "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth grow in "
     "proportion, 1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
 )
 SCATTER = FreeParameter(
     "size_scatter",
     "LogNormal(-4, 1)",
-    (0, np.inf),
-    "relative",
     "Scatter of a model's parameters about the relation: real models round widths and depths; 0.3% to 13%.",
+    "relative",
 )
 
 

@@ -15,8 +15,6 @@ from .terms import OfTwoTerms
 OMEGA = FreeParameter(
     "omega",
     "Exponential(1)",
-    (0, np.inf),
-    "",
     "An embedding parameter may count nothing (0, as Kaplan counts), as any other (1, as Hoffmann does) or more; the "
     "density is positive at 0 and the prior's 95% interval is 0.03 to 3.7.",
 )
