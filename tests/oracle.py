@@ -78,10 +78,7 @@ def lengths(law, rows, reference):
         curve, log_density = law.curves(values, d)
         if law.seeds:
             pm.Potential("deviations", log_density.sum())
-        pm.Potential(
-            law.scale,
-            log_likelihood(curve, d["log_train"], d, law.shape, lambda values, _: values.sum()),
-        )
+        pm.Potential(law.scale, log_likelihood(curve, d["log_train"], d, law.shape))
     return model
 
 

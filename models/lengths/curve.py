@@ -28,11 +28,6 @@ def sigmoid(x):
     return 1 / (1 + exp(-x))
 
 
-def log_effective(log_longer, log_ratio, weight):
-    """Return the log of the effective length, from the log of the longer length and that of the shorter over it."""
-    return log_longer + weight * log_ratio
-
-
 def logit_fall(log_length, log_half, steepness, shape):
     """Return the logit of the falling part at an effective length."""
     excess = log_length - log_half
@@ -41,20 +36,11 @@ def logit_fall(log_length, log_half, steepness, shape):
 
 
 def natural(curve, log_train):
-    """Return the constants of curves that accuracies are made of.
+    """Return the constants that accuracies are made of, from the parameters of curves and the logs of training lengths.
 
-    Parameters
-    ----------
-    curve : mapping of str to array_like
-        The parameters; without ``logit_lapse`` there is no lapse, without ``logit_shorter`` the longer operand alone
-        counts, without ``log_precision`` counts are binomial.
-    log_train : array_like
-        Log of the training length.
-
-    Returns
-    -------
-    dict of str to array_like
-        ``log_half``, ``steepness`` and, where they are, ``lapse``, ``plateau``, ``weight``, ``precision``.
+    They are ``log_half``, ``steepness`` and, where a curve has them, ``lapse``, ``plateau``, ``weight``, ``precision``.
+    Without ``logit_lapse`` there is no lapse, without ``logit_shorter`` the longer operand alone counts, without
+    ``log_precision`` counts are binomial.
     """
     constants = {"log_half": log_train + curve["log_reach"], "steepness": exp(curve["log_steepness"])}
     if "logit_lapse" in curve:
@@ -67,24 +53,14 @@ def natural(curve, log_train):
 
 
 def right_and_wrong(constants, log_longer, log_ratio, shape):
-    """Return the probabilities that a problem is right and that it is wrong.
+    """Return the probabilities that a problem is right and that it is wrong, each accurate where it is small.
 
-    Parameters
-    ----------
-    constants : mapping of str to array_like
-        From `natural`.
-    log_longer, log_ratio : array_like
-        Logs of the longer operand's length and of the shorter's over it.
-    shape : {"log", "linear"}
-
-    Returns
-    -------
-    right, wrong : array_like
-        They sum to 1; each is accurate where it is small.
+    The constants are those that `natural` returns. The logs are of the longer operand's length, and of the shorter's
+    over it.
     """
     length = log_longer
     if "weight" in constants:
-        length = log_effective(log_longer, log_ratio, constants["weight"])
+        length = log_longer + constants["weight"] * log_ratio
     odds_against = exp(-logit_fall(length, constants["log_half"], constants["steepness"], shape))
     right = 1 / (1 + odds_against)
     wrong = odds_against * right
@@ -94,20 +70,9 @@ def right_and_wrong(constants, log_longer, log_ratio, shape):
 
 
 def length_at(curve, log_train, share, shape):
-    """Return the length of two equal operands at which accuracy has fallen to a share of its plateau.
+    """Return the length of two equal operands at which accuracy has fallen to a share, from 0 to 1, of its plateau.
 
-    Parameters
-    ----------
-    curve : mapping of str to array_like
-    log_train : array_like
-    share : array_like
-        Between 0 and 1.
-    shape : {"log", "linear"}
-
-    Returns
-    -------
-    ndarray
-        Digits, at least 1: no operand is shorter. Infinity where the length is beyond floats.
+    It is in digits, at least 1, since no operand is shorter; infinity where it is beyond floats.
     """
     beyond = (np.log1p(-share) - np.log(share)) / np.exp(curve["log_steepness"])
     log_half = log_train + curve["log_reach"]
@@ -121,40 +86,17 @@ def log_rising(x, k):
     return gammaln(x + k) - gammaln(x)
 
 
-def log_likelihood(curve, log_train, groups, shape, total):
-    """Return the log density of counts but for binomial coefficients, added up by `total`.
-
-    Parameters
-    ----------
-    curve, log_train, groups, shape
-        As for `terms`.
-    total : callable
-        ``total(values, runs)`` adds up values of shape (..., group), whose runs are given.
-
-    Returns
-    -------
-    array_like
-        What `total` made.
-    """
-    return sum(total(values, runs) for values, runs in terms(curve, log_train, groups, shape))
+def log_likelihood(curve, log_train, groups, shape):
+    """Return the log density of the counts of all runs but for binomial coefficients, (...), as the sum of `terms`."""
+    return sum(values.sum(-1) for values, _ in terms(curve, log_train, groups, shape))
 
 
 def terms(curve, log_train, groups, shape):
-    """Return the terms of the log density of counts but for binomial coefficients.
+    """Return the terms of the log density of counts but for binomial coefficients, a list of pairs of arrays.
 
-    Parameters
-    ----------
-    curve : mapping of str to array_like, shape (..., run)
-        With ``log_precision`` the counts are beta-binomial, else binomial.
-    log_train : array_like, shape (run,)
-    groups : mapping of str to array_like
-        From `design.groups`.
-    shape : {"log", "linear"}
-
-    Returns
-    -------
-    list of (array_like, array_like)
-        Values, (..., group), and the runs that they are of.
+    A pair has values, (..., group), and the runs that they are of. The curve has parameters of shape (..., run),
+    `log_train` has shape (run,), and `design.groups` makes the groups.
+    With ``log_precision`` the counts are beta-binomial, else binomial.
     """
     run = groups["pair_run"]
     constants = natural(curve, log_train)

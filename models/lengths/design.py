@@ -14,13 +14,7 @@ PLAIN = "standard"
 
 
 def terms(effects):
-    """Read a formula, ``embedding + architecture`` or ``embedding * architecture``: tuples of columns.
-
-    Raises
-    ------
-    InputError
-        If a column is unknown.
-    """
+    """Read a formula, ``embedding + architecture`` or ``embedding * architecture``: tuples of columns."""
     names_by_term = []
     for text in filter(None, (part.strip() for part in effects.split("+"))):
         if text == "1":
@@ -44,19 +38,10 @@ def runs_of_counts(counts):
 def reference(counts, effects):
     """Describe what coefficients stand for: names, levels, centres; it does not depend on the counts.
 
-    Parameters
-    ----------
-    counts : DataFrame
-    effects : str
-        See `terms`.
-
-    Returns
-    -------
-    dict
-        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all). ``plain`` is the architecture that
-        effects are relative to, and ``arms`` begins with the one that the others' effects are relative to. ``centres``
-        are means of log2 over runs. ``effects`` are labels of the coefficients other than the levels. ``confounded``
-        are those without a coefficient because runs cannot separate them from others.
+    The dict has ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all). ``plain`` is the
+    architecture that effects are relative to, and ``arms`` begins with the one that the others' effects are relative
+    to. ``centres`` are means of log2 over runs. ``effects`` are labels of the coefficients other than the levels.
+    ``confounded`` are those without a coefficient because runs cannot separate them from others.
     """
     runs = runs_of_counts(counts)
     effect_terms = terms(effects)
@@ -91,13 +76,7 @@ def runs_of(reference):
 
 
 def check_runs(counts, reference, effects):
-    """Refuse cells of runs that are not those of the reference.
-
-    Raises
-    ------
-    InputError
-        If a run is another, or is of another condition.
-    """
+    """Refuse cells of runs that are not those of the reference, or are of another condition."""
     table_runs, fitted_runs = runs_of_counts(counts), runs_of(reference)
     place = counts.attrs.get("source", "the table")
     strange = [name for name in table_runs.index if name not in fitted_runs.index]
@@ -122,15 +101,12 @@ def log_train(runs):
 
 def _columns(term, runs, origin):
     """Return a term's columns by label: embeddings, architectures but the plain one, arms but the first, doublings."""
+    others = [level for level in origin["architectures"] if level != origin["plain"]]
+    levels_of = {"embedding": origin["embeddings"], "architecture": others, ARM: origin["arms"][1:]}
     product = {"": np.ones(len(runs))}
     for name in term:
-        if name == "embedding":
-            factors = {level: (runs[name] == level).to_numpy(float) for level in origin["embeddings"]}
-        elif name == "architecture":
-            others = [level for level in origin["architectures"] if level != origin["plain"]]
-            factors = {level: (runs[name] == level).to_numpy(float) for level in others}
-        elif name == ARM:
-            factors = {level: (runs[name] == level).to_numpy(float) for level in origin["arms"][1:]}
+        if name in levels_of:
+            factors = {level: (runs[name] == level).to_numpy(float) for level in levels_of[name]}
         else:
             factors = {name: np.log2(runs[name].to_numpy(float)) - origin["centres"][name]}
         product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in factors.items()}
@@ -145,13 +121,7 @@ def levels_matrix(runs, origin):
 
 
 def effects_matrix(runs, origin, effects):
-    """Return the columns of the coefficients in ``origin["effects"]``, (run, effect), for runs or conditions.
-
-    Raises
-    ------
-    InputError
-        If a condition has a level that no run had.
-    """
+    """Return the columns of the coefficients in ``origin["effects"]``, (run, effect), for runs or conditions."""
     factors = {name for term in terms(effects) for name in term}
     levels_of = {"embedding": origin["embeddings"], "architecture": origin["architectures"]}
     if ARM in factors and ARM in runs:
@@ -172,23 +142,12 @@ def effects_matrix(runs, origin, effects):
 
 
 def alike(runs, effects):
-    """Return the names of two runs of one condition and seed, which cannot differ by chance, or None.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From `runs_of_counts`.
-    effects : str
-        Arms separate runs where this formula names them.
-    """
-    columns = condition_columns(runs, effects)
-    if "seed" not in runs:
-        return None
-    again = runs.duplicated([*columns, "seed"])
-    if not again.any():
+    """Return the names of two runs of one condition and seed, which cannot differ by chance, or None."""
+    columns = [*condition_columns(runs, effects), "seed"]
+    if "seed" not in runs or not (again := runs.duplicated(columns)).any():
         return None
     second = again.idxmax()
-    same = (runs[[*columns, "seed"]] == runs.loc[second, [*columns, "seed"]]).all(axis=1)
+    same = (runs[columns] == runs.loc[second, columns]).all(axis=1)
     return str(same.idxmax()), str(second)
 
 
@@ -222,22 +181,11 @@ def groups(counts, run_names, *, longest=False):
     """Return the cells of the same run and lengths, and of the same counts, put together.
 
     The likelihood needs of them no more: a term for each pair of lengths that gives the accuracies, and for each
-    different number right, number wrong and total.
+    different number right, number wrong and total. With `longest`, lengths are the same where the longer operands are.
 
-    Parameters
-    ----------
-    counts : DataFrame
-    run_names : sequence of str
-        Runs in order; cells of others are an error.
-    longest : bool
-        Lengths are the same where the longer operands are.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``pair_run``, ``pair_log_longer``, ``pair_log_ratio``, ``pair_correct``, ``pair_wrong``, (pair,); for `side`
-        right and wrong ``side_pair``, ``side_count``, ``side_cells`` (how many cells), (group,), of counts above 0; for
-        totals ``total_run``, ``total_count``, ``total_cells``.
+    The arrays by name are ``pair_run``, ``pair_log_longer``, ``pair_log_ratio``, ``pair_correct``, ``pair_wrong``,
+    (pair,). For `side` right and wrong there are ``side_pair``, ``side_count`` and ``side_cells`` (how many cells),
+    (group,), of counts above 0. For totals there are ``total_run``, ``total_count`` and ``total_cells``.
     """
     a, b, correct, total = (counts[c].to_numpy(np.int64) for c in ("length_a", "length_b", "correct", "total"))
     longer, shorter = np.maximum(a, b), np.minimum(a, b)

@@ -157,7 +157,7 @@ class LengthsDraws(Draws):
         """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
         groups = self.law.groups(self.rows if rows is None else rows, self.reference)
         log_train = design.log_train(self.runs)
-        densities = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
+        densities = log_likelihood(self.curve, log_train, groups, self.law.shape)
         return xr.DataArray(densities, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
 
     def log_prior(self):

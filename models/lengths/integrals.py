@@ -10,6 +10,8 @@ The counts may not depend on a part of u, such as the weight of the shorter oper
 Such a part integrates to 1 and is left out.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ...datasets.deferred import stats as st
@@ -30,15 +32,8 @@ CACHED = 100_000  # numbers that are worked on at a time, in a core's own memory
 class Points:
     """Importance points of each run, with the densities of the run's counts there.
 
-    Parameters
-    ----------
-    draws : LengthsDraws
-        The points lie about their draws of the runs' parameters.
-    points : int
-        A power of two, for a Sobol sequence.
-    seed : int
-    runs : iterable of int, optional
-        Places in the reference; by default all.
+    They lie about the draws of the runs' parameters. Their number is a power of two, for a Sobol sequence. `runs` are
+    places in the reference, by default all.
 
     Attributes
     ----------
@@ -58,17 +53,7 @@ class Points:
         for run in range(len(log_train)) if runs is None else runs:
             run_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
             counts = modes.of_run(groups, run)
-            size = max(
-                1, CHUNK // max(1, len(counts["right_count"]), len(counts["wrong_count"]), len(counts["pair_run"]))
-            )
-
-            def of_counts(u, run=run, counts=counts, size=size):
-                pieces = [
-                    modes.run_log_likelihood(piece, parts, log_train[run], counts, law.shape)
-                    for piece in np.array_split(u, max(1, len(u) // size))
-                ]
-                return np.concatenate(pieces)
-
+            of_counts = partial(_of_counts, law=law, log_train=log_train[run], counts=counts)
             felt = _felt(of_counts, _drawn(run_draws, TRIED, seed + run)[0])
             u, log_q = _drawn(run_draws[:, felt], points, seed + run)
             whole = np.tile(run_draws.mean(0), (points, 1))
@@ -77,18 +62,10 @@ class Points:
             self.log_ratio[run] = of_counts(whole) + log_choose[run] - log_q
 
     def log_density(self, mean, spread, run):
-        """Return the log density of a run's counts under draws of the coefficients.
+        """Return the log density of a run's counts under draws of the coefficients, (...), and its efficiency.
 
-        Parameters
-        ----------
-        mean : ndarray, shape (..., part)
-        spread : ndarray, shape (..., part)
-        run : int
-
-        Returns
-        -------
-        log_density, efficiency : ndarray, shape (...)
-            Efficiency is how many equal weights, of all points, would give an integral as exact.
+        Mean and spread have shape (..., part). Efficiency is how many equal weights, of all points, would give an
+        integral as exact.
         """
         mean, spread = (x[..., self.felt[run]] for x in (mean, spread))
         u, shape = self.u[run], mean.shape[:-1]
@@ -111,6 +88,13 @@ class Points:
             out[1, of] = total**2 / np.einsum("ij,ij->i", weights, weights)
         out[0] -= np.log(len(u)) + 0.5 * u.shape[-1] * np.log(2 * np.pi)
         return out[0].reshape(shape), out[1].reshape(shape)
+
+
+def _of_counts(u, law, log_train, counts):
+    """Return the log density of one run's counts, as `modes.of_run` returns them, at values (value, part): (value,)."""
+    terms = max(len(counts[name]) for name in ("right_count", "wrong_count", "pair_run"))
+    pieces = np.array_split(u, len(u) * terms // CHUNK + 1)
+    return np.concatenate([modes.run_log_likelihood(x, law.parts, log_train, counts, law.shape) for x in pieces])
 
 
 def _felt(of_counts, u):
@@ -147,42 +131,32 @@ def _drawn(draws, points, seed):
 def of_draws(draws, points, run):
     """Return the log density of one run's counts under every draw, (chain, draw), and its efficiency.
 
-    Parameters
-    ----------
-    draws : LengthsDraws
-        May have been fitted without the run.
-    points : Points
-    run : int
+    The draws may have been fitted without the run.
     """
-    typical = draws.typical(draws.runs)
-    mean = np.stack([typical[part][..., run] for part in draws.law.parts], axis=-1)
     spread = np.stack([draws.values[f"{part}_sd"] for part in draws.law.parts], axis=-1)
-    return points.log_density(mean, spread, run)
+    return points.log_density(_typical(draws, run), spread, run)
 
 
 def of_run(draws, points, run, seed=0):
     """Take `of_draws`, with more points where these are not enough; the least efficiency at nine draws in ten."""
-    for enough in ENOUGH:
+    for enough in (*ENOUGH, -np.inf):
         density, effective = of_draws(draws, points, run)
-        if np.quantile(effective, 0.1) >= enough:
+        efficiency = float(np.quantile(effective, 0.1))
+        if not efficiency < enough:
             break
         points = Points(draws, points=MORE * len(points.u[run]), seed=seed, runs=[run])
-    else:
-        density, effective = of_draws(draws, points, run)
-    return density, float(np.quantile(effective, 0.1))
+    return density, efficiency
 
 
 def without_spread(draws, rows, run):
     """Return the log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
-    law, parts = draws.law, draws.law.parts
-    groups = law.groups(rows, draws.reference)
-    run_groups = modes.of_run(groups, run)
+    counts = modes.of_run(draws.law.groups(rows, draws.reference), run)
+    values = _typical(draws, run)
+    density = _of_counts(values.reshape(-1, values.shape[-1]), draws.law, log_train_of(draws.runs)[run], counts)
+    return density.reshape(values.shape[:-1])
+
+
+def _typical(draws, run):
+    """Return the parameters of the median run of a run's condition, (chain, draw, part)."""
     typical = draws.typical(draws.runs)
-    values = np.stack([typical[part][..., run] for part in parts], axis=-1)
-    log_train = float(log_train_of(draws.runs)[run])
-    size = max(1, values[..., 0].size * max(len(run_groups["wrong_count"]), len(run_groups["right_count"])) // CHUNK)
-    flat = [
-        modes.run_log_likelihood(part, parts, log_train, run_groups, law.shape)
-        for part in np.array_split(values.reshape(-1, len(parts)), size)
-    ]
-    return np.concatenate(flat).reshape(values.shape[:-1])
+    return np.stack([typical[part][..., run] for part in draws.law.parts], axis=-1)

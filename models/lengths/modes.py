@@ -28,42 +28,20 @@ def of_run(groups, run):
 
 
 def run_log_likelihood(values, parts, log_train, groups, shape):
-    """Return the log density of one run's counts but for binomial coefficients.
+    """Return the log density of one run's counts but for binomial coefficients, (...), at values of shape (..., part).
 
-    Parameters
-    ----------
-    values : ndarray, shape (..., part)
-    parts : sequence of str
-    log_train : float
-    groups : dict
-        From `of_run`.
-    shape : str
-
-    Returns
-    -------
-    ndarray, shape (...)
+    The groups are those that `of_run` returns.
     """
     curve = {part: values[..., i, None] for i, part in enumerate(parts)}
-    return log_likelihood(curve, np.array([log_train]), groups, shape, lambda x, _: x.sum(-1))
+    return log_likelihood(curve, np.array([log_train]), groups, shape)
 
 
 def modes(groups, log_train, parts, priors, shape):
     """Return the mode of each run's likelihood under a wide prior, and the information of its counts alone there.
 
-    Parameters
-    ----------
-    groups : dict of str to ndarray
-        From `design.groups`.
-    log_train : ndarray, shape (run,)
-    parts : sequence of str
-    priors : sequence of (float, float)
-        Centre and spread of each part.
-    shape : str
-
-    Returns
-    -------
-    centre, information : ndarray, shape (run, part)
-        Information is 1 over the variance of a part, the others being unknown too; 0 for a run without counts.
+    Both have shape (run, part). Information is 1 over the variance of a part, the others being unknown too; 0 for a run
+    without counts. `design.groups` makes the groups, `log_train` has shape (run,), and `priors` has the centre and the
+    spread of each part.
     """
     import scipy.optimize  # noqa: F401, its library of algebra is loaded before the threads are limited
     from threadpoolctl import threadpool_limits
