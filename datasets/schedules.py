@@ -13,7 +13,7 @@ SHAPES = {
     "cosine": lambda x: (1.0 + np.cos(np.pi * x)) / 2.0,
     "exponential": lambda x: x,  # of the logarithm, see `rates`
 }
-HELD = "held"  # in the place of a schedule: the last rate is kept
+HELD = "held"  # in the place of a schedule: the last rate, to the end
 OPTIONS = {"peak": 1.0, "warmup": 0.0, "final": 0.1, "from": 0.0}
 EXAMPLE = "cosine:peak=3e-4,warmup=2000,final=3e-5"
 CLEAR = 0.9  # of the peak: rates that have fallen to this tell the shape of their fall

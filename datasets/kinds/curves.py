@@ -62,6 +62,8 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     for name in [x for x in ("tokens", "rate") if x in names and x != clock and table.loc[~blank, x].isna().any()]:
         changes.add(name, f"blanks of {quoted(headers[name])} take the last value before them")
         table = table.assign(**{name: ordered[name].transform(lambda x: x.ffill().bfill())})
+    if "rate" in table:  # 0 throughout a run that logged none
+        table = table.assign(rate=table["rate"].where(table.groupby("run")["rate"].transform("count") > 0, 0.0))
     readings = table[~blank]
     if readings.empty:
         raise InputError(f"{label}: no reading has a loss in column {quoted(headers['loss'])}; log it")
@@ -134,18 +136,24 @@ def _in_order(readings, unit, changes):
 
 def _with_rate(table, changes, schedule, until):
     """Return the table with the rate of each reading, stating where it was not logged."""
-    if "rate" in table and (table.groupby("run")["rate"].max() > 0).all():
-        if schedule is not None:
-            changes.add("schedule", "rates were logged, so that the schedule is of the readings to come alone")
+    none = pd.Series(0.0, index=table.index)
+    logged = table.assign(rate=table.get("rate", none)).groupby("run")["rate"].transform("max") > 0
+    if schedule is not None and logged.any():
+        changes.add("schedule", "rates were logged, so that the schedule is of the readings to come alone")
+    if logged.all():
         return table
-    if schedule is not None:
+    rates = np.ones(len(table))
+    if schedule is None:
+        runs = table.loc[~logged, "run"].unique().tolist()
+        fix = f"where they fall, give the schedule (--schedule {EXAMPLE})"
+        changes.add("constant", f"run {listed(runs, SHOWN)} has no rates above 0, taken as constant; {fix}", runs=runs)
+    else:
         planned = Schedule(schedule)
         ends = table.groupby("run")["clock"].transform("max").to_numpy() if until is None else until
         if until is None and planned.shape != "constant":
             changes.add("schedule", "each run is taken to end at its last reading; state its end with until (--until)")
-        return table.assign(rate=planned.rates(table["clock"], ends))
-    changes.add("schedule", f"no column has rates above 0, which are taken as constant; state others as {EXAMPLE}")
-    return table.assign(rate=1.0)
+        rates = planned.rates(table["clock"], ends)
+    return table.assign(rate=table.get("rate", none).where(logged, rates))
 
 
 CURVES = Kind(

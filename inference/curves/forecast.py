@@ -11,7 +11,6 @@ from ...datasets.schedules import HELD, Schedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
-from ..fitted import place_of
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, named, quantiles
 from ..needs import of_kind
@@ -28,6 +27,7 @@ OTHER = (0.069, 0.046)  # mean and sd of what it removes less, of a schedule tha
 FALLEN = 0.5  # of the peak: a fall in the table from which what one removes is known, so that `OTHER` serves
 BEYOND = 0.00155  # sd of the loss, as a share, for each e-fold of steps beyond the readings
 SOON = 0.2  # of the run so far, over which the rate falls if it falls now
+STEADY = 0.99  # of the peak: rates above it have not fallen
 LOW = 0.1  # of the peak: where it falls to
 
 
@@ -62,13 +62,13 @@ def losses(
         If the fit is of another law, the run has ended by `until`, or another run has no schedule.
     """
     rows = of_kind(fit, "curves").rows
-    names = rows["run"].unique().tolist()
+    names, source = rows["run"].unique().tolist(), fit.record["data"]["source"]
     run = names[-1] if run is None else run
     planned = None if schedule in (None, HELD) else Schedule(schedule)
     if run in names:
         last = rows[rows["run"] == run].iloc[-1]
         if not until > last["clock"]:
-            place = f"{place_of(fit)}: run {quoted(run)} has readings beyond {number(float(until))}"
+            place = f"{source}: run {quoted(run)} has readings beyond {number(float(until))}"
             raise InputError(f"{place}, near {number(float(last['clock']))}; give where it ends (until, --until)")
         clock = np.linspace(last["clock"], until, PLACES)
         shares = np.full(PLACES, last["rate"])
@@ -77,7 +77,7 @@ def losses(
         if planned:
             shares[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
     elif planned is None:
-        text = unknown(f"{place_of(fit)}: run", run, names)
+        text = unknown(f"{source}: run", run, names)
         raise InputError(f"{text}; of another run of the model give its schedule")
     else:
         clock = np.linspace(0.0, until, PLACES)[1:]
@@ -169,9 +169,13 @@ def forecast(
 
 def _of_rate(fit, until, schedule, readings):
     """Return a sentence on the rate to come where no schedule was given, of a run whose rates have fallen."""
-    if schedule is not None or readings["rate"].iloc[-1] > 0.99:
+    if schedule is not None or readings.empty:
         return ""
-    planned = continued(fit, until, readings["run"].iloc[0])
+    run = readings["run"].iloc[0]
+    if readings["rate"].iloc[-1] > STEADY:
+        unlogged = [run for entry in _recorded(fit.rows, "constant") for run in entry["runs"]]
+        return "No rates were logged, and they are taken as constant. " if run in unlogged else ""
+    planned = continued(fit, until, run)
     if planned is None:
         return "The last rate is held: its fall follows no shape that ends there; give the schedule. "
     return f"The rate falls on as logged: {planned.shape}, to {planned.options['final']:.0%} of its peak. "
@@ -179,8 +183,12 @@ def _of_rate(fit, until, schedule, readings):
 
 def unit_of(rows):
     """Return what the places of runs are, a step, a token or an epoch, as the record of their reading has it."""
-    epochs = any(entry["option"] == "epoch" for entry in rows.attrs.get("reading", []))
-    return "step" if "step" in rows else "epoch" if epochs else "token"
+    return "step" if "step" in rows else "epoch" if _recorded(rows, "epoch") else "token"
+
+
+def _recorded(rows, option):
+    """Return what the reading of the table changed by an option."""
+    return [entry for entry in rows.attrs.get("reading", []) if entry["option"] == option]
 
 
 def _row(draws, clock, below):

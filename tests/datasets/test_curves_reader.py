@@ -251,6 +251,10 @@ def test_a_schedule_stands_for_rates_that_are_not_logged():
     assert table["rate"].tolist() == [0.0, 2.0, 0.0] and any("--until" in note for note in notes)
     table, notes = read(frame.assign(lr=[1.0, 1.0, 0.5]), schedule="linear:peak=2,final=0", until=200)
     assert table["rate"].tolist() == [1.0, 1.0, 0.5] and any("rates were logged" in note for note in notes)
+    two = pd.concat([frame.assign(run="a", lr=[1.0, 1.0, 0.5]), frame.assign(run="b")])
+    table, notes = read(two)
+    assert table["rate"].tolist() == [1.0, 1.0, 0.5, 1.0, 1.0, 1.0]
+    assert any('run "b" has no rates above 0, taken as constant' in note for note in notes)
 
 
 @pytest.mark.parametrize("shape", ["cosine", "linear", "exponential"])

@@ -61,6 +61,14 @@ def test_rates_fall_on_as_they_were_logged(fit):
     assert "The last rate is held" in str(later) and later.loc["at the end"].equals(later.loc["if the rate is held"])
 
 
+@pytest.mark.filterwarnings("ignore:.*taken as constant")
+def test_rates_that_were_not_logged_are_named_in_the_answer(readings):
+    fit = bs.fit("curve", bs.read(readings[["run", "step", "loss"]], "curves"), draws=200, tune=300)
+    told = " ".join(str(bs.curves.forecast(fit, 24_000)).split())
+    assert "No rates were logged, and they are taken as constant" in told
+    assert "No rates" not in str(bs.curves.forecast(fit, 24_000, schedule="held"))
+
+
 def test_what_is_left_to_gain_is_the_fall_until_the_end(fit):
     _, ahead = bs.curves.losses(fit, 24_000, schedule=COSINE)
     left = bs.curves.forecast(fit, 24_000, schedule=COSINE).loc["what is left to gain"]
