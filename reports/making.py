@@ -19,7 +19,7 @@ from .cache.whole import save, write_pages
 from .html.render import render
 from .output import prepare, write, write_posteriors
 from .pages import PAGES
-from .pages.front import front
+from .pages.front.page import front
 from .parts import Part, document_of, shown
 from .results import to_json
 

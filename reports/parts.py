@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from . import results
 from .output import judge_chains
 from .pages import SHOWN
-from .pages.front import answers, claims
+from .pages.front.answers import answers
+from .pages.front.published import claims
 
 
 @dataclass(frozen=True)

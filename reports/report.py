@@ -97,16 +97,16 @@ def report(
         custom = {"backdrop": backdrop or None, "compute": compute, "published": published or None}
         _refuse("a report on the built-in tables", custom)
         return _of_tables(Path(out), tuple(PAGES) if pages is None else pages, all, sampling, **showing)
-    from .pages import own
+    from .pages.own import build
 
     chosen = {"backdrop": backdrop, "compute": compute, "published": published}
     if fits is not None:
         _refuse("a report on fits", built_in | {"laws": laws, "table": table, "sampler": sampler} | settings)
-        return own.report_fits(out, fits, **chosen, **showing)
+        return build.report_fits(out, fits, **chosen, **showing)
     if laws is None or table is None:
         raise InputError(f"{'laws' if laws is None else 'table'} is missing; pass laws=[...] and table=... together")
     _refuse("a report on a table", built_in)
-    return own.report_table(out, laws, table, **chosen, **showing, **sampling)
+    return build.report_table(out, laws, table, **chosen, **showing, **sampling)
 
 
 def _of_tables(out, pages, all, options, *, progress, fresh):

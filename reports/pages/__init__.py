@@ -1,7 +1,8 @@
 """The table of the report's pages.
 
-A page is a subpackage that has ``STAGES``, the names of the steps of its work, ``analyse`` and ``sections``. It is
-imported on first use, so that the command line can read the names of pages at no cost.
+A page is a subpackage with the modules ``analysis``, which has ``STAGES``, the names of the steps of its work, and
+``analyse``, and ``page``, which has ``sections``. They are imported on first use, so that the command line can read the
+names of pages at no cost.
 """
 
 import importlib
@@ -38,7 +39,7 @@ class Page:
     @property
     def stages(self):
         """Names of the stages that `analyse` goes through, and of drawing."""
-        return (*self._package().STAGES, self.drawing)
+        return (*self._module("analysis").STAGES, self.drawing)
 
     @property
     def drawing(self):
@@ -70,7 +71,7 @@ class Page:
         options = {"seed": seed, "sampler": sampler, **settings}
         tables = {name: sha256(load(name)) for name in self.tables}
         part = stage.part(f"{__package__}.{self.folder}.analysis", tables=tables)
-        return self._package().analyse(part, published, earlier, **options)
+        return self._module("analysis").analyse(part, published, earlier, **options)
 
     def taken(self, names):
         """Return those of some pages whose posteriors this page takes, directly or through them."""
@@ -102,10 +103,10 @@ class Page:
             (illustrations or tables of `html.tables`). The figure of a section whose ``role`` is "chart" is that of the
             page of the claim.
         """
-        return self._package().sections(findings, published)
+        return self._module("page").sections(findings, published)
 
-    def _package(self):
-        return importlib.import_module(f".{self.folder}", __package__)
+    def _module(self, name):
+        return importlib.import_module(f".{self.folder}.{name}", __package__)
 
 
 PAGES = {
