@@ -70,7 +70,7 @@ def _papers(table):
 
 def _power_scaling(fit):
     quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": rate_at_optimum.first_rate(fit)}
-    return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
+    return power_scaling(fit, quantities)
 
 
 def _records(table):

@@ -18,7 +18,7 @@ from ..models.loss.budget import training_flop
 from . import intervals
 from .checks.chains import sentence
 from .checks.known_floor import known_floor
-from .checks.sandwich import quotable_places
+from .checks.sandwich import quotable
 from .checks.trade_off import trade_off_sentence
 from .checks.verdict import verdict_sentence
 from .fitted import table_named
@@ -213,7 +213,7 @@ def _of_runs(fit) -> Iterator[Answer]:
     posterior, law = fit["posterior"], fit.law
     names = [name for name in (EXPONENT, "E") if name in posterior]
     names += [name for name in law.exponents if name in posterior and EXPONENT not in posterior]
-    for name, draws in quotable_places(fit, {name: posterior[name] for name in names}).items() if names else ():
+    for name, draws in quotable(fit, {name: posterior[name] for name in names}).items() if names else ():
         label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
         levels = [dim for dim in draws.dims if dim not in DRAWS]
         template = "" if levels else _template(fit, name)

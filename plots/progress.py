@@ -10,7 +10,7 @@ import xarray as xr
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable_places
+from ..inference.checks.sandwich import quotable
 from ..inference.fitted import place_of
 from ..inference.intervals import quantiles
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy
@@ -182,7 +182,7 @@ def plot_progress(
         budget: xr.DataArray(np.stack([at.loss(*sizes) for at in at_years], -1), dims=(*DRAWS, "year"))
         for budget, sizes in zip(budgets, log_sizes, strict=True)
     }
-    quoted = quotable_places(fit, losses)
+    quoted = quotable(fit, losses)
     layers, answers = [], []
     for i, (budget, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
         three, look = ends(quoted[budget], level), Look(colour)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 import xarray as xr
 
-from ..inference.checks.sandwich import quotable_places
+from ..inference.checks.sandwich import quotable
 from ..inference.intervals import ends as ends_of_row
 from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, yearly_gain
@@ -57,7 +57,7 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     sd = np.sqrt(law.error_variance(rows))
     dates, draws = dates_of(years), checked.draws
     means = xr.DataArray(draws.levels(dates).reshape(*draws.z.shape[:2], -1), dims=(*DRAWS, "date"))
-    means = quotable_places(fit, {"mean": means}, bounded=False)["mean"].values.reshape(-1, len(dates))
+    means = quotable(fit, {"mean": means}, bounded=False)["mean"].values.reshape(-1, len(dates))
     low, high = (law.from_scale(law.on_scale(value) + sign * Z * sd) for sign in (-1, 1))
     limits = Layer("upright", "stated limits, 95%", frame(x=years, low=low, high=high), Look(BLUE), False, 0.8, 0.3)
     return Picture(

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from ..inference import intervals
-from ..inference.checks.sandwich import quotable, quotable_places
+from ..inference.checks.sandwich import quotable
 from ..inference.estimands.predict_group import predict_group
 from ..models.loss.grouping import GROUP, labelled
 from ..models.loss.populations import population
@@ -56,7 +56,7 @@ def group_entries(fit, *, seed=1):
 
 def by_group(fit, name):
     """Return summaries of a quantity by group, as they are quoted; one that groups share has the same for each."""
-    draws = quotable_places(fit, {name: fit["posterior"][name]})[name]
+    draws = quotable(fit, {name: fit["posterior"][name]})[name]
     names = [str(group) for group in fit["posterior"][GROUP].values]
     return {group: intervals.summary(draws.sel({GROUP: group}) if GROUP in draws.dims else draws) for group in names}
 

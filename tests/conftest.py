@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets import KINDS
+from bayescaling.inference import densities
+from bayescaling.inference.checks import sandwich
 from bayescaling.inference.fitted import new_fit
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
@@ -470,3 +472,14 @@ def interruptible():
     yield
     for name, handler in previous.items():
         signal.signal(getattr(signal, name), handler)
+
+
+@pytest.fixture(scope="session")
+def influence():
+    """The covariance of a quantity with the log likelihood of each unit of a fit, as robust sds have it."""
+
+    def of(fit, quantity):
+        draws = quantity.transpose("chain", "draw").isel(draw=densities.selection(fit)).values.reshape(1, -1)
+        return sandwich._of_units(fit, draws, densities.selected(fit).exchangeable())[0][0]
+
+    return of

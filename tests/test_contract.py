@@ -19,8 +19,8 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.datasets.printed import as_sentence
+from bayescaling.inference import densities
 from bayescaling.inference.checks.chains import PARETO_K_LIMIT
-from bayescaling.inference.checks.sandwich import influence
 from bayescaling.inference.checks.sensitivity import power_scaling, prior_driven
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.moment_matching import moment_match
@@ -366,7 +366,7 @@ def test_a_refit_without_a_unit_agrees_with_importance_sampling(studied):
 def test_sensitivity_of_anything_to_the_prior(studied):
     _, fit = studied
     name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
-    sensitivity = power_scaling(fit, xr.DataArray(draws, dims=("chain", "draw")))
+    sensitivity = power_scaling(fit, {name: xr.DataArray(draws, dims=("chain", "draw"))})[name]
     assert np.isfinite([sensitivity["prior"], sensitivity["likelihood"]]).all()
     table = prior_driven(fit, draws=500)
     assert (table["prior"] > 0).all()
@@ -380,14 +380,15 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     # Tasks and priors decide where horizons lie; what the models inform is how fast these grow.
     name = "yearly_gain" if fitter.law.name == "horizons" else next(iter(scalars))
     quantity = xr.DataArray(scalars[name], dims=("chain", "draw"))
-    by = influence(fit, quantity)
     shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
     dims = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
     dims += ["model"] if fitter.law.grouping.integrates else []
     dims += [fitter.law.groups] if fitter.law.name == "trend" and fitter.law.groups else []
-    assert by.dims == (*dims, fitter.law.unit)[:1]
+    grouped = densities.selected(fit).exchangeable()
+    assert (fitter.law.unit if grouped is None else grouped.dims[-1]) == (*dims, fitter.law.unit)[0]
     table = fit.robust_sd(quantity)
-    assert table.loc["unit", "clusters"] == by.size
+    units = len(densities.units(fit)) if grouped is None else grouped.shape[-1]
+    assert table.loc["unit", "clusters"] == units
     np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))
     assert ((table["ratio"] > 0.1) & (table["ratio"] < 10)).all(), name
 

@@ -200,7 +200,30 @@ class _Simulations:
 
     def fitted(self, s):
         """Simulate a table, fit it and place the truth among the draws."""
-        return _one(self.fitter, self.truth_of(s), self.truth, self.seed, s, self.settings)
+        law, rows, _ = self.fitter.of()
+        truth = self.truth_of(s)
+        replicated = truth.replicate(np.random.default_rng([self.seed, 1, s])).values[0, 0]
+        simulated = law.grouping.with_observed(rows, replicated)
+        fitted = law.grouping.together(rows, simulated) if self.truth == "posterior" else simulated
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticWarning)
+            sampled = self.fitter.sample(fitted, seed=(self.seed + s) % 2**31, least_ess=0, **self.settings)
+        true = _scalars(truth.named(), truth, simulated)
+        columns = {}
+        for name, x in _scalars(sampled.posterior, sampled.draws, simulated).items():
+            flat = np.asarray(x, float).T.reshape(-1)
+            if flat.min() == flat.max():
+                continue
+            thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
+            value = float(np.ravel(true[name])[0])
+            columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
+        diagnostics = sampled.diagnostics
+        return {
+            "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
+            "divergences": diagnostics["divergences"],
+            "r_hat": diagnostics["r_hat_max"] if diagnostics["r_hat_max"] is not None else np.nan,
+            "converged": diagnostics["ok"],
+        }
 
 
 def _prior_truth(fitter, rng):
@@ -210,32 +233,6 @@ def _prior_truth(fitter, rng):
         truth = law.prior_draws(rng, reference, rows)
         if truth.can_be_simulated:
             return truth
-
-
-def _one(fitter, truth, source, seed, s, settings):
-    law, rows, _ = fitter.of()
-    replicated = truth.replicate(np.random.default_rng([seed, 1, s])).values[0, 0]
-    simulated = law.grouping.with_observed(rows, replicated)
-    fitted = law.grouping.together(rows, simulated) if source == "posterior" else simulated
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        sampled = fitter.sample(fitted, seed=(seed + s) % 2**31, least_ess=0, **settings)
-    true = _scalars(truth.named(), truth, simulated)
-    columns = {}
-    for name, x in _scalars(sampled.posterior, sampled.draws, simulated).items():
-        flat = np.asarray(x, float).T.reshape(-1)
-        if flat.min() == flat.max():
-            continue
-        thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
-        value = float(np.ravel(true[name])[0])
-        columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
-    diagnostics = sampled.diagnostics
-    return {
-        "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
-        "divergences": diagnostics["divergences"],
-        "r_hat": diagnostics["r_hat_max"] if diagnostics["r_hat_max"] is not None else np.nan,
-        "converged": diagnostics["ok"],
-    }
 
 
 def _scalars(named, draws, simulated):
@@ -277,13 +274,7 @@ def _begun(out, record):
 
 
 def open_calibration(path):
-    """Open what `calibrate` wrote.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or is no calibration.
-    """
+    """Open what `calibrate` wrote, refusing a file that is missing or damaged, or is no calibration."""
     from .. import metadata
 
     dataset = netcdf.read(path, xr.open_dataset)

@@ -23,38 +23,21 @@ def _extremes(dataset):
     flat = _flat(dataset)
     varying = (flat[1:] != flat[:-1]).any(0)  # NaN differs from everything
     chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
-    several = dataset.sizes["chain"] > 1
     with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
         r_hat, bulk, tail = convergence(chains, TAILS)
-    figures = {
-        "r_hat_max": (np.nanmax, r_hat) if several else None,
-        "ess_bulk_min": (np.nanmin, bulk),
-        "ess_tail_min": (np.nanmin, tail),
+    return {
+        "r_hat_max": float(np.fmax.reduce(r_hat, initial=np.nan)) if len(chains) > 1 else None,
+        "ess_bulk_min": float(np.fmin.reduce(bulk, initial=np.nan)),
+        "ess_tail_min": float(np.fmin.reduce(tail, initial=np.nan)),
     }
-
-    def extreme(pair):
-        if pair is None:
-            return None
-        choose, values = pair
-        return float("nan") if np.isnan(values).all() else float(choose(values))
-
-    return {name: extreme(pair) for name, pair in figures.items()}
 
 
 def diagnose_chains(posterior, sample_stats):
-    """Summarise convergence.
+    """Summarise convergence of two Datasets of dims (chain, draw, ...) in a dict.
 
-    Parameters
-    ----------
-    posterior, sample_stats : Dataset
-        Dims (chain, draw, ...).
-
-    Returns
-    -------
-    dict
-        ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
-        there), ``draws`` (of all chains), ``distinct_draws`` and ``ok``. No ESS exceeds the number of distinct draws
-        where draws return. ``warnings`` is a list of sentences that is empty when ``ok``.
+    It has ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
+    there), ``draws`` (of all chains), ``distinct_draws`` and ``ok``. No ESS exceeds the number of distinct draws where
+    draws return. ``warnings`` is a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
     diagnosis = _extremes(posterior) | {
@@ -94,15 +77,11 @@ def with_distinct(diagnosis, sampled):
     if distinct < min(least, draws):
         faults.append(f"{distinct} of {draws} draws are distinct (below {least}): draw more")
     # Autocorrelations see a draw that stays where it was, but take one that returns later for a new one.
-    ess = ("ess_bulk_min", "ess_tail_min") if distinct < _moves(sampled) else ()
+    chains = flat.reshape(sampled.sizes["chain"], sampled.sizes["draw"], -1)
+    moves = len(chains) + int((chains[:, 1:] != chains[:, :-1]).any(-1).sum())
+    ess = ("ess_bulk_min", "ess_tail_min") if distinct < moves else ()
     capped = {name: min(diagnosis[name], float(distinct)) for name in ess}
     return diagnosis | capped | {"draws": draws, "distinct_draws": distinct, "ok": not faults, "warnings": faults}
-
-
-def _moves(dataset):
-    """Count draws that differ from the draw before in their chain; the first of each chain does."""
-    chains = _flat(dataset).reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
-    return dataset.sizes["chain"] + int((chains[:, 1:] != chains[:, :-1]).any(-1).sum())
 
 
 def _flat(dataset):
@@ -133,11 +112,9 @@ def sentence(diagnosis):
     )
     if diagnosis.get("distinct_draws", 0) < diagnosis.get("draws", 0):
         figures += f", {diagnosis['distinct_draws']} of {diagnosis['draws']} draws distinct"
-    return (
-        f"converged: {figures}"
-        if diagnosis["ok"]
-        else f"did not converge: {figures}. " + "; ".join(diagnosis["warnings"])
-    )
+    if diagnosis["ok"]:
+        return f"converged: {figures}"
+    return f"did not converge: {figures}. {'; '.join(diagnosis['warnings'])}"
 
 
 def warn(law, diagnosis):

@@ -15,6 +15,7 @@ from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..fitted import VERDICT, once
+from ..intervals import finite
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from .law_tests import MISFIT, law_tests
 from .sensitivity import prior_driven
@@ -82,12 +83,6 @@ def _checked(fit):
     }
 
 
-def _worst_of(test):
-    """Write the misfit where it is largest, and where that is."""
-    size = test.get("worst_size")
-    return "–" if size is None else f"{percent(size)}, {test['worst_where']}"
-
-
 class Check(Printed, dict):
     """What `Fit.check` returns: a dict that prints its sentence and its tests."""
 
@@ -102,7 +97,9 @@ class Check(Printed, dict):
                 "p": p_value(test["p"]).removeprefix("p = "),
                 "law": "fits" if test["fits"] else "rejected",
                 "misfit": "–" if test["size"] is None else percent(test["size"]),
-                "at most": _worst_of(test),
+                "at most": "–"
+                if test.get("worst_size") is None
+                else f"{percent(test['worst_size'])}, {test['worst_where']}",
             }
             for name, test in sorted(self["tests"].items(), key=lambda item: item[1]["p"])
         }
@@ -113,13 +110,9 @@ class Check(Printed, dict):
 
 
 def _plain(row):
-    numbers = {name: _finite(row[name]) for name in ("statistic", "p", "size", "worst_size")}
+    numbers = {name: finite(row[name]) for name in ("statistic", "p", "size", "worst_size")}
     texts = {"worst_where": row["worst_where"] or None, "what": row["what"]}
     return numbers | {"df": int(row["df"]), "fits": bool(row["fits"])} | texts
-
-
-def _finite(x):
-    return float(x) if np.isfinite(x) else None
 
 
 def _decided_by_prior(fit):

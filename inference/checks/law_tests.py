@@ -9,7 +9,7 @@ data are used twice, so that all of these probabilities err high.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -123,7 +123,9 @@ def _draws_at_a_time(z, rows):
 
 
 class _Test:
-    """A test that sees some of the draws at a time."""
+    """A test that sees some of the draws at a time; it has `df`, `what` and `tails`, the p of each draw's statistic."""
+
+    worst: Any = NOWHERE
 
     def __init__(self):
         self.statistics, self.squares, self.draws = [], 0.0, 0
@@ -135,70 +137,64 @@ class _Test:
         self.draws += statistic.size
 
     @property
-    def statistic(self):
-        return np.concatenate(self.statistics)
-
-    @property
     def sizes(self):
         """Return the residual of each row, (row,)."""
         return np.sqrt(np.maximum(self.squares / self.draws, 0.0))
 
-    @property
-    def size(self):
-        """Return the mean of the residual over rows."""
-        return float(self.sizes.mean())
-
     def see(self, draws, z, sigma):
         """Add some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
-        raise NotImplementedError
+
+    def entry(self):
+        """Return the row of the test."""
+        statistic = np.concatenate(self.statistics)
+        return {
+            "statistic": float(statistic.mean()),
+            "df": self.df,
+            "p": float(self.tails(statistic).mean()),
+            "size": float(self.sizes.mean()),
+            **self.worst,
+            "what": self.what,
+        }
 
 
 class _Score(_Test):
+    df = 1
+
     def __init__(self, law):
         super().__init__()
         self.law, self.name, self.value = law.tests.wider
+        below = f"below 0 if {self.name} should be less"
+        self.what = f"score of {self.name} at {self.value:g}, standard normal if the law is true, {below}"
 
     def see(self, draws, z, sigma):
         names = [q.name for q in self.law.mean_parameters]
         slopes = draws.slopes(self.law, names, **{self.name: self.value})
         units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
         u = units.pop(self.name)
-        columns = np.stack(list(units.values()), axis=-1)
-        basis, _ = np.linalg.qr(columns)
+        basis, _ = np.linalg.qr(np.stack(list(units.values()), axis=-1))
         u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
         u = u / np.sqrt((u**2).sum(-1, keepdims=True))
         score = (u * z).sum(-1)
         self.add(score, (u * sigma) ** 2 * (score[..., None] ** 2 - 1))
 
-    def entry(self):
-        name, value = self.name, self.value
-        what = f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less"
-        p = 2 * special.ndtr(-np.abs(self.statistic)).mean()
-        entry = {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size}
-        return entry | NOWHERE | {"what": what}
+    def tails(self, statistic):
+        return 2 * special.ndtr(-np.abs(statistic))
 
 
 class _Directions(_Test):
     def __init__(self, contrast):
         super().__init__()
         self.contrast, self.df = contrast, len(contrast.directions)
+        self.what = f"{contrast.what}, chi-square if the law is true"
 
     def see(self, draws, z, sigma):
         squares = (z @ self.contrast.directions.T) ** 2
         self.add(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
 
-    def entry(self):
-        what = f"{self.contrast.what}, chi-square if the law is true"
-        p = special.chdtrc(self.df, self.statistic).mean()
-        return {
-            "statistic": float(self.statistic.mean()),
-            "df": self.df,
-            "p": float(p),
-            "size": self.size,
-            **self.worst(),
-            "what": what,
-        }
+    def tails(self, statistic):
+        return special.chdtrc(self.df, statistic)
 
+    @property
     def worst(self):
         """Return the largest mean residual over the rows of one direction, and the name of these rows."""
         members = self.contrast.directions != 0

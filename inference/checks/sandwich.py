@@ -32,38 +32,11 @@ MOST_DRAWS = 1000  # where units are integrated over
 WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds shows that the law or its noise misses the data
 
 
-def influence(fit, quantity):
-    """Return the posterior covariance of a quantity with the log likelihood of each unit, its influence [1]_.
-
-    Parameters
-    ----------
-    fit : Fit
-    quantity : DataArray, dims (chain, draw)
-        Draws of anything that follows from the posterior.
-
-    Returns
-    -------
-    DataArray, dims (unit,)
-
-    Raises
-    ------
-    InputError
-        If a draw of the quantity is not finite.
-    """
-    _finite(quantity)
-    draws, parts = _finite(quantity.isel(draw=densities.selection(fit))), []
-    for _, density in densities.independent_blocks(fit):
-        unit = density.dims[-1]
-        covariance = _covariance(draws, _flat(density))
-        parts.append(xr.DataArray(covariance, dims=unit, coords={unit: density[unit]}))
-    return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
-
-
-def _finite(quantity):
-    """Return draws of a quantity, (sample,)."""
-    draws = quantity.transpose(*DRAWS).values.ravel()
+def _finite(quantities):
+    """Return draws of several quantities, (quantity, chain, draw), refusing those that are not finite."""
+    draws = np.stack([quantity.transpose(*DRAWS).values for quantity in quantities])
     if not np.isfinite(draws).all():
-        share = 1 - np.isfinite(draws).mean()
+        share = 1 - np.isfinite(draws).mean((1, 2)).min()
         raise InputError(f"{share:.1%} of the draws are not finite: take the robust sd of a rate, or on another scale")
     return draws
 
@@ -119,8 +92,7 @@ def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
 
 def robust_sds(fit, quantities):
     """Return the `robust_sd` of each of several quantities by name; log densities are evaluated once."""
-    draws = np.stack([_finite(quantity) for quantity in quantities.values()])
-    rows = _sds(fit, draws.reshape(len(draws), *next(iter(quantities.values())).transpose(*DRAWS).shape))
+    rows = _sds(fit, _finite(quantities.values()))
     return {name: _table({by: column[place] for by, column in rows.items()}) for place, name in enumerate(quantities)}
 
 
@@ -232,10 +204,11 @@ def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
     >>> bool(fit.robust(exponent).std() > 1.5 * exponent.std())
     True
     """
-    return _spread(fit, {"quantity": quantity})["quantity"]
+    (spread,) = _spread(fit, _finite([quantity]))
+    return quantity.transpose(*DRAWS).copy(data=spread)
 
 
-def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray]) -> dict[Any, xr.DataArray]:
+def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray], *, bounded: bool = True) -> dict[Any, xr.DataArray]:
     """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
 
     This one function decides which interval of a quantity is printed, wherever it is.
@@ -244,7 +217,10 @@ def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray]) -> dict[Any, xr.D
     ----------
     fit : Fit
         Checked if it was not before.
-    quantities : dict of str to DataArray, dims (chain, draw)
+    quantities : dict of str to DataArray, dims (chain, draw, ...)
+        Each place of the further dims is a quantity; log densities are evaluated once for all.
+    bounded : bool
+        Whether what is positive in every draw must be so, as in `robust`; not so of differences.
 
     Returns
     -------
@@ -259,47 +235,20 @@ def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray]) -> dict[Any, xr.D
     >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
     True
     """
-    arrays = {name: x.transpose(*DRAWS) for name, x in quantities.items()}
-    finite = [name for name, x in arrays.items() if np.isfinite(x.values).all() and x.values.std() > 0]
-    if not finite or verdict_of(fit)["verdict"] == FITS:
-        return dict(quantities)
-    return dict(quantities) | _spread(fit, {name: arrays[name] for name in finite})
-
-
-def quotable_places(fit, quantities, *, bounded=True):
-    """Take `quotable` of each place of several arrays of draws, for which log densities are evaluated once.
-
-    Parameters
-    ----------
-    fit : Fit
-    quantities : dict of str to DataArray, dims (chain, draw, ...)
-    bounded : bool
-        Whether what is positive in every draw must be so, as in `robust`; not so of differences.
-
-    Returns
-    -------
-    dict of str to DataArray
-    """
+    if not quantities:
+        return {}
     arrays = {name: x.transpose(*DRAWS, ...) for name, x in quantities.items()}
-    shape = next(iter(arrays.values())).shape[:2]
-    places = [np.moveaxis(x.values.reshape(*shape, -1), -1, 0) for x in arrays.values()]
+    places = [np.moveaxis(x.values.reshape(*x.shape[:2], -1), -1, 0) for x in arrays.values()]
     values = np.concatenate(places)
-    varies = np.isfinite(values).all((1, 2)) & (np.ptp(values, axis=(1, 2)) > 0)
+    varies = np.isfinite(values).all((1, 2)) & (values != values[:, :1, :1]).any((1, 2))
     if varies.any() and verdict_of(fit)["verdict"] != FITS:
-        values[varies] = _spread_values(fit, values[varies], bounded=bounded)
+        values[varies] = _spread(fit, values[varies], bounded=bounded)
     ends = np.cumsum([len(part) for part in places])[:-1]
     parts = zip(arrays.items(), np.split(values, ends), strict=True)
     return {name: x.copy(data=np.moveaxis(part, 0, -1).reshape(x.shape)) for (name, x), part in parts}
 
 
-def _spread(fit, quantities):
-    """Spread draws of several quantities, for which log densities are evaluated once."""
-    draws = np.stack([_finite(x).reshape(x.transpose(*DRAWS).shape) for x in quantities.values()])
-    spread = _spread_values(fit, draws)
-    return {name: x.transpose(*DRAWS).copy(data=y) for (name, x), y in zip(quantities.items(), spread, strict=True)}
-
-
-def _spread_values(fit, values, *, bounded=True):
+def _spread(fit, values, *, bounded=True):
     """Spread draws, (quantity, chain, draw), on the scale on which each quantity has no bounds."""
     least, greatest = values.min((1, 2)), values.max((1, 2))
     shares = (least > 0) & (greatest < 1) & bounded

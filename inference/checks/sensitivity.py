@@ -21,21 +21,19 @@ POWERS = (0.99, 1.01)  # of a density: differences instead of derivatives
 PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more than a fifth narrower than its prior
 
 
-def power_scaling(fit, quantity, *, log_likelihood=None):
-    """Compute the sensitivity of a quantity to the powers of prior and likelihood (Kallioinen et al. 2024).
+def power_scaling(fit, quantities):
+    """Compute the sensitivity of quantities to the powers of prior and likelihood (Kallioinen et al. 2024).
 
     Parameters
     ----------
     fit : Fit
-    quantity : DataArray, dims (chain, draw)
+    quantities : dict of str to DataArray, dims (chain, draw)
         Draws of anything that follows from the posterior, such as a growth rate; those that are not finite take the
         median's place.
-    log_likelihood : DataArray, dims (chain, draw), optional
-        Of all units together, from `densities.total`, which is called if absent.
 
     Returns
     -------
-    dict
+    dict of str to dict
         ``prior``, ``likelihood`` (cumulative Jensen-Shannon distance per doubling of the power; above 0.05 is
         sensitive) and ``diagnosis``; NaN of chains that stay where they are.
 
@@ -43,18 +41,12 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> power_scaling(fit, fit["posterior"]["exponent_parameters"])["prior"] < 0.05
+    >>> power_scaling(fit, {"a": fit["posterior"]["exponent_parameters"]})["a"]["prior"] < 0.05
     True
     """
-    (result,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
-    return result
-
-
-def _power_scalings(fit, quantities, log_likelihood=None):
-    """Take `power_scaling` of several quantities, by their names, whose draws are weighted alike."""
-    whole, some = (total(fit), selection(fit)) if log_likelihood is None else (log_likelihood, slice(None))
+    some = selection(fit)
     log_prior = sum(x.sum([name for name in x.dims if name not in DRAWS]) for x in fit["log_prior"].data_vars.values())
-    parts = {"prior": log_prior.isel(draw=some), "likelihood": whole}
+    parts = {"prior": log_prior.isel(draw=some), "likelihood": total(fit)}
     weights = {name: _scaled(part.transpose(*DRAWS).values) for name, part in parts.items()}
     results = {}
     for name, x in quantities.items():
@@ -103,20 +95,9 @@ def _diagnosed(result):
 
 
 def power_scalings(fit, names=None, most_levels=None):
-    """Take `power_scaling` of several quantities of a posterior.
+    """Take `power_scaling` of named quantities of a posterior, each level as one, without those that do not vary.
 
-    Parameters
-    ----------
-    fit : Fit
-    names : sequence of str, optional
-        Those that the posterior lacks are left out; all by default. Each level counts as a quantity.
-    most_levels : int, optional
-        Quantities with more levels are left out.
-
-    Returns
-    -------
-    dict of str to dict
-        What `power_scaling` returns, by name, without quantities that do not vary.
+    All are taken by default; names that the posterior lacks, and quantities with more than `most_levels`, are left out.
     """
     posterior = fit["posterior"].to_dataset()
     chosen = [name for name in (posterior if names is None else names) if name in posterior]
@@ -124,28 +105,16 @@ def power_scalings(fit, names=None, most_levels=None):
     if most_levels is not None:
         chosen = [name for name in chosen if posterior[name].size <= most_levels * draws]
     scalars = {name: x for name, x in flatten(posterior[chosen]).items() if x.std() > 0}
-    return _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+    return power_scaling(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
 
 
 def prior_sensitive(fit, names):
-    """Return quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
-
-    Parameters
-    ----------
-    fit : Fit
-    names : sequence of str
-        As for `power_scalings`.
-
-    Returns
-    -------
-    dict of str to float
-        The distance of `power_scaling`, by name.
-    """
+    """Return the named quantities that move with the power of the prior by more than 0.05 per doubling, by how much."""
     sensitivities = power_scalings(fit, names).items()
     return {name: entry["prior"] for name, entry in sensitivities if entry["prior"] > SENSITIVE}
 
 
-def prior_driven(fit, *, draws=4000, seed=0):
+def prior_driven(fit, *, draws=4000):
     """Return coefficients that the data barely inform: half-widths of central 68% above 0.8 of the prior's.
 
     Returns
@@ -156,7 +125,7 @@ def prior_driven(fit, *, draws=4000, seed=0):
     """
     fitted = fit.draws
     law = fitted.law
-    prior = flatten(law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
+    prior = flatten(law.prior_draws(np.random.default_rng(0), fitted.reference, fitted.rows, draws).named())
     rows = []
     for name, posterior in flatten(fitted.named().drop_vars(law.upstream, errors="ignore")).items():
         width, prior_width = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))

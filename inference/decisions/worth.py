@@ -12,7 +12,7 @@ from ...datasets.wording import listed, quoted, shown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
-from ..checks.sandwich import quotable_places
+from ..checks.sandwich import quotable
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
 from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import place_of, table_named
@@ -209,7 +209,7 @@ def multipliers(
     coordinates = {"point": np.arange(len(places))}
     gaps = draws.by_draw(law_gaps, coordinates)
     if robust:
-        gaps = quotable_places(fit, dict(gaps.data_vars), bounded=False)
+        gaps = quotable(fit, dict(gaps.data_vars), bounded=False)
     at_base, variables = base(at), {}
     for name in others:
         gap = gaps[name].transpose(*DRAWS, "point").values.reshape(-1, len(places))

@@ -13,7 +13,7 @@ from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..checks.sandwich import quotable_places
+from ..checks.sandwich import quotable
 from ..fitted import table_named
 from ..intervals import check_level, named
 from ..needs import of_kind
@@ -96,7 +96,7 @@ def predict(
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:
         loss = draws.mean(runs).transpose(..., "run")
-        loss = quotable_places(fit, {"loss": loss})["loss"] if robust else loss
+        loss = quotable(fit, {"loss": loss})["loss"] if robust else loss
     decades = decades_beyond(draws.law, draws.rows, runs)
     if beyond == "drift" and decades.any():
         loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))

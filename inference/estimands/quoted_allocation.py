@@ -8,7 +8,7 @@ import xarray as xr
 from ...errors import DiagnosticWarning
 from ...models.draws import DRAWS
 from ...models.loss.plan import inference_compute, training_compute
-from ..checks.sandwich import quotable_places
+from ..checks.sandwich import quotable
 from .beyond import drift_of
 from .planning import near_range
 
@@ -90,7 +90,7 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     result = law.copy()
     if robust:
         names = ("parameters", by, *fit.law.settings)
-        result.update(quotable_places(fit, {name: law[name] for name in names if name in law}))
+        result.update(quotable(fit, {name: law[name] for name in names if name in law}))
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
     for name, size in largest.items():
         decades = np.maximum(decades, np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0))

@@ -10,7 +10,7 @@ import xarray as xr
 from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
-from ..checks.sandwich import quotable_places
+from ..checks.sandwich import quotable
 from .allocate import allocate, checked_plan, compute_range, decades_outside, largest_sizes
 from .beyond import check_beyond
 from .quoted_allocation import drift_errors
@@ -65,7 +65,7 @@ def quoted_loss(
     places = np.arange(len(n))
     loss = fit.draws.by_draw({"loss": _law_loss(fit, n, d, planned)}, {"point": places})["loss"]
     if robust:
-        loss = quotable_places(fit, {"loss": loss})["loss"]
+        loss = quotable(fit, {"loss": loss})["loss"]
     if beyond == "drift":
         compute = xr.DataArray(training_compute(n, d), dims="point")
         decades = decades_outside(compute, *compute_range(fit, **planned)).clip(min=0)

@@ -14,7 +14,7 @@ from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
-from ..checks.sandwich import quotable_places
+from ..checks.sandwich import quotable
 from ..comparison.differences import differences, is_apart
 from ..comparison.loo import left_out
 from ..fitted import FORMS, once, place_of, results_of
@@ -330,7 +330,7 @@ def _first_crossing(years, means, level):
 def _gains(fit, years):
     """Return gains a year, robust where the values reject their law; the check of horizons takes too long for that."""
     gains = fit.draws.gain(years)
-    return quotable_places(fit, {"gain": gains})["gain"] if fit.law.kind == "values" else gains
+    return quotable(fit, {"gain": gains})["gain"] if fit.law.kind == "values" else gains
 
 
 def _levels(fit, years):
@@ -341,7 +341,7 @@ def _levels(fit, years):
         return means
     centre = means.mean(0)
     few = xr.DataArray(np.reshape(means, (*draws.z.shape[:2], -1))[..., ::STEPS], dims=(*DRAWS, "date"))
-    spread = quotable_places(fit, {"mean": few}, bounded=False)["mean"]
+    spread = quotable(fit, {"mean": few}, bounded=False)["mean"]
     stretch = spread.std(DRAWS).values / few.std(DRAWS).values
     return centre + np.interp(years, years[::STEPS], stretch) * (means - centre)
 

@@ -44,13 +44,13 @@ def close(one, other):
     return one == pytest.approx(other, rel=1e-9, abs=1e-12) if isinstance(one, float) else one == other
 
 
-def test_a_fit_without_its_densities_is_judged_alike(fits, small_blocks, quiet):
+def test_a_fit_without_its_densities_is_judged_alike(fits, small_blocks, quiet, influence):
     having, lacking = fits
     assert "log_likelihood" in having and "log_likelihood" not in lacking
     assert len(lacking.draws.blocks()) == 7
     assert close(fit_entry(having), fit_entry(lacking))
     exponent = having["posterior"]["exponent_parameters"]
-    np.testing.assert_allclose(sandwich.influence(lacking, exponent), sandwich.influence(having, exponent), rtol=1e-9)
+    np.testing.assert_allclose(influence(lacking, exponent), influence(having, exponent), rtol=1e-9)
     by_size = [fit.loo(by="parameters")["elpd"].sum() for fit in fits]
     assert by_size[0] == pytest.approx(by_size[1])
 
@@ -148,7 +148,7 @@ def test_counts_without_their_densities_are_left_out_alike(lengths_fitter, quiet
     assert lacking.law_tests()["p"].between(0, 1).all()
 
 
-def test_some_draws_sum_up_a_large_table_and_all_draws_the_rows_that_need_a_tail(fits, monkeypatch, quiet):
+def test_some_draws_sum_up_a_large_table_and_all_draws_the_rows_that_need_a_tail(fits, monkeypatch, quiet, influence):
     having, lacking = fits
     monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
     monkeypatch.setattr(densities, "ENOUGH", 250)
@@ -167,7 +167,7 @@ def test_some_draws_sum_up_a_large_table_and_all_draws_the_rows_that_need_a_tail
     np.testing.assert_allclose(densities.total(lacking), some.sum("run"))
     exponent = having["posterior"]["exponent_parameters"]
     direct = np.cov(exponent[:, ::4].values.ravel(), some.values.reshape(-1, 245), rowvar=False)[0, 1:]
-    np.testing.assert_allclose(sandwich.influence(lacking, exponent), direct, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(influence(lacking, exponent), direct, rtol=1e-6, atol=1e-12)
     ratios = [fit.robust_sd(exponent)["ratio"] for fit in (lacking, whole)]
     np.testing.assert_allclose(*ratios, rtol=0.15)
 

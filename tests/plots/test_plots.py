@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference.checks.calibration import KEY
 from bayescaling.inference.checks.sandwich import quotable
-from bayescaling.inference.checks.sensitivity import power_scaling
+from bayescaling.inference.checks.sensitivity import power_scalings
 from bayescaling.inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
 from bayescaling.inference.progress.rate_at_optimum import GrowthAt
 from bayescaling.inference.words import months, plain, sizes, symbols, yearly
@@ -400,7 +400,7 @@ def test_ranks_of_one_truth_are_not_drawn(calibrated):
 def test_sensitivities_are_those_of_power_scaling(fit_default):
     axes = bs.plot_sensitivity(fit_default)
     names = [text.get_text() for text in axes.texts]  # the first rows
-    entry = power_scaling(fit_default, fit_default["posterior"]["alpha"])
+    entry = power_scalings(fit_default, ["alpha"])["alpha"]
     for side in ("prior", "likelihood"):
         points = series(axes, side, "points")
         np.testing.assert_allclose(points["x"].iloc[names.index("α")], entry[side], atol=1e-6)

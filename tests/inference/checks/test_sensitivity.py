@@ -32,14 +32,18 @@ def tree(rows, prior_sd):
     return xr.DataTree.from_dict(groups)
 
 
-def test_a_prior_that_decides_is_told_from_one_that_does_not(monkeypatch, capfd):
+@pytest.fixture
+def of_trees(monkeypatch):
     module = "bayescaling.inference.checks.sensitivity"
     monkeypatch.setattr(f"{module}.total", lambda fit: fit["log_likelihood"]["y"].sum("run"))
     monkeypatch.setattr(f"{module}.selection", lambda fit: slice(None))
+
+
+def test_a_prior_that_decides_is_told_from_one_that_does_not(of_trees, capfd):
     assert prior_sensitive(tree(200, 10.0), ("mean", "absent")) == {}
     sensitive = prior_sensitive(tree(4, 0.3), ("mean", "absent"))
     assert list(sensitive) == ["mean"] and sensitive["mean"] > 0.1
-    few, many = (power_scaling(t, t["posterior"]["mean"]) for t in (tree(4, 0.3), tree(200, 10.0)))
+    few, many = (power_scalings(t)["mean"] for t in (tree(4, 0.3), tree(200, 10.0)))
     assert few["likelihood"] > 0.05 and many["likelihood"] > 0.05
     assert capfd.readouterr() == ("", "")
 
@@ -55,14 +59,12 @@ def test_the_built_in_runs_decide_the_constants(fit_default):
     assert fit_entry(fit_default)["prior_sensitive"] == {}
 
 
-def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior():
+def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior(of_trees):
     stuck = tree(20, 1.0)
     for name in stuck.children:
         group = stuck[name].to_dataset()
         stuck[name] = xr.DataTree(xr.zeros_like(group) + group.isel(chain=0, draw=0, drop=True))
-    sensitivity = power_scaling(
-        stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run")
-    )
+    sensitivity = power_scaling(stuck, {"mean": stuck["posterior"]["mean"]})["mean"]
     assert np.isnan(sensitivity["prior"]) and "unknown" in sensitivity["diagnosis"]
 
 
