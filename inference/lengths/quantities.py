@@ -59,10 +59,9 @@ class _Curves:
                 raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
             self.parameters, self.which, self.dimension = fitted.curve, fitted.runs, "run"
             return
-        self.which, self.dimension = _chosen(conditions_of(fitted.rows, fitted.law.effects), chosen), "condition"
-        typical = seeds == "typical"
+        self.which, self.dimension = _chosen(conditions(fit), chosen), "condition"
         rng = np.random.default_rng(self.seed)
-        self.parameters = fitted.typical(self.which) if typical else fitted.new(self.which, rng)
+        self.parameters = fitted.typical(self.which) if seeds == "typical" else fitted.new(self.which, rng)
 
     def array(self, values, dimension, coords):
         """Label values, (chain, draw, which, one more dimension)."""
@@ -72,9 +71,13 @@ class _Curves:
 
     def right_and_wrong(self, length_a, length_b):
         """Compute shares of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
-        a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
+        lengths = (length_a, length_a if length_b is None else length_b)
+        a, b = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in lengths))
+        if a.ndim > 1 or not (np.isfinite(a) & np.isfinite(b) & (a >= 1) & (b >= 1)).all():
+            raise InputError("lengths must be numbers of at least 1, one or a sequence of them for each operand")
+        longer = np.log(np.maximum(a, b))
         constants = {name: x[..., None] for name, x in natural(self.parameters, log_train(self.which)).items()}
-        right, wrong = right_and_wrong(constants, longer, ratio, self.fitted.law.shape)
+        right, wrong = right_and_wrong(constants, longer, np.log(np.minimum(a, b)) - longer, self.fitted.law.shape)
         return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
@@ -195,14 +198,6 @@ def summary(
     title = f"Digits at which a share of the accuracy is left, {IN_WORDS[seeds]}"
     table = pd.DataFrame(rows).set_index([dimension, "share"])
     return printed(table, "digits", title, "Medians and 95% intervals.", fit)
-
-
-def _logs(length_a, length_b):
-    a, b = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in (length_a, length_b)))
-    if a.ndim > 1 or not (np.isfinite(a) & np.isfinite(b) & (a >= 1) & (b >= 1)).all():
-        raise InputError("lengths must be numbers of at least 1, one or a sequence of them for each operand")
-    longer = np.log(np.maximum(a, b))
-    return a, b, longer, np.log(np.minimum(a, b)) - longer
 
 
 def accuracy_at_length(

@@ -9,19 +9,10 @@ SEED = 0  # of the places between two probabilities, one for each cell
 
 
 def cumulative(right, wrong, precision, correct, total):
-    """Return the probability of a count below the observed one, and of the observed count.
+    """Return the probability of a count below the observed one, and of the observed count, (..., cell).
 
-    Parameters
-    ----------
-    right, wrong : ndarray, shape (..., cell)
-        Probabilities that a problem is right, and wrong.
-    precision : ndarray, shape (..., cell), or None
-        Sum of the two parameters of the beta-binomial; None for a binomial.
-    correct, total : ndarray of int, shape (cell,)
-
-    Returns
-    -------
-    below, at : ndarray, shape (..., cell)
+    The probabilities that a problem is right and wrong have that shape, the counts shape (cell,). The precision is the
+    sum of the two parameters of the beta-binomial, and None for a binomial.
 
     Examples
     --------

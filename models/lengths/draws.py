@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special, xr
-from ..draws import DRAWS, Draws, draw_coordinates
+from ..draws import DRAWS, Draws, draw_coordinates, flatten
 from . import design
 from .counts import between, cumulative, spread
 from .curve import log_likelihood
@@ -53,7 +53,7 @@ class LengthsDraws(Draws):
     @classmethod
     def of(cls, law, reference, rows, sampled):
         """Read a Dataset: coefficients, and the units ``z`` of a sampler or the runs' parameters of a stored fit."""
-        coefficients = sampled[[name for name in sampled.data_vars if name in law.prior_of]]
+        coefficients = sampled[[name for name in law.prior_of if name in sampled]]
         coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
         curve = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
         if curve:
@@ -75,19 +75,16 @@ class LengthsDraws(Draws):
             draws._real = np.concatenate([draws._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
         return draws
 
-    def _array(self, values, dim, coordinate):
-        coords = {name: self.sampled[name].values for name in DRAWS} | {dim: coordinate}
-        return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
+    def _array(self, values, **coords):
+        coords = {name: self.sampled[name].values for name in DRAWS} | coords
+        return xr.DataArray(values, dims=tuple(coords), coords=coords)
 
     def named(self):
         """Return the coefficients and, where runs differ, each run's parameters."""
         if not self.law.seeds:
             return self.sampled
-        names = self.reference["runs"]
-        variables = {
-            f"{part}_{RUN}": xr.DataArray(x, dims=(*DRAWS, RUN), coords={RUN: names}) for part, x in self.curve.items()
-        }
-        return self.sampled.assign(variables)
+        runs = {RUN: self.reference["runs"]}
+        return self.sampled.assign({f"{part}_{RUN}": self._array(x, **runs) for part, x in self.curve.items()})
 
     # Curves ----------------------------------------------------------------------------------------------------------
 
@@ -104,16 +101,11 @@ class LengthsDraws(Draws):
 
     # Densities -------------------------------------------------------------------------------------------------------
 
-    def _at(self, rows):
-        if rows is None:
-            return self
-        return LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
-
     def mean(self, rows=None):
         """Return the mean number of problems right in each cell: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         right, _, _ = self.law.probabilities(self.curve, rows, self.runs)
-        return self._array(right * rows["total"].to_numpy(float), "cell", np.arange(len(rows)))
+        return self._array(right * rows["total"].to_numpy(float), cell=np.arange(len(rows)))
 
     def log_choose(self):
         """Return the logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
@@ -128,10 +120,6 @@ class LengthsDraws(Draws):
         names = set(self.rows["run"])
         return [place for place, run in enumerate(self.reference["runs"]) if run in names]
 
-    def points(self, seed=0):
-        """Draw importance points of each run about the draws of its parameters; see `integrals.Points`."""
-        return Points(self, seed=seed)
-
     def log_likelihood(self, rows=None, *, seed=0):
         """Return the log density of each run's counts, the run's parameters integrated out: dims (chain, draw, run).
 
@@ -140,25 +128,23 @@ class LengthsDraws(Draws):
         ``attrs["integration_efficiency_min"]`` is that of importance sampling, as a number of points: the tenth
         percentile over draws, of the run where it is least. It is None where runs of a condition do not differ.
         """
-        at = self._at(rows)
+        at = self if rows is None else LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
         names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
-            points = at.points(seed)
+            points = Points(at, seed=seed)
             results = [of_run(at, points, run, seed) for run in at.present]
             efficiency = min(effective for _, effective in results)
             densities = [density for density, _ in results]
         else:
             log_choose, efficiency = at.log_choose(), None
             densities = [without_spread(at, at.rows, run) + log_choose[run] for run in at.present]
-        array = self._array(np.stack(densities, -1), RUN, names).rename(self.law.scale)
+        array = self._array(np.stack(densities, -1), **{RUN: names}).rename(self.law.scale)
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
     def total_log_likelihood(self, rows=None):
         """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
         groups = self.law.groups(self.rows if rows is None else rows, self.reference)
-        log_train = design.log_train(self.runs)
-        densities = log_likelihood(self.curve, log_train, groups, self.law.shape)
-        return xr.DataArray(densities, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
+        return self._array(log_likelihood(self.curve, design.log_train(self.runs), groups, self.law.shape))
 
     def log_prior(self):
         """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
@@ -169,15 +155,18 @@ class LengthsDraws(Draws):
         """Return the log joint density of coordinates and counts, with binomial coefficients: dims (chain, draw)."""
         if self._log_units is None:
             return self.from_real_line(self.real_line()).log_density()
-        total, _ = self._unconstrained_prior()
+        real, at, total = self.real_line().values, 0, 0.0
+        for name, x in self.sampled.data_vars.items():
+            prior, values = self.law.prior_of[name], x.values.reshape(*real.shape[:2], -1)
+            _, log_slope = prior.from_unconstrained(real[..., at : at + values.shape[-1]])
+            total, at = total + (prior.log_density(values) + log_slope).sum(-1), at + values.shape[-1]
         return total + self._log_units + self.total_log_likelihood() + self.log_choose().sum()
 
     def replicate(self, rng, rows=None):
         """Draw counts of new problems of the same runs: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
-        right, wrong, precision = self.law.probabilities(self.curve, rows, self.runs)
-        counts = self.law.counts(right, wrong, precision, rows, rng)
-        return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
+        counts = self.law.simulate(self.curve, rows, rng, self.runs)
+        return self._array(counts, cell=np.arange(len(rows))).rename(self.law.scale)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
@@ -185,7 +174,7 @@ class LengthsDraws(Draws):
         below, at = cumulative(
             *self.law.probabilities(self.curve, rows, self.runs), *(rows[c].to_numpy() for c in ("correct", "total"))
         )
-        return self._array(between(below, at), "cell", np.arange(len(rows)))
+        return self._array(between(below, at), cell=np.arange(len(rows)))
 
     def relative_scatter(self, rows=None):
         """Return the sd of the share of each cell's problems that are right, an ndarray (chain, draw, cell)."""
@@ -201,9 +190,7 @@ class LengthsDraws(Draws):
 
     @cached_property
     def _coordinates(self):
-        names = []
-        for name, x in self.sampled.data_vars.items():
-            names += [f"{name}[{label}]" for label in x[x.dims[2]].values] if x.ndim > 2 else [name]
+        names = [*flatten(self.sampled)]
         if self.law.seeds:
             names += [f"{UNITS}[{run},{part}]" for run in self.reference["runs"] for part in self.law.parts]
         return names
@@ -211,27 +198,13 @@ class LengthsDraws(Draws):
     def real_line(self):
         """Return the coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
         values = self._real_coefficients() if self._real is None else self._real
-        return self._array(values, COORDINATE, self._coordinates)
-
-    def _unconstrained_prior(self):
-        """Return the log prior density of the coefficients on the real line, (chain, draw), and their number."""
-        priors, real, at, total = self.law.prior_of, self.real_line().values, 0, 0.0
-        for name, x in self.sampled.data_vars.items():
-            size = int(np.prod(x.shape[2:], dtype=int))
-            _, log_slope = priors[name].from_unconstrained(real[..., at : at + size])
-            density = priors[name].log_density(x.values).reshape(log_slope.shape)
-            total, at = total + (density + log_slope).sum(-1), at + size
-        return xr.DataArray(total, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS}), at
+        return self._array(values, **{COORDINATE: self._coordinates})
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
-        values, priors, at, variables = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
-        for name, x in self.sampled.data_vars.items():
-            size = int(np.prod(x.shape[2:], dtype=int))
-            constrained, _ = priors[name].from_unconstrained(values[..., at : at + size])
-            variables[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
-            at += size
-        levels = {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
+        values, coordinates = z.transpose(*DRAWS, COORDINATE).values, self.law.coordinates(self.reference)
+        at, levels = len(coordinates), {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
+        variables = coordinates.named(values[..., :at])
         coefficients = xr.Dataset(variables, draw_coordinates(*values.shape[:2]) | levels)
         units = values[..., at:].reshape(*values.shape[:2], -1, len(self.law.parts)) if self.law.seeds else None
         return self._from_units(self.law, self.reference, self.rows, coefficients, units, values)
@@ -254,7 +227,7 @@ class LengthsDraws(Draws):
         """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""
         if self.law.seeds:
             if seed not in self._own_points:
-                self._own_points[seed] = self.points(seed)
+                self._own_points[seed] = Points(self, seed=seed)
             density, _ = of_draws(fitted, self._own_points[seed], self.present[i])
         else:
             density = without_spread(fitted, self.rows, self.present[i]) + self.log_choose()[self.present[i]]

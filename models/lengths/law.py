@@ -140,14 +140,7 @@ class Lengths(Law):
     # The table -------------------------------------------------------------------------------------------------------
 
     def rows(self, counts):
-        """Return the rows that this law is fitted to, refusing counts that cannot inform it.
-
-        Raises
-        ------
-        InputError
-            If a column is missing, there are several tasks and none was chosen, every problem has one effective length,
-            or two runs of one condition have one seed.
-        """
+        """Return the rows that this law is fitted to, refusing counts that cannot inform it."""
         rows = _by_offset(self._of_task(counts))
         place = rows.attrs.get("source", "the table")
         if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
@@ -192,16 +185,7 @@ class Lengths(Law):
     def design_arrays(self, rows, reference):
         """Return the arrays of the density: columns of runs, groups of cells, and each run's centre.
 
-        Parameters
-        ----------
-        rows : DataFrame
-            Cells of runs of the reference; runs that have none here inform nothing.
-        reference : dict
-
-        Raises
-        ------
-        InputError
-            If a run is not one of the reference's, or is of another condition.
+        Runs of the reference that have no cell in the rows inform nothing; other runs are refused.
         """
         design.check_runs(rows, reference, self.effects)
         data = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
@@ -222,18 +206,9 @@ class Lengths(Law):
     # The curve -------------------------------------------------------------------------------------------------------
 
     def typical(self, values, matrices):
-        """Return the parameters of the curve of a run that deviates in nothing, by run or condition.
+        """Return the parameters of the curve of a run or condition without deviations: dict of (..., run).
 
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            Coefficients, of shapes (..., embedding), (..., effect) and, of ``log_precision``, (...).
-        matrices : mapping of str to array_like
-            From `matrices`.
-
-        Returns
-        -------
-        dict of str to array_like, shape (..., run)
+        The values are coefficients, of shapes (..., embedding), (..., effect) and, of ``log_precision``, (...).
         """
         parameters = {}
         for part in self.parts:
@@ -254,13 +229,12 @@ class Lengths(Law):
         whatever the spread, from a run of many cells to one of none.
         """
         arrays = self.design_arrays(rows, reference)
-        blocks = (self._coordinates(len(reference["levels"]), len(reference["effects"])),)
+        blocks = (self.coordinates(reference),)
         if self.seeds:
             start = np.zeros((len(reference["runs"]), len(self.parts)))
             blocks += (Units(UNITS, ("run", "part"), start, "run"),)
         axes = {name: _axis(name) for name in arrays}
-        labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-        return Density(blocks, self._rest, arrays, axes, self._key, labels, low_rank=False)
+        return Density(blocks, self._rest, arrays, axes, self._key, _labels(reference), low_rank=False)
 
     def _rest(self, values, data):
         """Return the log density of the runs' units, and of the counts."""
@@ -278,30 +252,18 @@ class Lengths(Law):
             units.append((deviation - ratio / (1 + ratio) * away) * (1 + ratio) ** 0.5 / sd)
         return [np.stack(units, -1)]
 
-    def _coordinates(self, levels, effects):
-        """Return the coordinates of all but the runs' units, for so many embeddings and effects."""
-        count = {LEVEL: levels, EFFECT: effects}
-        several = {name: self._dimension_of(name) for name in self.prior_of if self._dimension_of(name)}
-        return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
+    def coordinates(self, reference):
+        """Return the coordinates of all but the runs' units."""
+        labels, dims = _labels(reference), {name: self._dimension_of(name) for name in self.prior_of}
+        return Coordinates(self.prior_of, {name: (dim, len(labels[dim])) for name, dim in dims.items() if dim})
 
     def curves(self, values, arrays):
         """Return the parameters of the curve of each run, and the log density of the units that they were sampled in.
 
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            Coefficients, spreads (...) and the units ``z``, (..., run, part).
-        arrays : mapping of str to array_like
-            From `design_arrays`.
-
-        Returns
-        -------
-        curve : dict of str to array_like, shape (..., run)
-        log_density : array_like, shape (..., run)
-            Up to a constant; 0 without spreads.
+        Both have shape (..., run); the density is up to a constant, and 0 without spreads. The values are coefficients,
+        spreads (...) and the units ``z``, (..., run, part); the arrays are those of `design_arrays`.
         """
-        curve = self.typical(values, arrays)
-        log_density = 0.0
+        curve, log_density = self.typical(values, arrays), 0.0
         if self.seeds:
             for i, (part, typical) in enumerate(curve.items()):
                 sd, z = values[f"{part}_sd"][..., None], values[UNITS][..., i]
@@ -314,28 +276,11 @@ class Lengths(Law):
         return curve, log_density
 
     def simulate(self, curve, rows, rng, runs=None):
-        """Draw counts of the law.
+        """Draw counts of the law, (..., cell), from parameters of shape (..., run).
 
-        Parameters
-        ----------
-        curve : mapping of str to ndarray, shape (..., run)
-            Parameters of each run.
-        rows : DataFrame
-            Cells; their ``correct`` are not looked at.
-        rng : numpy.random.Generator
-        runs : DataFrame, optional
-            The runs of `curve`; by default those of the rows in order of appearance.
-
-        Returns
-        -------
-        ndarray of int, shape (..., cell)
-            Problems right of ``total``.
+        The runs are by default those of the rows in order of appearance.
         """
-        return self.counts(*self.probabilities(curve, rows, runs), rows, rng)
-
-    def counts(self, right, wrong, precision, rows, rng):
-        """Draw counts of the rows' problems about probabilities, (..., cell)."""
-        return draw_counts(right, wrong, precision, rows["total"].to_numpy(int), rng)
+        return draw_counts(*self.probabilities(curve, rows, runs), rows["total"].to_numpy(int), rng)
 
     def probabilities(self, curve, rows, runs=None):
         """Return probabilities that a problem of each cell is right and wrong, and counts' precision, (..., cell)."""
@@ -357,18 +302,20 @@ class Lengths(Law):
     def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
         self._refuse_truth(truth)
-        labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-        values = {}
+        labels, coordinates, values = _labels(reference), self.coordinates(reference), {}
         for name, prior in self.prior_of.items():
-            dims = [self._dimension_of(name)] if self._dimension_of(name) else []
+            dims = coordinates.dims_of(name)
             shape = (1, draws, *(len(labels[d]) for d in dims))
             if 0 not in shape:
                 values[name] = ((*DRAWS, *dims), prior.drawn(rng, shape))
-        coordinates = {d: names for d, names in labels.items() if names}
-        sampled = xr.Dataset(values, draw_coordinates(1, draws) | coordinates)
+        sampled = xr.Dataset(values, draw_coordinates(1, draws) | {d: names for d, names in labels.items() if names})
         result = LengthsDraws(self, reference, rows, sampled, curve={})
         result.curve = result.new(result.runs, rng)
         return result
+
+
+def _labels(reference):
+    return {LEVEL: reference["levels"], EFFECT: reference["effects"]}
 
 
 def _axis(name):
