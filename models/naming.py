@@ -1,10 +1,12 @@
 """What a law is called: its options, its name in a sentence and its equation."""
 
+import math
 import re
 import textwrap
 from dataclasses import fields
 
-from ..datasets.wording import check_choice, check_switch, shortened
+from ..datasets.wording import check_choice, check_switch, shortened, shown
+from ..errors import InputError
 
 EQUATION = re.compile(r"``([^`]+ = [^`]+)``")
 WIDTH = 80  # of what a law prints
@@ -65,6 +67,17 @@ class Named:
         if value is True:
             return name
         return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"
+
+
+def positive(x):
+    """Return whether something is a finite positive number."""
+    return isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < math.inf
+
+
+def check_positive(option, value):
+    """Refuse a value of an option that is no positive number."""
+    if not positive(value):
+        raise InputError(f"{option} must be a positive number, not {shown(value)}")
 
 
 def _prior(prior):

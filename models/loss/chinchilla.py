@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ..arrays import exp, log
 from . import corner, coupled, embeddings
 from .budget import log_slots
-from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
+from .law import CENTRE_RATIONALE, LossLaw, Sampled
 
 CORNERED = ("chinchilla", "coupled")  # laws with coordinates at the corner
 EXPONENT_RATIONALE = (
@@ -205,11 +205,6 @@ class Chinchilla(LossLaw):
         if not all(ranges):
             return super()._coordinates(reference)
         return corner.Corner(self.prior_of, ranges=ranges), (self._key, ranges)
-
-    def centre(self, table):
-        """Return the geometric means of N and D."""
-        parameters, tokens = geometric_means(table, ("parameters", "tokens"))
-        return {"reference_parameters": parameters, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Return the compute-optimal N_x, N_T and D; see `best`. The family of sizes decides N_x alone."""

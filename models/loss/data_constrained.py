@@ -12,11 +12,8 @@ References
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ...datasets.wording import shown
-from ...errors import InputError
 from ..arrays import exp, log, maximum, minimum
+from ..naming import check_positive
 from ..parts import Planner
 from .chinchilla import Chinchilla
 from .chinchilla import loss as chinchilla_loss
@@ -126,8 +123,8 @@ class RepeatedPlanner(Planner):
         InputError
             If `unique_tokens` is not a positive number.
         """
-        if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
-            raise InputError(f"unique_tokens must be a positive number, not {shown(unique_tokens)}")
+        if unique_tokens is not None:
+            check_positive("unique_tokens", unique_tokens)
         return RepeatedPlan(self.law, constants, unique_tokens)
 
 

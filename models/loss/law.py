@@ -28,7 +28,7 @@ OF_OTHERS = {  # what a column is of, and laws that do without it
     "learning_rate_peak": "learning rates; or fit coupled",
     "batch_tokens": "batches; or fit learning-rate",
 }
-TYPICAL = "typical_"  # before the name of a column: its geometric mean
+TYPICAL = "typical_", "reference_"  # before the name of a column: its geometric mean
 EXPONENT = "exponent_parameters"
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
@@ -94,11 +94,7 @@ class LossLaw(Simulates, Law):
     optimal_sizes: ClassVar[Callable | None] = None
     potential: ClassVar[Callable | None] = None  # ``potential(values, reference)``, log density of other data than runs
     exponents: ClassVar[tuple] = ("alpha", "beta")
-    _centred: ClassVar[tuple] = (
-        "loss_centre",
-        "reducible_share",
-        "parameter_share",
-    )  # Defined at the centre of the runs.
+    _centred: ClassVar[tuple] = ("loss_centre", "reducible_share", "parameter_share")  # At the centre of the runs.
     _groupable: ClassVar[bool] = True  # Whether quantities may differ by group of rows; see `Grouped`.
     in_all_parameters: ClassVar[bool] = False  # Whether the mean loss is a function of N_T and D alone.
     sum_of_terms: ClassVar[bool] = False  # Whether it is ``E + A/N_T**alpha + B/D**beta``.
@@ -148,7 +144,7 @@ class LossLaw(Simulates, Law):
         ``tokens``.
         """
         names = [name for name in parameters_of(self.derive) if name.startswith(TYPICAL)]
-        return dict(zip(names, geometric_means(rows, [name.removeprefix(TYPICAL) for name in names]), strict=True))
+        return dict(zip(names, geometric_means(rows, [name.partition("_")[2] for name in names]), strict=True))
 
     def constants(self, values, reference):
         """Return the named constants from sampled `values` and the `reference` of `self.reference`."""
@@ -356,8 +352,6 @@ class LossLaw(Simulates, Law):
     def draws(self, sampled, rows, reference):
         """Return the `LossDraws` of a Dataset that holds the sampled quantities, and those upstream if it has them."""
         return LossDraws(self, reference, rows, sampled)
-
-    # Decisions -------------------------------------------------------------------------------------------------------
 
 
 def describe(law):

@@ -13,11 +13,12 @@ import numpy as np
 
 from ...datasets.deferred import special
 from ...datasets.deferred import stats as st
-from ...datasets.wording import check_choice, shown
+from ...datasets.wording import check_choice
 from ...errors import InputError
-from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, namespace, sinh, where
+from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, sinh, where
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
+from ..naming import check_positive
 from ..priors import FreeParameter
 
 NOISES = ("student_t", "normal", "huber")
@@ -84,12 +85,6 @@ def huber_draw(rng, threshold, shape):
     return np.where(rng.random(shape) < tail, tails, middle)
 
 
-def _log_mean_over_nodes(log_density, weights):
-    xp = namespace(log_density)
-    top = largest(log_density)
-    return top + xp.log((xp.exp(log_density - top[..., None]) * weights).sum(axis=-1))
-
-
 @dataclass(frozen=True)
 class Noise:
     """The distribution of an observed loss about the mean of a law.
@@ -128,8 +123,7 @@ class Noise:
     def __post_init__(self):
         for option, value, choices in (("noise", self.family, NOISES), ("scale", self.scale, SCALES)):
             check_choice(option, value, choices)
-        if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
-            raise InputError(f"threshold of the Huber noise must be a positive number, not {shown(self.threshold)}")
+        check_positive("threshold of the Huber noise", self.threshold)
         if self.effects_of is not None:
             self._check_effects(f"{self.effects_of}_effects")
 
@@ -295,7 +289,6 @@ class Noise:
         return np.where(u < 0, below, above)
 
     def _symmetric_cdf(self, u, rest):
-
         if self.family == "normal":
             return special.ndtr(u)
         if self.family == "student_t":
@@ -337,7 +330,9 @@ class Noise:
         scatter = sinh((low + high)[..., None] / 2 + (high - low)[..., None] / 2 * nodes)
         unit = [1.0, *(a[..., None] if getattr(a, "ndim", 0) else a for a in arguments[1:])]
         log_density = self._exact(scatter, unit) + 0.5 * log1p(scatter**2)
-        return _log_mean_over_nodes(log_density, weights / 2) + log_of((high - low) / (2 * halfwidth))
+        top = largest(log_density)
+        mean = top + log_of((exp_of(log_density - top[..., None]) * (weights / 2)).sum(axis=-1))
+        return mean + log_of((high - low) / (2 * halfwidth))
 
     def draw(self, rng, shape, *arguments, halfwidth=None):
         """Draw residuals of `shape`."""

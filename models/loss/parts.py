@@ -177,6 +177,7 @@ class LossPlanner(Planner):
     """How runs are planned under a law of the loss."""
 
     planned = ("vocabulary", "aspect_ratio")
+    models = FamilyPlan
 
     def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
         """Return a plan of models of one family, whose embeddings grow with their size.
@@ -195,4 +196,4 @@ class LossPlanner(Planner):
         """
         if self.law.optimal_sizes is None:
             return super().plan(constants)
-        return FamilyPlan(self.law, constants, family_constant(vocabulary, aspect_ratio))
+        return self.models(self.law, constants, family_constant(vocabulary, aspect_ratio))

@@ -10,8 +10,7 @@ import functools
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
-from ...datasets.wording import shown
-from ...errors import InputError
+from ..naming import check_positive
 from . import embeddings
 
 MOST_STEPS, ROUNDING = 100, 1e-12
@@ -79,10 +78,7 @@ def estimates(table, vocabulary):
 
 def chinchilla_configurations():
     """Return N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
-    return _with_nonembedding(load("chinchilla_models"))
-
-
-def _with_nonembedding(models):
+    models = load("chinchilla_models")
     return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
 
 
@@ -95,8 +91,8 @@ def family_constant(vocabulary=None, aspect_ratio=None):
         If either is not a positive number.
     """
     for name, value in (("vocabulary", vocabulary), ("aspect_ratio", aspect_ratio)):
-        if value is not None and not (isinstance(value, (int, float)) and 0 < value < np.inf):
-            raise InputError(f"{name} must be a positive number, not {shown(value)}")
+        if value is not None:
+            check_positive(name, value)
     vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
     return float(embeddings.embedding_constant(vocabulary, aspect_ratio or _chinchilla_shape()))
 
@@ -104,6 +100,5 @@ def family_constant(vocabulary=None, aspect_ratio=None):
 @functools.lru_cache(maxsize=1)
 def _chinchilla_shape():
     """Return the aspect ratio of Chinchilla's models."""
-    models = _with_nonembedding(load("chinchilla_models"))
-    gamma, _ = least_squares(models, delta=embeddings.PROPORTIONAL)
+    gamma, _ = least_squares(chinchilla_configurations(), delta=embeddings.PROPORTIONAL)
     return float(embeddings.aspect_ratio(gamma, CHINCHILLA_VOCABULARY))

@@ -22,7 +22,6 @@ from .chinchilla import Chinchilla
 from .law import REFERENCES, Sampled, geometric_means
 from .parts import LossPlanner, LossTests
 from .plan import FamilyPlan
-from .sizes import family_constant
 
 RATE, BATCH = "learning_rate_peak", "batch_tokens"
 WITHOUT = {RATE: "coupled", BATCH: "learning-rate"}  # laws that do without a column
@@ -91,9 +90,7 @@ class TunedPlan(FamilyPlan):
 class TunedPlanner(LossPlanner):
     """How runs are planned under this law: at the best learning rate and batch."""
 
-    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
-        """Return a plan of tuned models of one family; options as for `LossPlanner.plan`."""
-        return TunedPlan(self.law, constants, family_constant(vocabulary, aspect_ratio))
+    models = TunedPlan
 
 
 class TunedTests(LossTests):
@@ -196,16 +193,11 @@ class LearningRate(Chinchilla):
 
     def best_settings(self, constants, parameters, tokens):
         """Return the best learning rate and, where the law has batches, the best batch, by column."""
-        return {
-            column: best_setting(
-                parameters,
-                tokens,
-                constant=constants[f"{what}_constant"],
-                by_parameters=constants[f"{what}_by_parameters"],
-                by_tokens=constants[f"{what}_by_tokens"],
-            )
-            for column, what in self.settings.items()
-        }
+        best = {}
+        for column, what in self.settings.items():
+            of = {name: constants[f"{what}_{name}"] for name in ("constant", "by_parameters", "by_tokens")}
+            best[column] = best_setting(parameters, tokens, **of)
+        return best
 
 
 @dataclass(frozen=True)

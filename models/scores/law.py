@@ -1,6 +1,5 @@
 """The law of scores as something to fit: its options, priors, density and simulation."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -14,6 +13,7 @@ from ..arrays import exp, pick
 from ..coordinates import Coordinates, Units
 from ..density import Density
 from ..law import Effort, Law
+from ..naming import positive
 from . import design
 from .draws import ScoresDraws
 from .item import (
@@ -161,7 +161,7 @@ class Scores(Law):
         if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
             raise InputError(f"break_year must be a year such as 2024.37, not {shown(self.break_year)}")
         errors = self.compute_errors
-        if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(_positive, errors))):
+        if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(positive, errors))):
             message = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
             raise InputError(f"{message}, not {shown(errors)}")
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
@@ -356,7 +356,3 @@ class Scores(Law):
         mean, log_scale = self._place(values, draws.items, draws.units, data)
         capability = (draws.units[1] - mean[..., None]) * np.exp(-log_scale)[..., None]
         return [sampled_items(values, draws.units[0], data), capability, *draws.units[2:]]
-
-
-def _positive(x):
-    return isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < math.inf

@@ -17,6 +17,7 @@ from ..density import Density
 from ..effects import Groups, joint_logp
 from ..law import Effort, Law
 from ..loss.noise import normal_logp
+from ..naming import positive
 from ..trends import level, span_of
 from .draws import TrendDraws
 from .parts import TrendGrouping, TrendTests
@@ -94,20 +95,20 @@ class Trend(Law):
 
     def __post_init__(self):
         self._check_options(trend=OF_TRENDS)
-        if self.value_unit not in (None, LOG) and not _positive(self.value_unit):
+        if self.value_unit not in (None, LOG) and not positive(self.value_unit):
             raise InputError(
                 f'value_unit must be "log" or the unit of a linear scale, such as 100, not {shown(self.value_unit)}'
             )
         if self.groups is not None and not (isinstance(self.groups, str) and self.groups):
             raise InputError(f"groups must be the name of a column, not {shown(self.groups)}")
-        if not (_positive(self.limits) and self.limits < 1):
+        if not (positive(self.limits) and self.limits < 1):
             raise InputError(f"limits must be a probability between 0 and 1, such as 0.95, not {shown(self.limits)}")
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
     def linear_unit(self):
         """Return the unit of the linear scale, or None of a log scale."""
-        return float(self.value_unit) if _positive(self.value_unit) else None
+        return float(self.value_unit) if positive(self.value_unit) else None
 
     @property
     def scale(self):
@@ -252,7 +253,3 @@ class Trend(Law):
 def groups_of(data):
     """Return the groups of rows from the arrays of the model."""
     return Groups(data["row_group"], data["group_rows"])
-
-
-def _positive(x):
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) and x > 0

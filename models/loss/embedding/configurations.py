@@ -9,6 +9,7 @@ from ....datasets import CHINCHILLA_VOCABULARY
 from ....datasets.wording import check_choice, shown
 from ....errors import InputError
 from ...arrays import exp, log, spread
+from ...naming import check_positive
 from ...parts import Planner
 from ...priors import FreeParameter
 from .. import embeddings
@@ -101,8 +102,7 @@ class Configurations(LossLaw):
             raise InputError("sizes of models have one scatter; scatter must be 'one'")
         if self.scale != "log_parameters":
             raise InputError(f"scale of the configurations must be 'log_parameters', not {shown(self.scale)}")
-        if not (isinstance(self.vocabulary, (int, float)) and 0 < self.vocabulary < np.inf):
-            raise InputError(f"vocabulary must be a positive number, not {shown(self.vocabulary)}")
+        check_positive("vocabulary", self.vocabulary)
         super().__post_init__()
 
     @property
