@@ -1,6 +1,6 @@
 """The analysis of embedding parameters: fits, the reconciliation, omega, planning."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -71,31 +71,9 @@ PUBLISHED_GAMMA = 47491.0
 
 @dataclass
 class EmbeddingsFindings(Findings):
-    """What `analyse` returns.
+    """What `analyse` returns, with the laws of all parameters and tokens that are compared on Chinchilla's runs."""
 
-    Attributes
-    ----------
-    rivals : dict of str to Fit
-        Laws of all parameters and tokens that are compared on Chinchilla's runs, by name.
-    by_law : dict of str to dict of str to Dataset
-        From `study_exponents`, of each of them.
-    """
-
-    table: object
-    sizes: object
-    estimates: dict
-    fits: dict
     rivals: dict
-    elpd: dict
-    comparison: object
-    published: dict
-    by_law: dict = field(default_factory=dict)
-    exponents: dict = field(default_factory=dict)
-    exact: dict = field(default_factory=dict)
-    fixed: dict = field(default_factory=dict)
-    local: dict = field(default_factory=dict)
-    by_study: list = field(default_factory=list)
-    allocations: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -112,82 +90,105 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = {name: fitted[name] if name in fitted else earlier[name] for name in (*HELD, *LAWS)}
     of_chinchilla = earlier | fits
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
-    elpd = stage(
+    loo = stage(
         "embeddings: leave-one-out",
         lambda: {name: f.loo() for name, f in (fits | rivals).items()},
         of=fits | rivals,
     )
-    comparison = compare(fits)
-    sets = chinchilla_constants(published)
-    points = estimates(table, CHINCHILLA_VOCABULARY)
-    findings = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
-    vars(findings).update(stage("reconciliation", lambda: _reconcile(findings), of=fits | rivals))
-    findings.allocations = stage("planning", lambda: _plan(fits), of=fits)
-    findings.posteriors = fits | {"configurations": sizes}
-    findings.document = stage("embeddings: numbers", lambda: _document(findings), of=fits | rivals)
-    return findings
+    elpd = {name: of.elpd_i.values for name, of in loo.items()}
+    comparison, constants = compare(fits), chinchilla_constants(published)
+    reconciliation = stage("reconciliation", lambda: _reconcile(fits[MAIN], rivals, elpd, constants), of=fits | rivals)
+    planning = stage("planning", lambda: _plan(fits), of=fits)
+    laws, omega = stage(
+        "embeddings: numbers", lambda: (_laws(fits, comparison["rank"]), omega_entry(fits, elpd)), of=fits
+    )
+    posterior = {name: intervals.summary(sizes["posterior"][name]) for name in ("gamma", "delta", "aspect_ratio")}
+    reconciliation |= {
+        "configurations": estimates(table, CHINCHILLA_VOCABULARY) | {"posterior": posterior},
+        "omega": omega,
+        "comparison": results.comparison_document(comparison),
+        "planning": planning,
+    }
+    document = {"laws": laws, "reconciliation": reconciliation}
+    return EmbeddingsFindings(rivals, posteriors=fits | {"configurations": sizes}, document=document)
 
 
-def _reconcile(findings):
-    """Return attributes of the findings by name."""
-    main, published = findings.fits[MAIN], findings.published.items()
+def _laws(fits, rank):
+    """Return entries of the laws that only this page fits."""
+    named = {name: f for name, f in fits.items() if name not in HELD}
+    return {name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])} for name, f in named.items()}
+
+
+def _reconcile(main, rivals, elpd, published):
+    """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
     posterior, gamma, delta = constants_and_family(main)
-    by_study = []
+    exponents, exact = study_exponents(main), study_exponents(main, study=Study(exact=True))
+    highest = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
+    by_study = {}
     for low, high in WINDOWS:
         slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
-        by_study.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+        by_study[f"N_x from {si(10**low)} to {si(10**high)}"] = slopes
     for label, name, values in (("vocabulary {:,}", "vocabulary", VOCABULARIES),
                                 ("width over depth {}", "aspect_ratio", SHAPES)):  # fmt: skip
-        by_study += [(label.format(x), study_exponents(main, **{name: x})["nonembedding"]["size"]) for x in values]
+        by_study |= {label.format(x): study_exponents(main, **{name: x})["nonembedding"]["size"] for x in values}
+    by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
     return {
-        "by_law": {name: study_exponents(f) for name, f in findings.rivals.items()},
-        "exponents": study_exponents(main),
-        "exact": study_exponents(main, study=Study(exact=True)),
-        "fixed": {
-            (source, basis, exact): frontier_exponents(
-                constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
-            )
-            for source, constants in published
+        "local_exponent": {
+            basis: {
+                source: float(frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
+                for source, of in published.items()
+            }
+            | {"posterior": intervals.summary(exponents[basis]["size"])}
             for basis in BASES
-            for exact in (False, True)
         },
-        "local": {source: local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA) for source, constants in published}
-        | {"posterior": local_exponents(posterior, SIZES, gamma=gamma, delta=delta)},
-        "by_study": by_study,
+        "by_law": by_law,
+        "direction": _direction(by_law),
+        "decades_beyond": max(beyond.values(), key=abs),
+        "decades_beyond_by_basis": beyond,
+        "exact_budgets": {basis: intervals.summary(exact[basis]["size"]) for basis in BASES},
+        "p_exponent_above_0.73": exponents.p_kaplan,
+        "loss_exponents": {
+            basis: {n: intervals.summary(exponents[basis][n]) for n in ("loss", "reducible_loss")} for basis in BASES
+        },
+        "highest_local_exponent": {
+            "exponent": intervals.summary(highest["highest"]),
+            "parameters_nonembedding": intervals.summary(highest["highest_at"], ratio=True),
+        },
+        "moved": {
+            label: intervals.summary(slopes) | {"p_above_0.73": float((slopes >= KAPLAN_EXPONENT).mean())}
+            for label, slopes in by_study.items()
+        },
     }
 
 
 def _plan(fits):
-    return {
-        vocabulary: {name: fits[name].allocate(BUDGETS, vocabulary=vocabulary) for name in PLANNED}
+    return [
+        entry | {"vocabulary": vocabulary}
         for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1])
-    }
+        for name in PLANNED
+        for entry in fits[name].allocate(BUDGETS, vocabulary=vocabulary).entries(name)
+    ]
 
 
-def at_least(slopes, value=KAPLAN_EXPONENT):
-    """Return the share of draws with an exponent of at least `value`."""
-    return float((slopes >= value).mean())
-
-
-def law_entries(findings):
+def law_entries(rivals, elpd):
     """Return entries of the exponents by law and noise, with and without embeddings, and elpd against the best.
 
     A law that predicts worse than the best by more than two standard errors is rejected.
     """
-    values = {name: findings.elpd[name].elpd_i.values for name in findings.by_law}
-    best = max(values, key=lambda name: values[name].sum())
+    order = sorted(rivals, key=lambda name: -elpd[name].sum())
     entries = {}
-    for name in sorted(values, key=lambda name: -values[name].sum()):
-        difference = values[name] - values[best]
+    for name in order:
+        exponents, check = study_exponents(rivals[name]), rivals[name].check()
+        difference = elpd[name] - elpd[order[0]]
         error = float(sum_error(difference))
-        without, counted = (findings.by_law[name][basis]["size"] for basis in BASES)
+        without, counted = (exponents[basis]["size"] for basis in BASES)
         entries[name] = {
-            **{basis: intervals.summary(findings.by_law[name][basis]["size"]) for basis in BASES},
+            **{basis: intervals.summary(exponents[basis]["size"]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(is_apart(difference.sum(), error)),
-            "verdict": {key: findings.rivals[name].check()[key] for key in ("verdict", "p", "size")},
-            "p_above_0.73": findings.by_law[name].p_kaplan,
+            "verdict": {key: check[key] for key in ("verdict", "p", "size")},
+            "p_above_0.73": exponents.p_kaplan,
             "p_rises": float((without > counted).mean()),
         }
     return entries
@@ -217,74 +218,24 @@ def decades_beyond(runs, study=None):
     return decades
 
 
-def omega_entry(findings):
+def omega_entry(fits, elpd):
     """Return the entry of omega: its summary by law and noise, P(omega > 1/2), and elpd of omega 0, 1 and free."""
-    by = {name: _omega(findings, name) | _against(findings, name, held) for name, held in FREE.items()}
+    by = {name: _omega(fits[name]) | _against(elpd[name], elpd[held]) for name, held in FREE.items()}
     best = max(by, key=lambda name: by[name]["elpd_loo"])
-    rows = {label: _against(findings, name, UNWEIGHTED) for label, name in OMEGAS.items()}
-    return _omega(findings, best) | {"law": best, "by_law": by, "loo": rows}
+    rows = {label: _against(elpd[name], elpd[UNWEIGHTED]) for label, name in OMEGAS.items()}
+    return _omega(fits[best]) | {"law": best, "by_law": by, "loo": rows}
 
 
-def _omega(findings, name):
-    fitted = findings.fits[name]
+def _omega(fitted):
     omega = fitted["posterior"]["omega"]
     robust = fitted.robust_sd(omega)["robust_sd"].max()
     return {"omega": intervals.summary(omega), "robust_sd": float(robust), "p_above_half": float((omega > 0.5).mean())}
 
 
-def _against(findings, name, held):
-    values, other = (findings.elpd[law].elpd_i.values for law in (name, held))
-    difference = values - other
+def _against(values, held):
+    difference = values - held
     return {
         "elpd_loo": float(values.sum()),
         "difference_to_omega_1": float(difference.sum()),
         "its_se": float(sum_error(difference)),
     }
-
-
-def _document(findings):
-    exponents = {
-        basis: {source: float(findings.fixed[source, basis, False]["size"][0]) for source in findings.published}
-        | {"posterior": intervals.summary(findings.exponents[basis]["size"])}
-        for basis in BASES
-    }
-    sizes = findings.sizes["posterior"]
-    by_law = law_entries(findings)
-    beyond = decades_beyond(load("chinchilla_runs"))
-    reconciliation = {
-        "local_exponent": exponents,
-        "by_law": by_law,
-        "direction": _direction(by_law),
-        "decades_beyond": max(beyond.values(), key=abs),
-        "decades_beyond_by_basis": beyond,
-        "configurations": findings.estimates
-        | {"posterior": {n: intervals.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
-        "exact_budgets": {basis: intervals.summary(findings.exact[basis]["size"]) for basis in BASES},
-        "p_exponent_above_0.73": findings.exponents.p_kaplan,
-        "loss_exponents": {
-            basis: {n: intervals.summary(findings.exponents[basis][n]) for n in ("loss", "reducible_loss")}
-            for basis in BASES
-        },
-        "highest_local_exponent": {
-            "exponent": intervals.summary(findings.local["posterior"]["highest"]),
-            "parameters_nonembedding": intervals.summary(findings.local["posterior"]["highest_at"], ratio=True),
-        },
-        "moved": {
-            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in findings.by_study
-        },
-        "omega": omega_entry(findings),
-        "comparison": results.comparison_document(findings.comparison),
-        "planning": [
-            entry | {"vocabulary": vocabulary}
-            for vocabulary, allocations in findings.allocations.items()
-            for name, allocation in allocations.items()
-            for entry in allocation.entries(name)
-        ],
-    }
-    rank = findings.comparison["rank"]
-    laws = {
-        name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])}
-        for name, f in findings.fits.items()
-        if name not in HELD
-    }
-    return {"laws": laws, "reconciliation": reconciliation}
