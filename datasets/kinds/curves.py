@@ -9,12 +9,13 @@ from ...errors import InputError
 from .. import logs
 from ..cells import as_names, as_numbers
 from ..checks import in_file, refuse_first
-from ..columns import Called, choice
+from ..columns import Called, choice, recognise_with_unit
 from ..meaning.readings import READINGS
 from ..panels import melted, spelled
 from ..schedules import EXAMPLE, Schedule
 from ..schemas import check
 from ..selection import hashable
+from ..units import scaled, split_header, units_of
 from ..wording import listed, plural, quoted
 from .kind import Kind
 
@@ -24,6 +25,7 @@ LOSS = re.compile(
     re.IGNORECASE,
 )
 EVALUATED = re.compile("(?<![a-z])(?:val|eval|test|dev|held)", re.IGNORECASE)
+IN_BYTES = "bits-per-byte"  # a loss in this unit stays so
 UNORDERED = 0.1  # share of readings that go back, above which they are in no order
 DIVERGED = "train on from a checkpoint before it, or leave rows out with drop_missing=True (--drop-missing)"
 SHOWN = 5  # columns in a message
@@ -33,6 +35,8 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     """Check readings of runs, in order, with the learning rate of each: logged, of a schedule, or constant."""
     label = changes.label
     table, headers = CURVES.select(table, changes, _chosen(table, columns, changes), where, False)
+    if "loss" not in columns and not LOSS.match(headers["loss"]):
+        changes.add("columns", f"column {quoted(headers['loss'])} is read as loss", column=headers["loss"])
     clocks = CURVES.present(table, CLOCKS)
     if not clocks:
         headings = listed(table.columns, SHOWN)
@@ -40,6 +44,8 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
         raise InputError(f"{label}: no column of steps, tokens or epochs among {headings}; name one with {fix}")
     blank = table["loss"].isna() | (table["loss"].map(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
+    names = {x: headers[x] for x in ("tokens", "loss") if x in cells and split_header(headers[x])[1] != IN_BYTES}
+    cells = scaled(pd.DataFrame(cells), units_of(names, None, None, label), names, changes)
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
     if not texts:
         _refuse_runs(table.assign(**cells)[~blank], clocks[0], label)
@@ -79,6 +85,7 @@ def _chosen(table, columns, changes):
     for name in ("loss", *CLOCKS, "rate"):
         called = Called((name,), {}, CURVES.aliases)
         free = [x for x in table if (LOSS.match(str(x)) if name == "loss" else x in called)]
+        free = free or [x for x in table if recognise_with_unit(x) == name]
         free = [x for x in free if x not in columns.values()]
         if name in columns or not free or (name in free and name != "loss"):
             continue
@@ -167,7 +174,7 @@ CURVES = Kind(
     form=lambda frame, label, columns: melted(frame, label),
     readers=logs.READERS,
     aliases={
-        "loss": "trainloss trainingloss losstrain lmloss crossentropy valloss evalloss lossmean",
+        "loss": "trainloss trainingloss losstrain lmloss crossentropy valloss evalloss lossmean value",
         "step": "iter iteration iterations globalstep trainerglobalstep trainglobalstep trainstep updates iternum",
         "tokens": "tokensseen totaltokens consumedtokens trainedtokens ntokens ntokensseen numtokens traintokens",
         "epoch": "trainepoch epochs",

@@ -257,6 +257,15 @@ def test_a_schedule_stands_for_rates_that_are_not_logged():
     assert any('run "b" has no rates above 0, taken as constant' in note for note in notes)
 
 
+def test_units_of_headers_and_the_name_of_an_export_are_read():
+    frame = pd.DataFrame({"tokens (M)": [0.5, 1.0, 2.0], "loss (bits)": [9.0, 4.0, 3.5]})
+    table, notes = read(frame)
+    assert table["clock"].tolist() == [5e5, 1e6, 2e6] and any('"tokens (M)"' in note for note in notes)
+    np.testing.assert_allclose(table["loss"], np.log(2) * frame["loss (bits)"])
+    table, notes = read(pd.DataFrame({"Wall time": [1e9, 1e9, 1e9], "Step": [1, 2, 3], "Value": [9.0, 4.0, 3.5]}))
+    assert table["loss"].tolist() == [9.0, 4.0, 3.5] and any('"Value" is read as loss' in note for note in notes)
+
+
 @pytest.mark.parametrize("shape", ["cosine", "linear", "exponential"])
 def test_the_shape_of_a_fall_is_told_from_rates(shape):
     planned = Schedule(f"{shape}:from=300,final=0.05")
