@@ -159,7 +159,7 @@ class Draws:
         """Return the draws of the law of planned runs, and the options of these runs for it: here all."""
         return self, planned
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Return the scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
 
         Of losses it is a share of the mean loss, of counts one of the problems.

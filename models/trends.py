@@ -10,8 +10,9 @@ from .priors import FreeParameter
 
 YEAR = 2024.5  # the date that horizons are relative to
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates, between which a break lies
+BREAKS = ("break", "sampled_break")
 BEFORE, AFTER, ALL = "before", "after", "all"
-PART_BEFORE, PART_AFTER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
+EARLIER, LATER = 2023.5, 2025.5  # dates of gains where the gain changes at no one date
 BREAK_PLACE = FreeParameter(
     "break_place", "Uniform(0, 1)", "Where the break lies between the 10th and the 90th percentile of the dates."
 )
@@ -21,6 +22,27 @@ WIDTH = FreeParameter(
     "Years in which the logit of the rise grows by 1: 0.8 to 5.4, so that most of it takes 3 to 24 years.",
     "years",
 )
+
+
+def forms(unit, gain, change, middle):
+    """Return the free parameters of each trend, from the prior and rationale of the gain and of its change, in a unit.
+
+    The `middle` is that of the logistic trend.
+    """
+    yearly = f"{unit} a year"
+    gain = FreeParameter("yearly_gain", *gain, yearly)
+    acceleration = FreeParameter(
+        "acceleration",
+        "Normal(0, 0.7)",
+        "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
+        f"{yearly} squared",
+    )
+    return {
+        "linear": (gain,),
+        "break": (gain, FreeParameter("yearly_gain_change", *change, yearly), BREAK_PLACE),
+        "acceleration": (gain, acceleration),
+        "logistic": (gain, middle, WIDTH),
+    }
 
 
 def level(values, trend, date, span=None, zero=YEAR):
@@ -110,6 +132,10 @@ class WithTrend:
         return self.values | {"centre": self.values[self.law.centre]}
 
     @property
+    def _form(self):
+        return self.law.trend
+
+    @property
     def _where(self):
         return {"span": self.reference.get("break_span"), "zero": self.reference.get("zero", YEAR)}
 
@@ -131,17 +157,20 @@ class WithTrend:
             Dates of the gains, which ``period`` then holds. By default periods are ``all``, or ``before`` and ``after``
             a break. Of other forms that change these are two dates: those of the reference, or mid-2023 and mid-2025.
         """
-        trend, parts = self.law.trend, self.reference.get("parts", (PART_BEFORE, PART_AFTER))
+        parts = self.reference.get("parts", (EARLIER, LATER))
         if years is not None:
             periods, at = np.array(years, float), years
-        elif trend == "linear":
+        elif self._form == "linear":
             periods, at = [ALL], [parts[1]]
         else:
             periods = [BEFORE, AFTER]
-            at = (-np.inf, np.inf) if trend == "break" else parts
-        values, shape = self.of_trend(), self.z.shape[:2]
-        gains = [np.broadcast_to(yearly_gain(values, trend, date, **self._where), shape) for date in at]
+            at = (-np.inf, np.inf) if self._form in BREAKS else parts
+        gains = [np.broadcast_to(self._gain(date), self.z.shape[:2]) for date in at]
         return self._array(np.stack(gains, -1), "period", period=periods)
+
+    def _gain(self, date):
+        """Return the gain a year at a date, which broadcasts to (chain, draw)."""
+        return yearly_gain(self.of_trend(), self._form, date, **self._where)
 
 
 def _logistic(x):

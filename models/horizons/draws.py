@@ -16,19 +16,10 @@ AT_ONCE = 2**16  # log densities that are evaluated together, which the processo
 
 
 class HorizonsDraws(WithTrend, MemberDraws):
-    """Draws of the coordinates z of a law of horizons.
-
-    Parameters
-    ----------
-    law : Horizons
-    reference : dict
-    rows : DataFrame
-    z : ndarray, shape (chain, draw, coordinate)
+    """Draws of the coordinates z of a law of horizons; see `MemberDraws`.
 
     Attributes
     ----------
-    values : dict of str to ndarray, shape (chain, draw)
-        Free parameters.
     units : list of ndarray
         Coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part).
     horizon : ndarray, shape (chain, draw, model)
@@ -135,9 +126,9 @@ class HorizonsDraws(WithTrend, MemberDraws):
         below, at = cumulative(right, wrong, self._precision(), *counts)
         return self._array(between(below, at), "row")
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Give the sd of the share of runs at risk that reach each row's threshold, an ndarray (chain, draw, row)."""
-        _, of_rows = self._rows(rows)
+        _, of_rows = self._rows(None)
         right, wrong = self._shares(of_rows)
         return spread(right, wrong, self._precision(), np.maximum(of_rows["right"] + of_rows["wrong"], 1.0))
 

@@ -1,9 +1,9 @@
 """Priors of the law of time horizons, and why they are what they are."""
 
 from ..priors import FreeParameter
-from ..trends import BREAK_PLACE, WIDTH
+from ..trends import forms
 
-MINUTES, YEARLY = "log minutes", "log minutes a year"
+MINUTES = "log minutes"
 
 OF_MODELS = (
     FreeParameter(
@@ -66,46 +66,21 @@ LOG_PRECISION = FreeParameter(
     "Log precision of the beta-binomial: 0.4 to 140. Runs of one model on one task may all end alike, or barely more "
     "alike than a binomial has them.",
 )
-GAIN = FreeParameter(
-    "yearly_gain",
-    "Normal(1, 1.5)",
-    "Log horizon gained a year: -2 to 4, a doubling in 63 days at the fast end. Published doubling times of 4 to 7 "
-    "months are 1.2 to 2.1.",
-    YEARLY,
+OF_TRENDS = {None: ()} | forms(
+    MINUTES,
+    (
+        "Normal(1, 1.5)",
+        "Log horizon gained a year: -2 to 4, a doubling in 63 days at the fast end. Published doubling times of 4 to 7 "
+        "months are 1.2 to 2.1.",
+    ),
+    ("Normal(0, 1.5)", "How much faster horizons grow after the break, so that either direction is as likely."),
+    FreeParameter(
+        "midpoint",
+        "Normal(2026, 2)",
+        "When log horizons grow fastest: 2022 to 2030. Before it growth accelerates, after it slows.",
+        "year",
+    ),
 )
-OF_TRENDS = {
-    None: (),
-    "linear": (GAIN,),
-    "break": (
-        GAIN,
-        FreeParameter(
-            "yearly_gain_change",
-            "Normal(0, 1.5)",
-            "How much faster horizons grow after the break, so that either direction is as likely.",
-            YEARLY,
-        ),
-        BREAK_PLACE,
-    ),
-    "acceleration": (
-        GAIN,
-        FreeParameter(
-            "acceleration",
-            "Normal(0, 0.7)",
-            "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
-            "log minutes a year squared",
-        ),
-    ),
-    "logistic": (
-        GAIN,
-        FreeParameter(
-            "midpoint",
-            "Normal(2026, 2)",
-            "When log horizons grow fastest: 2022 to 2030. Before it growth accelerates, after it slows.",
-            "year",
-        ),
-        WIDTH,
-    ),
-}
 
 
 def free_parameters(law):

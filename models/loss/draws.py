@@ -154,25 +154,18 @@ class LossDraws(Draws):
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of a loss of at most each one observed: the dims of the draws and ``run``.
 
-        Parameters
-        ----------
-        rows : DataFrame, optional
-        conditioning : {"earlier", "others"}
-            Which rows of its run or size a row is conditional on where these share an effect. Given the rows before it
-            in the table, probabilities are independent and uniform if the law is true. Given all others, they are those
-            of leave-one-out, each uniform but dependent on each other.
+        With effects it is given other rows of the run or size; see `Draws.cdf`.
         """
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
         residual, *arguments = self._conditional(observed.values, rows, conditioning)
         return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Return the residuals' scale as a share of the mean loss, an ndarray of the draws' dims and ``run``."""
-        rows = self.rows if rows is None else rows
-        observed = self._observed(rows)
-        _, sigma, *_ = self._conditional(observed.values, rows, "earlier")
-        shares = sigma if self.law.scale.startswith("log_") else sigma / self.mean(rows).transpose(..., "run").values
+        observed = self._observed(self.rows)
+        _, sigma, *_ = self._conditional(observed.values, self.rows, "earlier")
+        shares = sigma if self.law.scale.startswith("log_") else sigma / self.mean().transpose(..., "run").values
         return np.broadcast_to(shares, observed.shape)
 
     def standardised(self, values):

@@ -82,11 +82,10 @@ class ProgressDraws(Draws):
         residual, scatter, *_ = effects.conditional(residual, self.c["paper_sd"], papers, conditioning, scatter)
         return residual, scatter
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Return the scatter of each residual as a share of the mean loss, an ndarray (chain, draw, evaluation)."""
-        at = self._at(rows)
-        residual, scatter = at._conditional("earlier")
-        shares = scatter if self.law.scale == "log_loss" else scatter / family.mean(at.c, at.design)
+        residual, scatter = self._conditional("earlier")
+        shares = scatter if self.law.scale == "log_loss" else scatter / family.mean(self.c, self.design)
         return np.broadcast_to(shares, residual.shape)
 
     def by_paper(self):

@@ -8,31 +8,19 @@ import pandas as pd
 from ...datasets.deferred import special, xr
 from ..lengths.counts import between
 from ..member_draws import MemberDraws
+from ..trends import AFTER, BEFORE, BREAKS, WithTrend
 from . import design
 from .integrals import Nodes
 from .item import centres, expected, items, logits
 from .noise import END, NOISES
 from .scatter import SCATTERS
 
-BEFORE, AFTER, ALL = "before", "after", "all"
-EARLIER, LATER = 2023.5, 2025.5  # dates of the gains before and after, where the gain changes at no one date
-BREAKS = ("break", "sampled_break")
 
-
-class ScoresDraws(MemberDraws):
-    """Draws of the coordinates z of a law of scores.
-
-    Parameters
-    ----------
-    law : Scores
-    reference : dict
-    rows : DataFrame
-    z : ndarray, shape (chain, draw, coordinate)
+class ScoresDraws(WithTrend, MemberDraws):
+    """Draws of the coordinates z of a law of scores; see `MemberDraws`.
 
     Attributes
     ----------
-    values : dict of str to ndarray, shape (chain, draw)
-        Free parameters.
     units : list of ndarray
         Coordinates of benchmarks (chain, draw, benchmark, part), models, families, versions and steps.
     items : Items
@@ -126,39 +114,24 @@ class ScoresDraws(MemberDraws):
             variables["yearly_gains"] = self.gain(starts).rename(period="half_year")
         return xr.Dataset(variables)
 
-    def gain(self, years=None):
-        """Return the capability gained a year at fixed compute: dims (chain, draw, period).
+    @property
+    def _form(self):
+        return self.law.pace
 
-        Parameters
-        ----------
-        years : sequence of float, optional
-            Dates of the gains, which ``period`` then holds. By default periods are ``all``; or ``before`` and ``after``
-            a break; or, of other forms that change, the same names for gains in mid-2023 and in mid-2025.
-        """
-        if years is not None:
-            return self._array(np.stack([self._gain(year) for year in years], -1), "period", period=np.array(years))
-        if self.law.pace == "linear":
-            return self._array(self.values["yearly_gain"][..., None], "period", period=[ALL])
-        ends = (-np.inf, np.inf) if self.law.pace in BREAKS else (EARLIER, LATER)
-        return self._array(np.stack([self._gain(year) for year in ends], -1), "period", period=[BEFORE, AFTER])
-
-    def _gain(self, year):
-        """Return the yearly gain at a date, (chain, draw)."""
+    def _gain(self, date):
+        """Return the capability gained a year at fixed compute at a date, (chain, draw)."""
         values, gain = self.values, self.values["yearly_gain"]
         if self.law.pace in BREAKS:
-            return gain + values["yearly_gain_change"] * (year >= self.break_dates())
+            return gain + values["yearly_gain_change"] * (date >= self.break_dates())
         if self.law.pace == "acceleration":
-            return gain + values["acceleration"] * (year - design.YEAR)
+            return gain + values["acceleration"] * (date - design.YEAR)
         starts = self.reference.get("half_years", [])
-        changes = [step for start, step in zip(starts, self.steps, strict=True) if year >= start]
+        changes = [step for start, step in zip(starts, self.steps, strict=True) if date >= start]
         return gain + values["gain_step_sd"] * sum(changes) if changes else gain
 
     def break_dates(self):
         """Return the dates of the break, (chain, draw), or the one date where it is fixed."""
-        if self.law.pace == "break":
-            return self.law.break_year
-        low, high = self.reference["break_span"]
-        return low + (high - low) * self.values["break_place"]
+        return self.law.break_year if self.law.pace == "break" else super().break_dates()
 
     def slope(self, years=None):
         """Return the capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
@@ -213,9 +186,9 @@ class ScoresDraws(MemberDraws):
         placed = between(np.where(high, probability, 0.0), np.where(high, 1 - probability, probability))
         return self._array(np.where(low | high, placed, probability), "row")
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Return the standard deviation of each score, an ndarray (chain, draw, row)."""
-        return NOISES[self.law.noise].sd(*self._at(rows)._logits())
+        return NOISES[self.law.noise].sd(*self._logits())
 
     def replicate(self, rng, rows=None):
         """Draw new scores of the same models on the same benchmarks, ends as ends: dims (chain, draw, row)."""

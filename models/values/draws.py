@@ -69,11 +69,10 @@ class TrendDraws(WithTrend, MemberDraws):
         residual, sigma = self._at(rows)._conditional(conditioning)
         return self._array(special.ndtr(residual / sigma), "row")
 
-    def relative_scatter(self, rows=None):
+    def relative_scatter(self):
         """Return the scatter of each value as a share of the mean, an ndarray (chain, draw, row)."""
-        at = self._at(rows)
-        residual, sigma = at._conditional("earlier")
-        shares = sigma if self.law.linear_unit is None else sigma / np.abs(at._mean())
+        residual, sigma = self._conditional("earlier")
+        shares = sigma if self.law.linear_unit is None else sigma / np.abs(self._mean())
         return np.broadcast_to(shares, residual.shape)
 
     def terms(self):

@@ -4,9 +4,7 @@ All are relative to one unit: an e-fold of the value, or the unit of a linear sc
 """
 
 from ..priors import FreeParameter
-from ..trends import BREAK_PLACE, WIDTH
-
-YEARLY = "units a year"
+from ..trends import forms
 
 OF_ROWS = (
     FreeParameter(
@@ -28,45 +26,21 @@ GROUP_SD = FreeParameter(
     "Spread of what the values of a group have in common, by the prior of the scatter.",
     "units",
 )
-GAIN = FreeParameter(
-    "yearly_gain",
-    "Normal(0, 2)",
-    "Gain a year in either direction: up to a factor of 50. Published growth of training compute, of horizons and of "
-    "prices is 0.5 to 4 e-folds a year.",
-    YEARLY,
+OF_TRENDS = forms(
+    "units",
+    (
+        "Normal(0, 2)",
+        "Gain a year in either direction: up to a factor of 50. Published growth of training compute, of horizons and "
+        "of prices is 0.5 to 4 e-folds a year.",
+    ),
+    ("Normal(0, 2)", "How much faster the value grows after the break, so that either direction is as likely."),
+    FreeParameter(
+        "midpoint_after",
+        "Normal(0, 4)",
+        "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
+        "years",
+    ),
 )
-OF_TRENDS = {
-    "linear": (GAIN,),
-    "break": (
-        GAIN,
-        FreeParameter(
-            "yearly_gain_change",
-            "Normal(0, 2)",
-            "How much faster the value grows after the break, so that either direction is as likely.",
-            YEARLY,
-        ),
-        BREAK_PLACE,
-    ),
-    "acceleration": (
-        GAIN,
-        FreeParameter(
-            "acceleration",
-            "Normal(0, 0.7)",
-            "Yearly change of the yearly gain: within two years it changes by -3 to 3, as it may at a break.",
-            "units a year squared",
-        ),
-    ),
-    "logistic": (
-        GAIN,
-        FreeParameter(
-            "midpoint_after",
-            "Normal(0, 4)",
-            "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
-            "years",
-        ),
-        WIDTH,
-    ),
-}
 
 
 def free_parameters(law):
