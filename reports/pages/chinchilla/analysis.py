@@ -29,12 +29,9 @@ class ChinchillaFindings(Findings):
     """What `analyse` returns."""
 
     fits: dict
-    elpd: dict
     comparison: object
     points: object
     trimmed: dict
-    allocations: dict
-    earlier: dict
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -47,17 +44,15 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     points, trimmed = stage(
         "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
-    elpd = stage("leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits)
-    comparison = compare(fits)
+    stage("leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits)
     allocations = stage(
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
-    estimates_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
-    findings = ChinchillaFindings(
-        fits, elpd, comparison, points, trimmed, allocations, estimates_before, studies=STUDIES
+    before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
+    findings = ChinchillaFindings(fits, compare(fits), points, trimmed, studies=STUDIES, posteriors=fits)
+    findings.document = stage(
+        "chinchilla: numbers", lambda: _document(findings, allocations, before, published), of=fits
     )
-    findings.posteriors = fits
-    findings.document = stage("chinchilla: numbers", lambda: _document(findings, published), of=fits)
     return findings
 
 
@@ -82,14 +77,14 @@ def _earlier(whole, runs, *, sampler, **options):
     return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
 
 
-def _document(findings, published):
+def _document(findings, allocations, before, published):
     document = {
         "laws": {
             name: fit_entry(f) | {"rank": int(findings.comparison.loc[name, "rank"])}
             for name, f in findings.fits.items()
         },
-        "allocation": [entry for name in PLANNED for entry in findings.allocations[name].entries(name)],
-        "earlier_runs": findings.earlier,
+        "allocation": [entry for name in PLANNED for entry in allocations[name].entries(name)],
+        "earlier_runs": before,
         "stacking": findings.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(findings.comparison),
         "published": published_entries(findings.fits[MAIN], published),

@@ -1,6 +1,6 @@
 """The analysis of runs on several corpora: one law, with exponents by corpus, pooled or shared."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from ....datasets import load
@@ -36,7 +36,6 @@ class CorporaFindings(Findings):
     """What `analyse` returns."""
 
     runs: object
-    entry: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -45,8 +44,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     entry, fits = stage.study(STUDY, partial(fitted, runs, seed=seed, sampler=sampler, **settings))
     findings = CorporaFindings(runs, posteriors=fits, records=entry.pop("records"))
     findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
-    findings.entry = entry | {"left_out": findings.study("corpora_left_out")}
-    findings.document = {"corpora": findings.entry}
+    findings.document = {"corpora": entry | {"left_out": findings.study("corpora_left_out")}}
     return findings
 
 

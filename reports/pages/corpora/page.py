@@ -56,7 +56,7 @@ def _exponents(entry):
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
-    entry = findings.entry
+    entry = findings.document["corpora"]
     scores = entry["left_out"]
     lost = {name: scores[ONE]["corpora"][name] - scores[ALIKE]["corpora"][name] for name in entry["rows"]}
     blocks = {"exponents": _exponents(entry), "scores": _scores_table(entry), "quantities": _quantities_table(entry)}

@@ -7,7 +7,6 @@ import pandas as pd
 
 from ....datasets import load
 from ....inference import fit as fit_law
-from ....inference.checks.sensitivity import prior_driven
 from ....inference.estimands import rules
 from ....inference.points import penalised
 from ....inference.progress import contributions, direct_rate
@@ -46,12 +45,10 @@ class ProgressFindings(Findings):
         Of the main specification, by noise.
     compared : dict
         The result of `every_specification`.
-    comparison, noises : DataFrame
-        By specification, best first, and by noise.
-    driven : DataFrame
-        Coefficients of the main specification, and whether the prior decides them.
-    attribution, gains : Dataset
-        Shapley shares; Chinchilla's over Kaplan's rule.
+    comparison : DataFrame
+        By specification, best first.
+    attribution : Dataset
+        Shapley shares.
     direct, direct_with_reference : dict
         From `direct_doubling`, the reference's own row left out or counted.
     paper : dict of str to PointEstimate
@@ -62,10 +59,7 @@ class ProgressFindings(Findings):
     fits: dict
     compared: dict
     comparison: pd.DataFrame
-    noises: pd.DataFrame
-    driven: pd.DataFrame | None = None
     attribution: object = None
-    gains: object = None
     direct: dict = field(default_factory=dict)
     direct_with_reference: dict = field(default_factory=dict)
     paper: dict = field(default_factory=dict)
@@ -77,17 +71,17 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage(FITS, partial(_fits, table, **options))
     compared, others = stage.study(STUDY, partial(every_specification, table, fits, **options))
     main = {name_of_fit(MAIN, noise): fit for noise, fit in fits.items()}
-    tables = frame(compared["comparison"]["rows"]), frame(compared["document"]["noises"])
+    comparison = frame(compared["comparison"]["rows"])
     studies = tuple(name for name in STUDIES if name not in stage.studies)
-    findings = ProgressFindings(table, fits, compared, *tables, studies=studies, posteriors=others | main)
+    findings = ProgressFindings(table, fits, compared, comparison, studies=studies, posteriors=others | main)
     findings.records = compared["records"]
     compared["times"][str(MAIN)] = times_by_label(fits[INDEPENDENT])
     vars(findings).update(stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table, seed), of=fits))
     findings.document = stage(NUMBERS, partial(document, findings), of=fits)
     if (chinchilla := earlier.get("chinchilla")) is not None:
         gains = partial(rules.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
-        findings.gains = stage(RULES, gains, of={"chinchilla": chinchilla})
-        findings.document["chinchilla_over_kaplan"] = rule_gains(findings.gains)
+        gains = stage(RULES, gains, of={"chinchilla": chinchilla})
+        findings.document["chinchilla_over_kaplan"] = rule_gains(gains)
     return findings
 
 
@@ -101,7 +95,6 @@ def _fits(table, *, seed, sampler, **settings):
 def _quantities(fit, table, seed):
     """Return attributes of the findings by name."""
     return {
-        "driven": prior_driven(fit),
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
         "direct": direct_rate.direct_doubling(table, seed=seed),
         "direct_with_reference": direct_rate.direct_doubling(table, seed=seed, include_reference=True),

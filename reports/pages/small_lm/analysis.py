@@ -1,6 +1,7 @@
 """The analysis of small language models trained for this package: fits, frontiers, the floor, calibration."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -36,14 +37,11 @@ class SmallModelsFindings(Findings):
     """What `analyse` returns."""
 
     runs: object
-    tables: dict
-    truth: dict
-    fits: dict
-    point: dict = field(default_factory=dict)
-    seeds: dict = field(default_factory=dict)
-    steps: dict = field(default_factory=dict)
-    laws: dict = field(default_factory=dict)
-    entry: dict = field(default_factory=dict)
+
+    @property
+    def entry(self):
+        """Return the entry of the schemes in results.json."""
+        return self.document["small_lm"]
 
 
 def of_scheme(runs, scheme):
@@ -86,12 +84,11 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage(
         "small models: fits", lambda: {name: fit(laws[name], rows, **options) for name, rows in tables.items()}
     )
-    findings = SmallModelsFindings(runs, tables, truth, fits, studies=STUDIES)
-
-    vars(findings).update(stage("small models: frontiers", lambda: _frontiers(findings, seed)))
+    exponents = stage("small models: frontiers", lambda: _exponents(fits, tables, seed))
+    findings = SmallModelsFindings(runs, studies=STUDIES)
     findings.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    findings.entry = stage("small models: numbers", lambda: _entry(findings), of=fits)
-    findings.document = {"small_lm": findings.entry}
+    entry = partial(_entry, findings, fits, tables, exponents, truth)
+    findings.document = {"small_lm": stage("small models: numbers", entry, of=fits)}
     return findings
 
 
@@ -111,59 +108,59 @@ def shortfalls(tables):
     return ends[0] - ends[1]
 
 
-def _frontiers(findings, seed):
-    """Return attributes of the findings by name, each by scheme and what is counted."""
-    point, seeds, steps, laws = {}, {}, {}, {}
-    for scheme, table in findings.tables.items():
-        fitted = findings.fits[scheme]
-        draws, posterior = fitted.draws, fitted["posterior"].to_dataset()
+def _exponents(fits, tables, seed):
+    """Return entries of the exponents of each scheme, by what is counted: of its frontier, and of its law."""
+    entries = {}
+    for scheme, table in tables.items():
+        draws, posterior = fits[scheme].draws, fits[scheme]["posterior"].to_dataset()
         thinned = posterior.isel(draw=slice(None, None, THINNED))
         replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
         replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
         sizes = table.drop_duplicates("parameters")
         gamma, delta = least_squares(sizes)
         low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
+        laws = {
+            "total": posterior["exponent_parameters"],
+            "nonembedding": exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"],
+        }
+        entries[scheme] = {}
         for basis in COUNTED:
-            point[scheme, basis] = curve_frontier(table, basis=basis)
-            seeds[scheme, basis] = {
-                int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
-                for seed, rows in table.groupby("seed")
+            observed = curve_frontier(table, basis=basis)["exponent"]
+            entries[scheme][basis] = {
+                "envelope": intervals.finite(observed),
+                "envelope_by_seed": {
+                    int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
+                    for seed, rows in table.groupby("seed")
+                },
+                "envelope_of_the_law": _predicted(exponents_by_curves(table, replicated.T, basis=basis), observed),
+                "law": intervals.summary(laws[basis]),
             }
-            steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
-        laws[scheme, "total"] = posterior["exponent_parameters"]
-        laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
-    return {"point": point, "seeds": seeds, "steps": steps, "laws": laws}
+    return entries
 
 
-def _entry(findings):
+def _entry(findings, fits, tables, exponents, truth):
+    changed = findings.study("small_models_changed")
     entry = {
-        "language": findings.truth,
-        "truth": _truths(findings),
-        "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(findings.tables).items()},
-        "changed": findings.study("small_models_changed")["changed"],
+        "language": truth,
+        "truth": {
+            scheme: compared_floor(fitted, float(truth["entropy"]))
+            | {COUPLED: changed["changed"][f"{scheme}, {COUPLED}"] | changed["coupled_elpd"][scheme]}
+            for scheme, fitted in fits.items()
+        },
+        "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(tables).items()},
+        "changed": changed["changed"],
         "schemes": {},
-        "omega": {},
     }
     entry["why_missed"] = _why_missed(entry)
-    for scheme in SCHEMES:
-        table, excess = findings.tables[scheme], fitted_floor(findings.fits[scheme]) - findings.truth["entropy"]
+    for scheme, table in tables.items():
+        excess = fitted_floor(fits[scheme]) - truth["entropy"]
         entry["schemes"][scheme] = {
             "rows": len(table),
             "runs": int(table["run"].nunique()),
-            "law": fit_entry(findings.fits[scheme]),
+            "law": fit_entry(fits[scheme]),
             "E_minus_entropy": intervals.summary(excess),
             "p_E_above_entropy": float((excess > 0).mean()),
-            "exponent": {
-                basis: {
-                    "envelope": intervals.finite(findings.point[scheme, basis]["exponent"]),
-                    "envelope_by_seed": findings.seeds[scheme, basis],
-                    "envelope_of_the_law": _predicted(
-                        findings.steps[scheme, basis], findings.point[scheme, basis]["exponent"]
-                    ),
-                    "law": intervals.summary(findings.laws[scheme, basis]),
-                }
-                for basis in COUNTED
-            },
+            "exponent": exponents[scheme],
         }
     for scheme, of in findings.study("small_models_left_out").items():
         entry["schemes"][scheme] |= of
@@ -185,16 +182,6 @@ def compared_floor(fitted, entropy):
     E = fitted_floor(fitted)
     entry = {"fitted": intervals.summary(E), "known": entropy, "E_minus_entropy": intervals.summary(E - entropy)}
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
-
-
-def _truths(findings):
-    """Return `compared_floor` of each scheme, and of coupled terms with their elpd minus that of the scheme."""
-    study = findings.study("small_models_changed")
-    return {
-        scheme: compared_floor(fitted, float(findings.truth["entropy"]))
-        | {COUPLED: study["changed"][f"{scheme}, {COUPLED}"] | study["coupled_elpd"][scheme]}
-        for scheme, fitted in findings.fits.items()
-    }
 
 
 def _why_missed(entry):
