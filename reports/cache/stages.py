@@ -8,7 +8,7 @@ import time
 import warnings
 
 from ...datasets.files import evidence
-from ...errors import DiagnosticWarning
+from ...errors import DiagnosticWarning, TableNote
 from ...inference.fitted import light_results, results_of
 from ...inference.progress_messages import lasting
 from ..results import to_json
@@ -108,6 +108,7 @@ class Stages:
         self.seconds[name] = entry["seconds"]
         self.warned += entry["warned"]
         warn_again(entry["warned"], 4)
+        warn_again(entry["notes"], 4, TableNote)
         self.advance(name)
         return entry["result"]
 
@@ -162,18 +163,18 @@ def digest(fit):
 
 
 def _made(key, name, make, fits):
-    """Make a result and save it with its diagnostic warnings, its time, and what the fits computed."""
-    start, warned = time.perf_counter(), []
+    """Make a result and save it with its warnings and notes, its time, and what the fits computed."""
+    start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DiagnosticWarning)
+        for category in (DiagnosticWarning, TableNote):
+            warnings.simplefilter("always", category)
         result = make()
     seconds = round(time.perf_counter() - start, 3)
+    warned, notes = ([str(x.message) for x in caught if x.category is of] for of in (DiagnosticWarning, TableNote))
     for warning in caught:
-        if issubclass(warning.category, DiagnosticWarning):
-            warned.append(str(warning.message))
-        else:
+        if warning.category not in (DiagnosticWarning, TableNote):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    entry = {"result": result, "seconds": seconds, "warned": warned}
+    entry = {"result": result, "seconds": seconds, "warned": warned, "notes": notes}
     entry["computed"] = [light_results(fit) for fit in fits.values()]
     store.put(key, entry)
     store.learn(name, seconds)

@@ -59,10 +59,10 @@ def _digest(path):
         return None
 
 
-def warn_again(messages, level=3):
-    """Issue the diagnostic warnings of cached results."""
+def warn_again(messages, level=3, category=DiagnosticWarning):
+    """Issue the warnings of cached results."""
     for message in messages:
-        warnings.warn(message, DiagnosticWarning, stacklevel=level)
+        warnings.warn(message, category, stacklevel=level)
 
 
 def write_pages(out, pages, document=None):

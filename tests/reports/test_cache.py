@@ -31,6 +31,7 @@ def stages(**settings):
 
 def result():
     warnings.warn("chains disagree", bs.DiagnosticWarning, stacklevel=1)
+    warnings.warn("rows are few", bs.errors.TableNote, stacklevel=1)
     return {"draws": xr.DataArray(np.arange(3.0)), "law": bs.laws.Chinchilla()}
 
 
@@ -40,7 +41,8 @@ def refused():
 
 def test_a_result_is_made_once_and_its_warnings_are_said_again():
     for make in (result, refused):
-        with stages(seed=1) as stage, pytest.warns(bs.DiagnosticWarning, match="chains disagree"):
+        notes = pytest.warns(bs.errors.TableNote, match="rows are few")
+        with notes, stages(seed=1) as stage, pytest.warns(bs.DiagnosticWarning, match="chains disagree"):
             stored = stage("one", make)
         assert stored["draws"].values.tolist() == [0, 1, 2] and stored["law"] == bs.laws.Chinchilla()
         assert stage.warned == ["chains disagree"]
