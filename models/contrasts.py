@@ -110,9 +110,10 @@ def groupings(rows, used=()):
     >>> list(groupings(rows, ["loss"]))
     ['lab']
     """
-    codes_by_column, seen = {}, set()
+    codes_by_column, seen, kind = {}, set(), pd.api.types
+    names_groups = kind.is_object_dtype, kind.is_string_dtype, kind.is_bool_dtype, kind.is_integer_dtype
     for name, column in rows.items():
-        if name in used or name in CANONICAL.values() or not _names_groups(column):
+        if name in used or name in CANONICAL.values() or not any(of(column) for of in names_groups):
             continue
         codes, values = pd.factorize(column)
         counts = np.bincount(codes[codes >= 0], minlength=len(values))
@@ -122,13 +123,3 @@ def groupings(rows, used=()):
             seen.add(codes.tobytes())
             codes_by_column[name] = codes
     return codes_by_column
-
-
-def _names_groups(column):
-    kind = pd.api.types
-    return (
-        kind.is_object_dtype(column)
-        or kind.is_string_dtype(column)
-        or kind.is_bool_dtype(column)
-        or (kind.is_integer_dtype(column))
-    )

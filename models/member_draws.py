@@ -1,18 +1,50 @@
 """Draws of laws of models that have several rows each: free parameters, and blocks of coordinates of their members."""
 
 import numpy as np
+import pandas as pd
 
 from ..datasets.deferred import xr
+from ..datasets.wording import quoted
+from ..errors import InputError
 from .coordinates import Coordinates
 from .draws import BLOCK, DRAWS, Draws, draw_coordinates
 
 COORDINATE = "coordinate"
 
 
+def places(rows, column, names, values=None):
+    """Return the places among names of the rows' values in a column, such as models, or of `values` of the rows.
+
+    Raises
+    ------
+    InputError
+        If one is not there.
+    """
+    values = rows[column] if values is None else values
+    codes = pd.Index(names).get_indexer(values)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise InputError(
+            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(values.iloc[row])} in row "
+            f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
+        )
+    return codes
+
+
+def nodes(draws, count, width):
+    """Return evenly spaced nodes, (..., node), so many sds of draws on either side, and the logarithms of steps."""
+    places = np.linspace(-width, width, count)
+    centre, sd = draws.mean((0, 1)), draws.std((0, 1))
+    return centre[:, None] + sd[:, None] * places, np.log(sd * (places[1] - places[0]))
+
+
 class MemberDraws(Draws):
     """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
 
-    A subclass gives `terms`, `rowwise`, `integrated` and `coordinate_names`.
+    A subclass gives four methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
+    and ``rowwise()`` those of rows given their model, (chain, draw, row). ``integrated(draws)`` returns that of each
+    model's rows under draws by name, (chain, draw), its quantity integrated out. The quantity of an unseen model
+    follows from what the law knows of it. ``coordinate_names()`` lists the names of the coordinates.
 
     Parameters
     ----------
@@ -48,25 +80,6 @@ class MemberDraws(Draws):
         lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
         blocks = [x.reshape(*x.shape[:2], -1) for x in units]
         return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
-
-    def terms(self):
-        """Return the log densities of units and of rows, by name, (chain, draw, ...)."""
-        raise NotImplementedError
-
-    def rowwise(self):
-        """Return the log density of each row given its model, an ndarray (chain, draw, row)."""
-        raise NotImplementedError
-
-    def integrated(self, draws):
-        """Return the log density of each model's rows under draws, its quantity integrated out: by name, (chain, draw).
-
-        The quantity of an unseen model follows from what the law knows of it, not from the draws of the quantity.
-        """
-        raise NotImplementedError
-
-    def coordinate_names(self):
-        """List the names of the coordinates."""
-        raise NotImplementedError
 
     def _at(self, rows):
         return self if rows is None else type(self)(self.law, self.reference, rows, self.z)

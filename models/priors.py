@@ -198,29 +198,24 @@ class Prior:
 
     def from_unconstrained(self, z):
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
-        low, high = self.support
-        if np.isfinite(low) and np.isfinite(high):
-            above, below = -np.logaddexp(0.0, -z), -np.logaddexp(0.0, z)
-            return low + (high - low) * np.exp(above), above + below + np.log(high - low)
-        if np.isfinite(low):
-            return low + np.exp(z), z
-        return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
+        x, _, log_slope = self._at(z)
+        return x, np.zeros_like(z) if self.support == REAL else log_slope
 
     def of_coordinate(self, z):
         """Return the value at a coordinate on the real line and its log density, on arrays of any library."""
+        x, logs, log_slope = self._at(z)
+        return x, KERNELS[self.distribution](x, *logs, **self.arguments) + self._constant + log_slope
+
+    def _at(self, z):
+        """Return the value at a coordinate, the logs of its distances from finite ends, and the log of dx/dz."""
         low, high = self.support
         above, below = -logaddexp(0.0, -z), -logaddexp(0.0, z)
         if np.isfinite(low) and np.isfinite(high):
-            width = high - low
-            x, logs, log_slope = low + width * exp(above), (above + np.log(width), below + np.log(width)), above + below
-            log_slope = log_slope + np.log(width)
-        elif np.isfinite(low):
-            x, logs, log_slope = low + exp(z), (z, None), z
-        elif np.isfinite(high):
-            x, logs, log_slope = high - exp(-z), (None, -z), -z
-        else:
-            x, logs, log_slope = z, (None, None), 0.0
-        return x, KERNELS[self.distribution](x, *logs, **self.arguments) + self._constant + log_slope
+            logs = above + np.log(high - low), below + np.log(high - low)
+            return low + (high - low) * exp(above), logs, above + below + np.log(high - low)
+        if np.isfinite(low):
+            return low + exp(z), (z, None), z
+        return (high - exp(-z), (None, -z), -z) if np.isfinite(high) else (z, (None, None), 0.0)
 
     @functools.cached_property
     def _constant(self):

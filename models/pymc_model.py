@@ -1,5 +1,6 @@
 """The PyMC model of a law: its priors as named variables, the array code of its density on PyTensor as the rest."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,7 @@ class _Registered:
         self.law, self.rows, self.reference = law, rows, reference
         self.density, self.data = density, data
         self.units = [block for block in density.blocks if isinstance(block, Units)]
+        self.shapes = {block.name: block.start.shape for block in self.units}
 
     def add(self, pm, values):
         """Register all of it, given the named variables."""
@@ -71,7 +73,7 @@ class _Registered:
 
     def _units(self, pm, values):
         """Register what the law gives a density as one vector."""
-        names = [block.name for block in self.units]
+        names = list(self.shapes)
         start = np.concatenate([block.start.ravel() for block in self.units])
 
         def logp(value, *parents):
@@ -87,16 +89,11 @@ class _Registered:
         )  # fmt: skip
 
     def _apart(self, vector):
-        """Return the blocks of units, by name, of the vector of all of them."""
-        blocks, at = {}, 0
-        for block in self.units:
-            blocks[block.name] = vector[at : at + len(block)].reshape(block.start.shape)
-            at += len(block)
-        return blocks
+        return _apart(vector, self.shapes)
 
     def _observations(self, pm, inputs):
         """Register the observations, on the scale of the law."""
-        law, others = self.law, {POTENTIAL, *(block.name for block in self.units)}
+        law, others = self.law, {POTENTIAL, *self.shapes}
         template = self.density.named(np.zeros((1, 1, sum(block.start.size for block in self.density.blocks))))
 
         def logp(value, *parents):
@@ -106,8 +103,7 @@ class _Registered:
             of_rows = [x for name, x in terms.items() if name not in others and hasattr(x, "sum")]
             return of_rows[0] if len(of_rows) == 1 and of_rows[0].ndim == 1 else sum(x.sum() for x in of_rows)
 
-        shapes = [(block.name, block.start.shape) for block in self.units]
-        random = _RandomRows(law, self.rows, self.reference, tuple(inputs), shapes, template)
+        random = _RandomRows(law, self.rows, self.reference, tuple(inputs), self.shapes, template)
         observed = self.data.get("observed")
         if observed is None:
             observed = np.asarray(law.on_scale(self.rows[law.observed].to_numpy()))
@@ -143,18 +139,25 @@ class _RandomRows:
     rows: Any
     reference: dict
     names: tuple
-    units: list
+    shapes: dict
     template: Any
 
     def __call__(self, *parents, rng=None, size=None):
-        values, at = dict(zip(self.names, parents, strict=False)), 0
-        vector = np.asarray(parents[len(self.names) - 1])
-        for name, shape in self.units:
-            values[name] = vector[at : at + np.prod(shape)].reshape(shape)
-            at += np.prod(shape)
+        values = dict(zip(self.names, parents, strict=False))
+        values |= _apart(np.asarray(parents[len(self.names) - 1]), self.shapes)
         shaped = {n: (x.dims, np.asarray(values[n]).reshape(x.shape)) for n, x in self.template.items()}
         sampled = xr.Dataset(shaped, self.template.coords)
         return self.law.draws(sampled, self.rows, self.reference).replicate(rng).values[0, 0]
+
+
+def _apart(vector, shapes):
+    """Return the blocks of units, by name, of the vector of all of them."""
+    blocks, at = {}, 0
+    for name, shape in shapes.items():
+        size = math.prod(shape)
+        blocks[name] = vector[at : at + size].reshape(shape)
+        at += size
+    return blocks
 
 
 def _signature(inputs):

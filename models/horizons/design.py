@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special
-from ...datasets.wording import quoted
-from ...errors import InputError
+from ..member_draws import places
 from ..trends import span_of
 from .outcomes import FEW, log_choose
 
@@ -199,21 +198,3 @@ def estimates(rows, reference):
 def _step(score, information, away, sd):
     """Return a step of Newton's method, at most 1, of quantities so far away from the mean of their prior."""
     return np.clip((score - away / sd**2) / (information + 1 / sd**2), -1, 1)
-
-
-def places(rows, column, names):
-    """Return the places of the rows' models or tasks among names.
-
-    Raises
-    ------
-    InputError
-        If one is not there.
-    """
-    codes = pd.Index(names).get_indexer(rows[column])
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(rows[column].iloc[row])} in row "
-            f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
-        )
-    return codes

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from ..lengths.counts import between, cumulative, draw_counts, spread
-from ..member_draws import MemberDraws
+from ..member_draws import MemberDraws, nodes
 from ..trends import WithTrend
 from . import design
 from .outcomes import FEW, log_density
@@ -164,9 +164,7 @@ class HorizonsDraws(WithTrend, MemberDraws):
         Evenly spaced about the draws: the integrand is smooth and falls off on either side, where a sum at even steps
         is all but exact.
         """
-        places = np.linspace(-WIDTH, WIDTH, NODES)
-        centre, sd = self.horizon.mean((0, 1)), self.horizon.std((0, 1))
-        return centre[:, None] + sd[:, None] * places, np.log(sd * (places[1] - places[0]))
+        return nodes(self.horizon, NODES, WIDTH)
 
     def integrated(self, draws):
         """Return the log density of each model's rows under draws, its horizon integrated out, by name."""

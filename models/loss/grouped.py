@@ -138,15 +138,10 @@ class Grouped(Law):
     grouping = GroupedGrouping()
     planner = GroupedPlanner()
     observed = property(lambda self: self.law.observed)
+    on_scale = property(lambda self: self.law.on_scale)
+    from_scale = property(lambda self: self.law.from_scale)
+    _equation = property(lambda self: self.law._equation)
     effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
-
-    def on_scale(self, observed):
-        """Return the losses on the scale of the residuals."""
-        return self.law.on_scale(observed)
-
-    def from_scale(self, values):
-        """Return the losses from values on the scale of the residuals."""
-        return self.law.from_scale(values)
 
     @property
     def needed(self):
@@ -239,10 +234,6 @@ class Grouped(Law):
     def of_groups(self):
         """Return the names of the sampled quantities that have a value for each group."""
         return tuple(name for name in self.law.prior_of if name not in self.shared)
-
-    @property
-    def _equation(self):
-        return self.law._equation
 
     def derived(self, values, reference):
         """Return the named results by group: the law's constants and the noise's."""

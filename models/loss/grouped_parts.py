@@ -12,6 +12,9 @@ from .grouping import GROUP, GROUPS, labelled
 class GroupedTests(Tests):
     """How runs test a grouped law: by the tests of the law of the groups, within each group."""
 
+    check_calibration = property(lambda self: self.law.law.tests.check_calibration)
+    repeated_size = property(lambda self: self.law.law.tests.repeated_size)
+
     @property
     def wider(self):
         """Return the wider law of the groups, its further quantity one for all of them."""
@@ -27,10 +30,6 @@ class GroupedTests(Tests):
         for i in np.unique(codes):
             inner = {name: x[i] for name, x in reference.items() if name != GROUPS}
             self.law.law.tests.check_priors(rows[codes == i], inner)
-
-    def check_calibration(self, truth):
-        """Refuse what the law refuses."""
-        self.law.law.tests.check_calibration(truth)
 
     def contrasts(self, rows):
         """Return the contrasts of the law, within each group."""
@@ -51,10 +50,6 @@ class GroupedTests(Tests):
         """Return those of the law, of the same groups."""
         return [replace(self.law, law=other) for other in self.law.law.tests.wider_laws(rows)]
 
-    def repeated_size(self, rows):
-        """Return the column of model sizes of which at least two have several rows; see the law's."""
-        return self.law.law.tests.repeated_size(rows)
-
 
 class GroupedGrouping(Grouping):
     """How rows belong together: as those of the law of the groups do, and by group."""
@@ -63,23 +58,15 @@ class GroupedGrouping(Grouping):
     axes = property(lambda self: self.law.law.grouping.axes)
     group = property(lambda self: self.law.law.grouping.group)
     clusters = property(lambda self: (*self.law.law.grouping.clusters, self.law.by))
-
-    def along(self, rows, by):
-        """Return numbers along which rows may be cut; see the law's."""
-        return self.law.law.grouping.along(rows, by)
-
-    def together(self, rows, simulated):
-        """Return the rows and simulated rows as one table; see the law's."""
-        return self.law.law.grouping.together(rows, simulated)
+    along = property(lambda self: self.law.law.grouping.along)
+    together = property(lambda self: self.law.law.grouping.together)
 
 
 class GroupedPlanner(Planner):
     """How runs, all of one group, are planned under a grouped law."""
 
-    @property
-    def planned(self):
-        """Return what `optimum` accepts: the group of the planned runs, and what the law accepts."""
-        return (GROUP, *self.law.law.planner.planned)
+    planned = property(lambda self: (GROUP, *self.law.law.planner.planned))
+    plan = property(lambda self: self.law.law.planner.plan)
 
     def optimum(self, draws, compute, *, group=None, **planned):
         """Return the compute-optimal sizes in one group; see the law's.
@@ -90,10 +77,6 @@ class GroupedPlanner(Planner):
             If no group is named, or one that the fit lacks.
         """
         return self.law.law.planner.optimum(draws.of(group), compute, **planned)
-
-    def plan(self, constants, **planned):
-        """Return the models that may be trained; see the law's."""
-        return self.law.law.planner.plan(constants, **planned)
 
     def rows(self, rows, *, group=None, **planned):
         """Return the rows of the group that the runs planned are of."""

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import filled, positive_columns, require
+from ...datasets.deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
 from ..coordinates import Coordinates
 from ..density import POTENTIAL, Density
+from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from .budget import SIZES
 from .direction import carried, check_apart, check_falls
@@ -20,7 +22,6 @@ from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, Noise
 from .parts import SIZE_GROUP, LossGrouping, LossPlanner, LossTests
 from .sampled import KEYWORD, Sampled, parameters_of
-from .simulation import Simulates
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
@@ -41,7 +42,7 @@ def geometric_means(table, columns):
 
 
 @dataclass(frozen=True)
-class LossLaw(Simulates, Law):
+class LossLaw(Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
     A custom law is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
@@ -352,6 +353,37 @@ class LossLaw(Simulates, Law):
     def draws(self, sampled, rows, reference):
         """Return the `LossDraws` of a Dataset that holds the sampled quantities, and those upstream if it has them."""
         return LossDraws(self, reference, rows, sampled)
+
+    def _drawn(self, values, reference, rows, rng):
+        sampled = {name: (DRAWS, x) for name, x in values.items()}
+        return self.draws(xr.Dataset(sampled, draw_coordinates(1, next(iter(values.values())).size)), rows, reference)
+
+    def simulate(self, values, rows, rng, reference=None):
+        """Draw losses of runs from the law and its noise, nats per token, ndarray (..., run).
+
+        Parameters
+        ----------
+        values : dict of str to float or ndarray, shape (...,)
+            Sampled quantities.
+        rows : DataFrame
+            The runs' sizes (and reading errors, where the law has them).
+        rng : numpy.random.Generator
+        reference : dict, optional
+            Centre of the sampled quantities; by default that of the rows.
+        """
+        self._check_all_known(values)
+        values = {name: np.asarray(x, float)[..., None] for name, x in values.items()}
+        reference = reference or self.reference(rows)
+        mean = self.on_scale(self.mean(self.constants(values, reference), self.sizes(rows)))
+        return self.from_scale(self._scattered(mean, values, reference, rows, rng))
+
+    def _scattered(self, mean, values, reference, rows, rng):
+        """Add noise to means on the scale of the residuals, (..., run), and one effect for each run or size."""
+        arguments = self.residuals.arguments(values, reference, self.sizes(rows))
+        if self.effects_of:
+            effect_sd = values[self.residuals.effect_sd]
+            return mean + effects.draw(rng, np.shape(mean), effect_sd, self.groups(rows), *arguments)
+        return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
 
 
 def describe(law):

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special
-from ...datasets.wording import quoted
-from ...errors import InputError
+from ..member_draws import places as places_of
 from .item import BINS, RELATIVE, RIDGE
 from .noise import END
 
@@ -253,15 +252,8 @@ def at_high(score):
 
 
 def codes(rows, reference):
-    """Return the places of the rows' models and benchmarks in the reference.
-
-    Raises
-    ------
-    InputError
-        If one is not there.
-    """
-    columns = (("model", reference["models"]), ("benchmark", reference["benchmarks"]))
-    return [_places(rows, column, rows[column], names) for column, names in columns]
+    """Return the places of the rows' models and benchmarks in the reference, refusing one that is not there."""
+    return [places_of(rows, column, reference[f"{column}s"]) for column in ("model", "benchmark")]
 
 
 def of_versions(rows, reference):
@@ -269,16 +261,5 @@ def of_versions(rows, reference):
     model, _ = codes(rows, reference)
     nested = ~np.array(reference["one_version"], bool)[model]
     places = np.zeros(len(rows), int)
-    places[nested] = _places(rows[nested], "version", versions(rows[nested]), reference["versions"])
+    places[nested] = places_of(rows[nested], "version", reference["versions"], versions(rows[nested]))
     return places, nested.astype(float)
-
-
-def _places(rows, column, values, names):
-    places = pd.Index(names).get_indexer(values)
-    if (places < 0).any():
-        row = int(np.argmax(places < 0))
-        raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(values.iloc[row])} in row "
-            f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
-        )
-    return places

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...datasets.deferred import special
+from ..member_draws import nodes
 from . import design
 from .item import logits
 from .noise import NOISES
@@ -30,13 +31,15 @@ class Nodes:
     """
 
     def __init__(self, draws):
-        self.capability, self.log_step = _about(draws.capability, NODES)
+        self.capability, self.log_step = nodes(draws.capability, NODES, WIDTH)
         if draws.versions is not None:
             model, _ = design.codes(draws.rows, draws.reference)
             version, nested = design.of_versions(draws.rows, draws.reference)
             of = np.zeros(len(draws.reference["versions"]), int)
             of[version[nested > 0]] = model[nested > 0]
-            self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
+            self.version, self.version_log_step = nodes(
+                draws.capability[..., of] + draws.versions, FINER * NODES, WIDTH
+            )
 
     def log_densities(self, draws):
         """Return the log density of each model's scores, by name of the model: dict of ndarray (chain, draw)."""
@@ -85,10 +88,3 @@ class Nodes:
             else:
                 total = total + noise.log_density(eta, log_noise, np.log(score), np.log1p(-score))
         return total
-
-
-def _about(draws, count):
-    """Return the nodes about draws, (..., node), and the logarithms of their steps."""
-    spread = np.linspace(-WIDTH, WIDTH, count)
-    centre, sd = draws.mean((0, 1)), draws.std((0, 1))
-    return centre[:, None] + sd[:, None] * spread, np.log(sd * (spread[1] - spread[0]))
