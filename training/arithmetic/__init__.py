@@ -6,8 +6,7 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "evaluation": ["evaluate", "greedy", "right"],
-        "train_sweep": ["outline", "train"],
-        ".sweeps.trainer": ["train_run"],
+        "train_sweep": ["outline", "train", "train_run"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["Plan"],
         "presets": ["PRESETS", "preset"],

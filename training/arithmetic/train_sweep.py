@@ -4,6 +4,8 @@ from ..sweeps import outline as outlines
 from ..sweeps import trainer
 from .sweep_file import read_sweep
 
+train_run = trainer.train_run
+
 
 def train(sweep, out, **options):
     """Train and test a sweep of arithmetic models, or resume it.

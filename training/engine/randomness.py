@@ -42,13 +42,8 @@ def below(word, bound):
 
 def _finalised(word):
     for shift, factor in zip(SHIFTS, FACTORS, strict=False):
-        word = _wrapped(_folded(word, shift) * factor)
-    return _folded(word, SHIFTS[-1])
-
-
-def _folded(word, shift):
-    # The shift is arithmetic; the mask makes it logical.
-    return word ^ ((word >> shift) & ((1 << (64 - shift)) - 1))
+        word = _wrapped((word ^ top_bits(word, 64 - shift)) * factor)
+    return word ^ top_bits(word, 64 - SHIFTS[-1])
 
 
 def _wrapped(word):

@@ -400,7 +400,6 @@ def test_or_has_every_place_once():
             "103 digits need 103 index hints and labels is 102",
         ),
         (lambda: Addition(3).problems(*[torch.tensor([], dtype=torch.int64)] * 3), "no cells; give at least one"),
-        (lambda: Addition(3).problems(*[torch.tensor([4])] * 3, width=10), "width is 10 and the longest needs 16"),
         (lambda: Addition(3).problems(*[torch.tensor([4]), torch.tensor([-1])] * 2), r"cell \(4, -1\)"),
         (lambda: encode("1+2=ב"), 'character 5, "ב", is not in the vocabulary'),
     ],

@@ -36,16 +36,9 @@ class Or(Task):
 
     name: ClassVar[str] = "or"
 
-    def length(self, first, second):
-        """Count the tokens of a problem of a cell, the end included."""
-        return self._written_digits(first + second + max(first, second)) + 3
-
     def cell_size(self, first, second, count):
         """Limit the `count` of problems of a cell to the places that a one can have."""
         return min(count, first, second)
-
-    def _digits(self, first, second):
-        return max(first, second)
 
     def _cells(self):
         cells = super()._cells()

@@ -1,7 +1,6 @@
 """Tasks on two numbers: addition, subtraction, both, and multiplication."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -29,13 +28,6 @@ class Operation(Task):
     """
 
     reverse: bool = True
-
-    token: ClassVar[int]
-
-    def length(self, first, second):
-        """Count the tokens of the longest problem of a cell, the end included."""
-        answer = self._digits(first, second)
-        return self._written_digits(first + second + answer) + 3
 
     def _parts(self, first, second, variants, keys, bounds, hint_keys):
         operands = [
@@ -85,20 +77,14 @@ class Subtraction(Operation):
         """Count the tokens of the longest problem of a cell, the end and a minus sign included."""
         return super().length(first, second) + (second >= first)
 
-    def _digits(self, first, second):
-        return max(first, second)
-
     def _answer(self, first, second, variants):
         return *subtracted(first, second), symbol(MINUS, len(first), first.device)
 
 
-class AdditionSubtraction(Operation):
+class AdditionSubtraction(Addition):
     """Addition and subtraction, equally many problems of each in every cell."""
 
     name = "addition-subtraction"
-
-    def _digits(self, first, second):
-        return max(first, second) + 1
 
     def _cells(self):
         return [(first, second, kind) for first, second, _ in super()._cells() for kind in (SUM, DIFFERENCE)]

@@ -93,7 +93,7 @@ class Task:
 
     def length(self, first, second):
         """Count the tokens of the longest problem of a cell, the end included."""
-        raise NotImplementedError
+        return self._written_digits(first + second + self._digits(first, second)) + 3
 
     def digits(self, first, second):
         """Count the digits of the longest run in a problem of a cell, int; hints between digits leave runs of one."""
@@ -164,24 +164,18 @@ class Task:
 
         The cells have lengths `first` and `second`, and each problem is a function of its key, all int64, of shape
         (problems,). `orders`, of that shape too, are their places in their cells. They set what has few values: the
-        operation in a mix, or the place of the one in a vector. By default these are drawn at random. The width is by
-        default that of the longest problem of the cells. With it and `bounds`, the largest first and second length,
-        cells are not checked, and the host does not wait for the device. `InputError` is raised if there is no such
-        cell, or the width is below the longest problem's.
+        operation in a mix, or the place of the one in a vector. By default these are drawn at random. The width is that
+        of the longest problem of the cells. If it is given with `bounds`, the largest first and second length, cells
+        are not checked, and the host does not wait for the device. `InputError` is raised if there is no such cell.
         """
         if not len(first):
             raise InputError("problems: there are no cells; give at least one")
-        if width is None or bounds is None:
+        if bounds is None:
             pairs = torch.unique(torch.stack([first, second], 1), dim=0).tolist()
             for pair in pairs:
                 self.check(*pair)
             bounds = tuple(map(max, zip(*pairs, strict=True)))
-            needed = max(self.length(*pair) for pair in pairs)
-            width = needed if width is None else width
-            if width < needed:
-                raise InputError(
-                    f"problems: width is {width} and the longest needs {needed} tokens; give at least that"
-                )
+            width = max(self.length(*pair) for pair in pairs)
         variants = self._variants(first, second, torch.full_like(first, ANY), keys, orders)
         hint_keys = keys if self.tested_hints == "random" else None
         return layout.written(self._parts(first, second, variants, keys, bounds, hint_keys), width)
@@ -191,7 +185,8 @@ class Task:
         return batch.scored
 
     def _digits(self, first, second):
-        raise NotImplementedError
+        """Count the digits of the longest number of a cell."""
+        return max(first, second)
 
     def _cells(self):
         """Return the cells of training, each with a variant."""
