@@ -11,35 +11,25 @@ from . import results
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 
-def loss_entry(fit, *, seed=1):
+def loss_entry(fit):
     """Name the constants of a law of the loss that the prior helps to decide, and those that trade off."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
     if fit.law.settings and not fit.law.grouping.by:
-        entry["tuning"] = tuning_entry(fit.tuning())
+        rungs = fit.tuning()
+        rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
+        entry["tuning"] = {"sentence": tuning_sentence(rungs), "rungs": rows}
     return entry | ({"trade_off": sentence} if (sentence := trade_off_sentence(fit)) else {})
-
-
-def tuning_entry(rungs):
-    """Return what rungs lost by their rates and batches, and the sentence that names the undertuned ones."""
-    rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
-    return {"sentence": tuning_sentence(rungs), "rungs": rows}
-
-
-def counts_entry(fit, *, seed=1):
-    """Return the lengths of a law of counts; what computes them draws too, and is imported with it."""
-    from .pages.arithmetic.entries import lengths_entry
-
-    return lengths_entry(fit, seed=seed)
-
-
-OF_KIND = {"runs": loss_entry, "counts": counts_entry}
 
 
 def fit_entry(fit, *, seed=1, high_k=None):
     """Return the entry of one fit: `results.law_entry`, its answers, its tests, and what its law has besides."""
-    besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
     entry = results.law_entry(fit, high_k=high_k) | document(fit) | judged
-    entry |= besides(fit, seed=seed) if besides else {}
+    if fit.law.kind == "runs":
+        entry |= loss_entry(fit)
+    elif fit.law.kind == "counts":
+        from .pages.arithmetic.entries import lengths_entry
+
+        entry |= lengths_entry(fit, seed=seed)
     return entry | ({"known_floor": floor} if (floor := known_floor(fit)) else {})

@@ -27,14 +27,12 @@ def rejected_by(misfit):
     return ", ".join(f"{test} ({p_value(result['p'])})" for test, result in misfit.items() if not result["fits"])
 
 
-def law_entry(fit, points=None, high_k=None):
+def law_entry(fit, high_k=None):
     """Return the entry of results.json of one fitted law.
 
     Parameters
     ----------
     fit : Fit
-    points : dict of str to dict, optional
-        Point estimates by estimator.
     high_k : str, optional
         As for `Fit.loo`.
     """
@@ -52,7 +50,7 @@ def law_entry(fit, points=None, high_k=None):
         "noise": law.noise,
         "parameters": parameters(fit),
         "robust": robust_entries(fit),
-        "point_estimates": points or {},
+        "point_estimates": {},
         "elpd_loo": finite(result.elpd),
         "elpd_se": finite(result.se),
         "p_loo": finite(result.p),

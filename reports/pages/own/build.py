@@ -12,6 +12,7 @@ from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
+from ...entries import fit_entry
 from ...output import judge_chains, prepare, write
 from . import counts, evaluations, horizons, runs, scores, values
 from .fronts import PLACE, Custom, best_and_rivals, front_of
@@ -53,13 +54,14 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     _check_compute({fitted.law.kind for fitted in fits.values()}, compute)
     prepare(out)
     options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
-    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures", *page.STEPS]
+    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
+    steps += [runs.STEP] if page is runs else []
     with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
         main = fits[best_and_rivals(fits, comparison)[0]].law
         behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
-        entries = stage("tests and figures", partial(page.entries, fits, **options), of=fits)
+        entries = stage("tests and figures", partial(_entries, page, fits, **options), of=fits)
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
@@ -74,6 +76,12 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
         title = f"{page.QUESTION} {_tables_of(fits)}"
         write(out, document, fits, title, [part], [*warned, *stage.warned], front_of(custom, figures), claims=False)
     return document
+
+
+def _entries(page, fits, **options):
+    """Return entries of results.json: each law, and of runs what is best at each budget."""
+    laws = {name: fit_entry(fitted) | page.entry(fitted) for name, fitted in fits.items()}
+    return {"laws": laws} | (runs.decisions(fits, laws, **options) if page is runs else {})
 
 
 def _tables_of(fits):

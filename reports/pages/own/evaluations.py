@@ -6,7 +6,6 @@ from ....inference.progress.rate_at_optimum import doubling_times
 from ....inference.progress.rate_at_rows import gain_times
 from ....inference.words import MIDDLE, months, probability
 from ....plots import plot_doubling
-from ...entries import fit_entry
 from ...html import tables
 from ...html.illustrations import pictured
 from ..front.answers import answer, progress_parts
@@ -14,27 +13,17 @@ from ..progress.entries import PROBABILITIES
 from . import fronts
 
 QUESTION = "How fast do these models improve?"
-STEPS = ()
 
 
-def entries(fits):
-    """Return entries of results.json: each law, with its doubling times in months.
+def entry(fit):
+    """Return what the entry of a law has here: its doubling times in months.
 
     Under ``doubling`` those at the sizes and dates of the evaluations: ``months`` (quantiles) and ``p_progress``. Under
     ``optimum`` those of `doubling_times`.
     """
-    return {
-        "laws": {
-            name: fit_entry(fit) | {"doubling": _doubling(fit), "optimum": entries_of(doubling_times(fit))}
-            for name, fit in fits.items()
-        }
-    }
-
-
-def _doubling(fit):
-    """Return quantiles of the doubling time at the evaluations, in months, and the probability of progress."""
     row = gain_times(fit, probabilities=list(PROBABILITIES.values())).loc["all"]
-    return {"months": {name: finite(row[name]) for name in PROBABILITIES}, "p_progress": float(row["p_progress"])}
+    doubling = {"months": {name: finite(row[name]) for name in PROBABILITIES}, "p_progress": float(row["p_progress"])}
+    return {"doubling": doubling, "optimum": entries_of(doubling_times(fit))}
 
 
 def first_screen(custom, stage):
@@ -57,9 +46,9 @@ def sections(custom):
     rows = [
         {
             "law": name,
-            "doubling time (months)": months(entry["doubling"]["months"]),
-            "P(any progress)": probability(entry["doubling"]["p_progress"]),
+            "doubling time (months)": months(of["doubling"]["months"]),
+            "P(any progress)": probability(of["doubling"]["p_progress"]),
         }
-        for name, entry in custom.document["laws"].items()
+        for name, of in custom.document["laws"].items()
     ]
     return custom.sections("evaluations.md.jinja", {"rates": tables.html(rows)})

@@ -6,26 +6,20 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import MIDDLE
 from ....plots import plot_horizons
-from ...entries import fit_entry
 from ...html import tables
 from ..front.answers import width
 
 QUESTION = "How long are the tasks that these models do?"
-STEPS = ()
 HALF = "0.5"  # of runs succeed
 
 
-def entries(fits):
-    """Return entries of results.json: each law, with ``models`` and, of a dated law, ``doubling`` and ``dates``."""
-    return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
-
-
-def _entry(fit):
+def entry(fit):
+    """Return what the entry of a law has here: ``models`` and, of a dated law, ``doubling`` and ``dates``."""
     table = horizon_summary(fit)
-    entry = {"models": {model: entries_of(table.loc[model]) for model in table.index.unique("model")}}
+    models = {"models": {model: entries_of(table.loc[model]) for model in table.index.unique("model")}}
     if fit.law.trend is None:
-        return entry
-    return entry | {"doubling": entries_of(doubling_days(fit)), "dates": entries_of(dates_reached(fit))}
+        return models
+    return models | {"doubling": entries_of(doubling_days(fit)), "dates": entries_of(dates_reached(fit))}
 
 
 def first_screen(custom, stage):

@@ -7,9 +7,7 @@ import numpy as np
 from ....datasets.units import in_unit_of_loss, unit_of_loss
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
-from ....models.loss.law import describe
 from ....plots import plot_fit, plot_frontier, plot_ppc, plot_rollout, plot_valley
-from ...entries import fit_entry
 from ...groups import group_entries
 from ...html import tables
 from ...html.illustrations import pictured
@@ -18,7 +16,7 @@ from . import ahead, groups
 from .fronts import opened
 
 QUESTION = "How do these runs scale?"
-STEPS = ("larger runs",)
+STEP = "larger runs"
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100)  # budgets after that of the largest run, as multiples of that of the next
 TIMES = 10  # the compute of the next run over that of the largest, where it is not stated
@@ -33,37 +31,42 @@ ESTIMATORS = {
 }
 
 
-def entries(fits, compute=None):
-    """Return entries of results.json: each law, its best sizes, and point estimates, or why there are none.
+def entry(fit):
+    """Return what the entry of a law has here: its ``groups``."""
+    groups_of = group_entries(fit)
+    return {"groups": groups_of} if groups_of else {}
+
+
+def decisions(fits, laws, compute=None):
+    """Return the best sizes, and point estimates, or why there are none.
 
     Parameters
     ----------
     fits : dict of str to Fit
+    laws : dict of str to dict
+        Entries of results.json by law; one without best sizes has ``no_allocation``, why, afterwards.
     compute : float, optional
         FLOP of the next run.
     """
-    entries = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
+    allocation = []
     for name, fit in fits.items():
-        entry = entries["laws"][name]
-        if groups_of := group_entries(fit):
-            entry["groups"] = groups_of
         # Each group has another optimum, beyond other runs.
-        for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
+        for planned in [{"group": group} for group in laws[name]["groups"]["rows"]] if "groups" in laws[name] else [{}]:
             largest = compute_range(fit, **planned)[1]
             budgets = [largest, *(factor * (compute or TIMES * largest) for factor in BEYOND)]
             try:
                 near = {"near_optimal": NEAR} if _has_sizes(fit) else {}
                 at = fit.allocate(budgets, **near, **planned).entries(name)
             except InputError as error:
-                entry["no_allocation"] = str(error)
+                laws[name]["no_allocation"] = str(error)
                 break
-            entries["allocation"] += [planned | row for row in at]
+            allocation += [planned | row for row in at]
     runs = next(iter(fits.values())).rows
     try:
         points = point_estimates(runs).to_dict()
     except InputError as error:
         points = {name: {"refused": str(error)} for name in ESTIMATORS}
-    return entries | {"point_estimates": points}
+    return {"allocation": allocation, "point_estimates": points}
 
 
 def _has_sizes(fit):
@@ -73,7 +76,7 @@ def _has_sizes(fit):
 
 def first_screen(custom, stage):
     """Add the answers, the rollout and the grid of the best size to the document, and return the figures."""
-    result = stage(*STEPS, partial(ahead.predicted_runs, custom.fit), of={custom.best: custom.fit})
+    result = stage(STEP, partial(ahead.predicted_runs, custom.fit), of={custom.best: custom.fit})
     custom.document["rollout"] = ahead.rollout_entry(result)
     custom.document["answers"] = ahead.answers(custom, 1 + len(BEYOND))
     custom.document["optimum"] = ahead.grid(custom)
@@ -129,7 +132,7 @@ def _frontier(custom, show):
 
 def _parameters_table(custom):
     """Return the table of constants, with their priors where they are sampled."""
-    priors = {name: prior for name, prior, *_ in describe(custom.fit.law)}
+    priors = custom.fit.law.described_priors()
     by_group, rows = custom.entry.get("groups", {}).get("quantities", {}), []
     for name, q in custom.entry["parameters"].items():
         if name.partition("[")[0] not in by_group:

@@ -5,38 +5,32 @@ from ....inference.intervals import finite, summary
 from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
 from ....plots import plot_capability, plot_ranks
-from ...entries import fit_entry
 from ...html import tables
 from ..since import tables as since_tables
 from ..since.periods import periods
 
 QUESTION = "How able are these models?"
-STEPS = ()
 OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
 
 
-def entries(fits):
-    """Return entries of results.json: each law, with ``models``, ``benchmarks`` and, of a dated law, ``periods``."""
-    return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
-
-
-def _entry(fit):
+def entry(fit):
+    """Return what the entry of a law has here: ``models``, ``benchmarks`` and, of a dated law, ``periods``."""
     law, posterior, pit = fit.law, fit["posterior"].to_dataset(), pit_by_benchmark(fit)
-    entry = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
-    entry["benchmarks"] = {
+    named = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
+    named["benchmarks"] = {
         str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
         | {column: finite(x) for column, x in pit.loc[name].items()}
         for name in posterior["benchmark"].values
     }
     if law.pace is None:
-        return entry
-    return entry | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
+        return named
+    return named | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
 
 
 def first_screen(custom, stage):
     """Answer which model is the most capable, and by how much, and draw models by date, or by rank without dates."""
-    (first, q), *others = models = _ranked(custom.entry)
+    (first, q), *others = models = _ranked(custom)
     following = (printable(others[0][0]), others[0][1]) if others else None
     named = {"best": printable(first), "q": q, "count": len(models), "next": following}
     custom.document["answers"] = [custom.answered("scores", named)]
@@ -46,19 +40,19 @@ def first_screen(custom, stage):
 def sections(custom):
     """Return the sections of the page."""
     blocks = {
-        "models": _models_table(custom.entry),
+        "models": _models_table(custom),
         "periods": since_tables.periods(custom.entry) if "periods" in custom.entry else None,
-        "benchmarks": _benchmarks_table(custom.entry),
+        "benchmarks": _benchmarks_table(custom.entry["benchmarks"]),
     }
     return custom.sections("scores.md.jinja", blocks)
 
 
-def _ranked(entry):
-    return sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+def _ranked(custom):
+    return sorted(custom.entry["models"].items(), key=lambda item: -item[1]["q50"])
 
 
-def _models_table(entry):
-    ranked = _ranked(entry)
+def _models_table(custom):
+    ranked = _ranked(custom)
     rows = [{"model": name, "capability, logits": plain(q, "{:.2f}")} for name, q in ranked[:MOST]]
     note = (
         f"The {len(rows)} ablest of {len(ranked)}; medians and 95% intervals, in logits of the typical benchmark above "
@@ -67,8 +61,8 @@ def _models_table(entry):
     return tables.html(rows, note=note)
 
 
-def _benchmarks_table(entry):
-    ranked = sorted(entry["benchmarks"].items(), key=lambda item: -item[1]["difficulty"]["q50"])
+def _benchmarks_table(benchmarks):
+    ranked = sorted(benchmarks.items(), key=lambda item: -item[1]["difficulty"]["q50"])
     rows = [
         {
             "benchmark": name,

@@ -8,25 +8,19 @@ from ....inference.intervals import entries as entries_of
 from ....inference.progress.trends import by_form, changes, yearly_gain
 from ....inference.words import HIGH, LOW, MIDDLE, months, plain, probability
 from ....plots import plot_trend
-from ...entries import fit_entry
 from ...html import tables
 from ..front.answers import ratio, width
 
 QUESTION = "How fast does the value grow?"
-STEPS = ()
 
 
-def entries(fits):
-    """Return entries of results.json: each law, with ``gain`` and, on a log scale, ``days`` of doubling or halving."""
-    return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
-
-
-def _entry(fit):
-    entry = {"gain": entries_of(yearly_gain(fit)), "form": fit.law.trend, "forms": entries_of(by_form(fit))}
+def entry(fit):
+    """Return what the entry of a law has here: ``gain`` and, on a log scale, ``days`` of doubling or halving."""
+    gains = {"gain": entries_of(yearly_gain(fit)), "form": fit.law.trend, "forms": entries_of(by_form(fit))}
     if fit.law.linear_unit is not None:
-        return entry
+        return gains
     changed = changes(fit)
-    return entry | {
+    return gains | {
         "days": {str(period): ends(row) for period, (_, row) in changed.items()},
         "change": {str(period): change for period, (change, _) in changed.items()},
     }
@@ -34,16 +28,16 @@ def _entry(fit):
 
 def first_screen(custom, stage):
     """Answer how fast values grow, and draw them by date."""
-    entry, log = custom.entry, custom.fit.law.linear_unit is None
-    period, forms = list(entry["gain"])[-1], entry["forms"]
-    gain = entry["gain"][period]
-    rivals = {name: row[MIDDLE] for name, row in forms.items() if name != entry["form"] and row["rival"] and row["ok"]}
-    beaten = not forms[entry["form"]]["rival"]
+    of, log = custom.entry, custom.fit.law.linear_unit is None
+    period, forms = list(of["gain"])[-1], of["forms"]
+    gain = of["gain"][period]
+    rivals = {name: row[MIDDLE] for name, row in forms.items() if name != of["form"] and row["rival"] and row["ok"]}
+    beaten = not forms[of["form"]]["rival"]
     named = {
         "gain": gain,
-        "days": entry["days"][period] if log else None,
-        "change": entry["change"][period] if log else None,
-        "period": None if len(entry["gain"]) == 1 else period,
+        "days": of["days"][period] if log else None,
+        "change": of["change"][period] if log else None,
+        "period": None if len(of["gain"]) == 1 else period,
         "count": len(custom.fit.rows),
         "rivals": ", ".join(f"{name} {rate:.3g}" for name, rate in rivals.items()),
         "beaten": beaten,
@@ -64,11 +58,11 @@ def sections(custom):
 
 def _rates_table(laws):
     rows = []
-    for name, entry in laws.items():
-        for period, gain in entry["gain"].items():
+    for name, of in laws.items():
+        for period, gain in of["gain"].items():
             row = {"law": name, "period": period, "gain a year": plain(gain, "{:.3g}")}
-            if "days" in entry:
-                row["days to double or halve"] = months(entry["days"][period])
+            if "days" in of:
+                row["days to double or halve"] = months(of["days"][period])
             rows.append(row | {"P(growth)": probability(gain["p_growth"])})
     note = "Factors a year on a log scale, gains in the unit of the values on a linear one; medians and 95% intervals."
     return tables.html(rows, note=note)
