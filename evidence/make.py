@@ -5,64 +5,20 @@ stopped resumes from its parts. ``--list`` prints the studies.
 """
 
 import argparse
+import importlib
 import sys
 import time
 import warnings
 from pathlib import Path
 
-import alike
-import arithmetic
 import bayescaling as bs
-import beyond
-import chinchilla
-import corpora
-import curves
-import curves_ladder
-import design
-import design_pools
-import experiments
-import grades
-import horizons
-import next_size
-import pooled_priors
-import progress
-import reported
-import scores_forecasts
-import since
-import since_forms
-import small_models
-import tuning
-import values
-import worth
 from bayescaling.inference.settings import cores
 from platformdirs import user_cache_path
 from study import HERE, changes, made, read
 
-STUDIES = {
-    **chinchilla.STUDIES,
-    **progress.STUDIES,
-    **reported.STUDIES,
-    **small_models.STUDIES,
-    **corpora.STUDIES,
-    **arithmetic.STUDIES,
-    **since.STUDIES,
-    **since_forms.STUDIES,
-    **beyond.STUDIES,
-    **next_size.STUDIES,
-    **pooled_priors.STUDIES,
-    **horizons.STUDIES,
-    **scores_forecasts.STUDIES,
-    **values.STUDIES,
-    **alike.STUDIES,
-    **worth.STUDIES,
-    **grades.STUDIES,
-    **tuning.STUDIES,
-    **experiments.STUDIES,
-    **design.STUDIES,
-    **design_pools.STUDIES,
-    **curves.STUDIES,
-    **curves_ladder.STUDIES,
-}
+STUDIES = {}
+for module in sorted({path.stem for path in HERE.glob("*.py")} - {Path(__file__).stem}):
+    STUDIES |= getattr(importlib.import_module(module), "STUDIES", {})
 
 
 def stale(names):
