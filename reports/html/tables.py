@@ -123,8 +123,8 @@ def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):
         ({"group": a["group"]} if "group" in a else {})
         | {
             "compute (FLOP)": flop(a["compute"]).partition(" ")[0],
-            "parameters": si_interval(a["parameters"]),
-            "tokens": si_interval(a["tokens"]),
+            "parameters": sizes(a["parameters"]),
+            "tokens": sizes(a["tokens"]),
             "tokens per parameter": ratios(a["tokens_per_parameter"]),
             f"loss ({unit})": interval(a["loss"], "{:.3f}"),
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
@@ -138,8 +138,3 @@ def interval(q, form="{:.4g}"):
     """Return the median and 95% interval of an `intervals.summary` in words."""
     low, middle, high = (form.format(q[k]) if q[k] is not None else "never" for k in ("q2.5", "q50", "q97.5"))
     return f"{middle} [{low}, {high}]"
-
-
-def si_interval(q):
-    """Return `interval` with sizes in short form: 70B."""
-    return sizes(q)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.checks.verdict import verdict_sentence
-from bayescaling.reports.html import tables
+from bayescaling.inference.words import sizes
 from bayescaling.reports.pages.chinchilla.page import LABELS
 
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
@@ -228,14 +228,14 @@ def test_the_only_page_made_is_the_only_question_answered(texts, document):
     for name in ("index.html", "how-big.html"):
         assert answer["answer"] in plain_text(texts[name]) and answer["doubt"] in plain_text(texts[name])
     best = next(a for a in document["allocation"] if a["law"] == document["optimum"]["law"] and a["compute"] == 1e24)
-    assert tables.si_interval(best["tokens"]).partition(" ")[0] in answer["doubt"]
+    assert sizes(best["tokens"]).partition(" ")[0] in answer["doubt"]
     assert f"{best['tokens_per_parameter']['q50']:.2g} [" in answer["frame"]  # a ratio that carries its interval
     # The chart of the claim states the number of the card, which is that of the budget field.
     (finding,) = [finding for finding in document["findings"] if finding.startswith("At 1e24 FLOP")]
     assert answer["number"] in finding
     grid = document["optimum"]
     at = 10 ** np.array(grid["parameters"][grid["log10_compute"].index(24.0)])
-    assert answer["number"] == f"{tables.si_interval(dict(zip(('q2.5', 'q50', 'q97.5'), at, strict=True)))} parameters"
+    assert answer["number"] == f"{sizes(dict(zip(('q2.5', 'q50', 'q97.5'), at, strict=True)))} parameters"
     assert {claim["page"] for claim in document["claims"]} == {"chinchilla"}
 
 

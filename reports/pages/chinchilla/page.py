@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from ....inference.words import decimals, flop, plain, probability, sizes
+from ....inference.words import decimals, flop, plain, probability, ratios, sizes
 from ....plots import plot_fit, plot_frontier, plot_isoflop, plot_posterior
 from ....plots.published import PREFIX, chinchilla_estimates
 from ... import optimum
 from ...html import prose, tables, verdicts
 from ...html.illustrations import pictured
-from . import laws_page
+from ...laws import PLANNED
+from ...results import rejected_by
 from .analysis import MAIN
 
 LABELS = {
@@ -22,6 +23,36 @@ CHINCHILLA_BUDGET = 5.76e23  # FLOP
 LEAST, MOST = 1e22, 1e25  # FLOP: ends of the table of budgets
 FIRST, POINTS = 1e19, 41  # FLOP: the first budget of the chart; the last is that of the card
 ENVELOPES = {"isoflop": "iso-FLOP parabolas", "frontier": "best run by compute"}
+
+
+def _apart(document):
+    """Return how far apart the median exponents of the laws lie, and the width of their widest 95% interval."""
+    summaries = [document["laws"][name]["parameters"]["exponent_parameters"] for name in PLANNED]
+    medians = [q["q50"] for q in summaries]
+    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in summaries)
+
+
+def _table_by_law(document, order):
+    """Return the table of the elpd, exponent, E and optimal sizes of each law, the recommended one first."""
+    rows = []
+    for name in order:
+        law, at = document["laws"][name], optimum.at_budget(document, optimum.BUDGET, name)
+        failed = rejected_by(law["misfit"])
+        rows.append([
+            f"{name} (recommended)" if name == order[0] else name,
+            f"{law['elpd_loo']:.1f}",
+            *(tables.interval(law["parameters"][q], "{:.3f}") for q in ("exponent_parameters", "E")),
+            sizes(at["parameters"]),
+            ratios(at["tokens_per_parameter"]),
+            f"rejected by {failed}" if failed else "not rejected",
+        ])  # fmt: skip
+    at_budget = (f"{what} at {flop(optimum.BUDGET)}" for what in ("N*", "D*/N*"))
+    header = ["law", "elpd (leave-one-out)", "exponent a", "E (nats/token)", *at_budget, "tests of the law"]
+    note = (
+        "Use the recommended row: over rollouts of ten public tables its law predicts later runs best. Intervals are "
+        "robust where the runs reject the law, and include the drift of the law beyond the largest run."
+    )
+    return tables.of_rows(header, rows, note=note, fits=order, recommended=0, title="The optimum by law")
 
 
 def _parameter_table(document, table):
@@ -61,15 +92,12 @@ def _point_table(findings):
     return tables.of_rows(["estimator", "exponent of N*", "E", "α", "β"], rows, title="Point estimates")
 
 
-def _chart(findings, name):
+def _chart(findings, order):
     """Draw the best size by budget under the recommended law, the other planned laws and the published ones."""
-    document = findings.document
-    order = [name, *(other for other in optimum.planned(document) if other != name)]
     budgets = np.geomspace(FIRST, optimum.BUDGET, POINTS)
-    at = optimum.at_budget(document, optimum.BUDGET, name)
-    title = (
-        f"At {flop(optimum.BUDGET)}, {sizes(at['parameters'])} parameters are best under the {optimum.NAMES[name]} law"
-    )
+    at = optimum.at_budget(findings.document, optimum.BUDGET, order[0])
+    law = f"the {optimum.NAMES[order[0]]} law"
+    title = f"At {flop(optimum.BUDGET)}, {sizes(at['parameters'])} parameters are best under {law}"
     return pictured(
         plot_frontier,
         {f"{optimum.NAMES[law]} law": findings.fits[law] for law in order},
@@ -87,12 +115,12 @@ def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     document, main = findings.document, findings.fits[MAIN]
     name = optimum.preferred(document)
-    best, apart = findings.fits[name], laws_page.apart(document)
+    best, order = findings.fits[name], [name, *(law for law in optimum.planned(document) if law != name)]
     opened = f'import bayescaling as bs\n\nfit = bs.open("posteriors/{name}.nc")\n'
     budgets = [at for at in optimum.budgets(document, name) if LEAST <= at["compute"] <= MOST]
     blocks = {
-        "chart": _chart(findings, name),
-        "by_law": laws_page.table_by_law(document),
+        "chart": _chart(findings, order),
+        "by_law": _table_by_law(document, order),
         "allocated": tables.allocated(
             budgets, title=f"What is compute-optimal under the {optimum.NAMES[name]} law", note=None, fits=name
         ),
@@ -112,7 +140,7 @@ def sections(findings, published):
         document=document,
         runs=main.rows,
         best=name,
-        apart=apart,
+        apart=_apart(document),
         no_variance=float((main["posterior"]["nu"] <= 2).mean()),
         calibrated=CALIBRATED,
         optimum=optimum,

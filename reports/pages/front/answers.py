@@ -1,7 +1,6 @@
 """The questions of a report and their answers, as data: page, terminal and results.json have the same."""
 
 import math
-from dataclasses import asdict, dataclass
 
 from ....inference.estimands.strength import (
     STRONG,
@@ -37,44 +36,6 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One answer, which a card shows.
-
-    Attributes
-    ----------
-    page : str
-        Name of the page, or of the place of it, that has more.
-    question, answer : str
-        The answer in one sentence, with one number and its interval.
-    number : str
-        That number with its interval and unit.
-    doubt : str
-        One line: what the number depends on most.
-    frame : str
-        A frame of reference for the number, empty for none.
-    depends : tuple of str
-        What the number depends on, for the page of the claim.
-    slug : str
-        Name of that page.
-    facts : Facts
-        From which `strength` follows.
-    rests_on : tuple of str
-        Names of the fits that the number is of.
-    """
-
-    page: str
-    question: str
-    answer: str
-    number: str
-    doubt: str
-    frame: str
-    depends: tuple
-    slug: str
-    facts: Facts
-    rests_on: tuple
-
-
 def answers(document):
     """Answer the questions whose pages were computed.
 
@@ -103,10 +64,11 @@ def answer(section, page, facts, rests_on, named, diagnostics):
     section : str
         Of the template.
     page : str
-        As for `Answer`.
+        Name of the page, or of the place of it, that has more.
     facts : Facts
         Of which ``chains`` is set here: whether every fit that the answer depends on converged.
     rests_on : tuple of str
+        Names of the fits that the number is of.
     named : dict
         What the template names.
     diagnostics : dict
@@ -115,16 +77,26 @@ def answer(section, page, facts, rests_on, named, diagnostics):
     Returns
     -------
     dict
-        As `Answer`, with ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and
-        ``raises``, what would raise it by one grade. ``data`` names the tables of the fits.
+        ``question`` and ``answer``, one sentence with one number and its interval. ``number`` is that number with its
+        interval and unit, ``doubt`` one line on what it depends on most, ``frame`` a frame of reference, empty for
+        none. ``depends`` is what the number depends on, for the page of the claim, whose name is ``slug``. Then
+        ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and ``raises``, what
+        would raise it by one grade. ``data`` names the tables of the fits.
     """
     (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
     sentence, number, doubt, *frame = text["text"]
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
-    finite = {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()}
-    claim = " ".join(frame), tuple(text["points"]), CLAIMS.get(section, section)
-    return asdict(Answer(page, text["title"], sentence, number, doubt, *claim, facts, rests_on)) | {
-        "facts": finite,
+    return {
+        "page": page,
+        "question": text["title"],
+        "answer": sentence,
+        "number": number,
+        "doubt": doubt,
+        "frame": " ".join(frame),
+        "depends": tuple(text["points"]),
+        "slug": CLAIMS.get(section, section),
+        "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
+        "rests_on": rests_on,
         "grades": grades(facts),
         "strength": strength(facts),
         "because": "; ".join(reasons(facts)) or "nothing",

@@ -19,13 +19,10 @@ def shown(custom):
     return [*blocks, _quantities_table(custom.entry, groups), *_spread_table(groups)]
 
 
-def _interval(q):
-    return tables.interval(q, "{:.3f}")
-
-
 def _exponents_table(groups, unseen):
-    rows = [[name, str(groups["rows"][name]), _interval(q)] for name, q in groups["exponent"]["by_group"].items()]
-    rows += [[UNSEEN[name], "–", _interval(q)] for name, q in unseen.items()]
+    named = {(name, str(groups["rows"][name])): q for name, q in groups["exponent"]["by_group"].items()}
+    named |= {(UNSEEN[name], tables.MISSING): q for name, q in unseen.items()}
+    rows = [[*label, tables.interval(q, "{:.3f}")] for label, q in named.items()]
     note = (
         "Median and 95% interval. The typical group has pooled quantities at the middle of the population. A new "
         "group is drawn from the population."
