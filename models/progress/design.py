@@ -6,7 +6,6 @@ from . import family
 from .benchmarks import VOCABULARY
 from .priors import between, locations_and_spreads
 
-COLUMNS = ("sizes_parameters", "sizes_data", "drifts_parameters", "drifts_data")
 SWITCHES = {
     "use_irreducible": lambda law: law.irreducible,
     "factor_sigmoid": lambda law: law.transformer == "sigmoid",
@@ -27,16 +26,13 @@ def reference(law, rows):
     points = law.points_of(rows, origin)
     level = _level(law, rows)
     weights = level / level.sum(0, keepdims=True).clip(min=1)
-    sizes_n, sizes_d, drifts = law.slots
     scale = [_rate_scales(law, points, side) for side in (0, 1)]
-    means = {}
-    for name, columns in (("sizes_parameters", sizes_n), ("sizes_data", sizes_d)):
-        means[name] = [[float(x) for x in weights.T @ c.values(points)] for c in columns]
-    for side, name in enumerate(("drifts_parameters", "drifts_data")):
-        means[name] = [
-            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * law.widths.levels
-            for c, s in zip(drifts.values(), scale[side], strict=True)
+    means = {
+        name: [
+            [float(x) / s for x in weights.T @ c.values(points)] if c else [0.0] * law.widths.levels for c, s in columns
         ]
+        for name, columns in _slotted(law, scale).items()
+    }
     vocabulary = weights.T @ _log_vocabulary(law, rows)
     counts = level.sum(0)
     return origin | {
@@ -59,6 +55,8 @@ def design_arrays(law, rows, reference):
     _, paper = np.unique(papers, return_inverse=True)
     penalised = law.active(sampled_only=True)
     location, spread = locations_and_spreads(law)
+    intercepts = np.eye(widths.levels)
+    intercepts[1:, 0] = -1.0 if len(law.levels) > 1 else 0.0
     d = _columns(law, points, level, reference) | _drift_roles(law, reference) | switches(law)
     d |= {
         "row_count": len(rows),
@@ -76,7 +74,7 @@ def design_arrays(law, rows, reference):
         "transformer": rows["transformer"].to_numpy(float),
         "paper": paper,
         "paper_rows": np.bincount(paper),
-        "intercepts": _offsets(widths.levels) if len(law.levels) > 1 else np.eye(widths.levels),
+        "intercepts": intercepts,
         "penalised": penalised.astype(float),
         "used": law.active(),
         "location": location,
@@ -93,25 +91,27 @@ def switches(law):
 
 def _columns(law, points, level, reference):
     """Return the columns of both predictors in their slots, centred within each level, and the centres."""
+    d = {}
+    for name, columns in _slotted(law, reference["rate_scales"]).items():
+        width = getattr(law.widths, name.partition("_")[0])
+        d |= {name: np.zeros((len(level), width)), "centre_" + name: np.zeros((law.widths.levels, width))}
+        for j, (column, scale) in enumerate(columns):
+            if column is not None:
+                centre = np.asarray(reference["means"][name][j])
+                d["centre_" + name][:, j] = centre
+                d[name][:, j] = column.values(points) / scale - level @ centre
+    return d
+
+
+def _slotted(law, scales):
+    """Return the column of each slot and what divides it, by name of the array."""
     sizes_n, sizes_d, drifts = law.slots
-    width = {"sizes": law.widths.sizes, "drifts": law.widths.drifts}
-    width = {name: width[name.partition("_")[0]] for name in COLUMNS}
-    d = {name: np.zeros((len(level), width[name])) for name in COLUMNS}
-    d |= {"centre_" + name: np.zeros((law.widths.levels, width[name])) for name in COLUMNS}
-    columns = {
+    return {
         "sizes_parameters": [(c, 1.0) for c in sizes_n],
         "sizes_data": [(c, 1.0) for c in sizes_d],
-        "drifts_parameters": [(c[0], s) for c, s in zip(drifts.values(), reference["rate_scales"][0], strict=True)],
-        "drifts_data": [(c[1], s) for c, s in zip(drifts.values(), reference["rate_scales"][1], strict=True)],
+        "drifts_parameters": [(c[0], s) for c, s in zip(drifts.values(), scales[0], strict=True)],
+        "drifts_data": [(c[1], s) for c, s in zip(drifts.values(), scales[1], strict=True)],
     }
-    for name, listed in columns.items():
-        for j, (column, scale) in enumerate(listed):
-            if column is None:
-                continue
-            centre = np.asarray(reference["means"][name][j])
-            d["centre_" + name][:, j] = centre
-            d[name][:, j] = column.values(points) / scale - level @ centre
-    return d
 
 
 def _rate_scales(law, points, side):
@@ -121,13 +121,6 @@ def _rate_scales(law, points, side):
     return [float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()]
 
 
-def _offsets(levels):
-    """Return intercepts as the paper codes them, (level, level): a constant and offsets from it."""
-    coded = np.eye(levels)
-    coded[1:, 0] = -1.0
-    return coded
-
-
 def _benchmarks(law, rows):
     """Return which benchmark a row has, (row, level) of bool."""
     names = [*law.benchmarks, *[None] * (law.widths.levels - len(law.benchmarks))]
@@ -135,10 +128,9 @@ def _benchmarks(law, rows):
 
 
 def _level(law, rows):
-    level = np.zeros((len(rows), law.widths.levels))
-    for i, name in enumerate(law.levels):
-        level[:, i] = 1.0 if name == "all" else rows["benchmark"].to_numpy(object) == name
-    return level
+    if len(law.levels) > 1:
+        return _benchmarks(law, rows).astype(float)
+    return np.tile(np.eye(law.widths.levels)[0], (len(rows), 1))
 
 
 def log_vocabulary(rows):

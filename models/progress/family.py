@@ -79,6 +79,7 @@ def _slices(d):
     return widths(d["level_count"] if "level_count" in d else d["levels"].shape[-1]).slices
 
 
+SIDES = ("parameters", "share", "alpha"), ("data", "rest", "beta")  # of both terms: their share and exponents
 POOLED = ("pooled_loss_centre", "pooled_share", "pooled_yearly")
 
 
@@ -162,6 +163,11 @@ def _averaged(weights, values):
     return (weights * values[..., None, :]).sum(-1)
 
 
+def _shares_of_drifts(share, rest, d):
+    idle = 1 - d["weights_drifts"].sum(-1)
+    return _averaged(d["weights_drifts"], share) + idle, _averaged(d["weights_drifts"], rest) + idle
+
+
 def coefficients(z, d):
     """Compute what the coordinates z mean under a design.
 
@@ -200,8 +206,7 @@ def coefficients(z, d):
     total = _when(
         d["use_walk"], lambda: where(d["walk"] > 0, exp(judged["pace_sd"]) * part["yearly_total"], total), total
     )
-    idle = 1 - d["weights_drifts"].sum(-1)
-    s, r = _averaged(d["weights_drifts"], share) + idle, _averaged(d["weights_drifts"], rest) + idle
+    s, r = _shares_of_drifts(share, rest, d)
     irreducible = _when(d["use_irreducible"], lambda: loss_centre * _sigmoid(judged["irreducible_share"]))
     vocabulary = d["use_vocabulary"] * judged["vocabulary"]
     return {
@@ -235,17 +240,12 @@ def _log_reducible(c):
 
 
 def log_terms(c, d):
-    """Return the logarithms of the two terms of each row, (..., row), the transformer factor left out."""
-    base = _log_reducible(c)
-    eta_n = (
-        (base + log(c["share"])) @ d["level"].T
-        - c["alpha"] @ d["sizes_parameters"].T
-        - c["drift_parameters"] @ d["drifts_parameters"].T
-    )
-    eta_d = (
-        (base + log(c["rest"])) @ d["level"].T - c["beta"] @ d["sizes_data"].T - c["drift_data"] @ d["drifts_data"].T
-    )
-    return eta_n, eta_d
+    """Return the logarithms of the two terms of each row, a list of (..., row), the transformer factor left out."""
+    base, level = _log_reducible(c), d["level"].T
+    return [
+        (base + log(c[share])) @ level - c[slope] @ d[f"sizes_{of}"].T - c[f"drift_{of}"] @ d[f"drifts_{of}"].T
+        for of, share, slope in SIDES
+    ]
 
 
 def mean(c, d):
@@ -299,31 +299,17 @@ def paper_log_likelihood(c, d):
 
 def raw(c, d):
     """Return the coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
-    base = _log_reducible(c)
-    const_n = (
-        base
-        + log(c["share"])
-        + _centred(c["alpha"], d["centre_sizes_parameters"])
-        + _centred(c["drift_parameters"], d["centre_drifts_parameters"])
-    )
-    const_d = (
-        base
-        + log(c["rest"])
-        + _centred(c["beta"], d["centre_sizes_data"])
-        + _centred(c["drift_data"], d["centre_drifts_data"])
-    )
-    return {
-        "const_parameters": const_n @ d["intercepts"].T,
-        "const_data": const_d @ d["intercepts"].T,
-        "alpha": c["alpha"] @ d["coded_sizes_parameters"].T - c["drift_parameters"] @ d["uncentred_parameters"].T,
-        "beta": c["beta"] @ d["coded_sizes_data"].T - c["drift_data"] @ d["uncentred_data"].T,
-        "drift_parameters": c["drift_parameters"] @ d["coded_drifts_parameters"].T,
-        "drift_data": c["drift_data"] @ d["coded_drifts_data"].T,
-    }
-
-
-def _centred(slopes, centres):
-    return (slopes[..., None, :] * centres).sum(-1)
+    base, coded = _log_reducible(c), {}
+    for of, share, slope in SIDES:
+        drift, sizes = c[f"drift_{of}"], c[slope]
+        const = base + log(c[share]) + _averaged(d[f"centre_sizes_{of}"], sizes)
+        const = const + _averaged(d[f"centre_drifts_{of}"], drift)
+        coded |= {
+            f"const_{of}": const @ d["intercepts"].T,
+            slope: sizes @ d[f"coded_sizes_{of}"].T - drift @ d[f"uncentred_{of}"].T,
+            f"drift_{of}": drift @ d[f"coded_drifts_{of}"].T,
+        }
+    return coded
 
 
 def log_prior(z, c, d):
@@ -362,8 +348,7 @@ def log_prior(z, c, d):
     jacobian = (log(c["alpha"]) * part["elasticity_parameters"]).sum(-1) + (
         log(c["beta"]) * part["elasticity_data"]
     ).sum(-1)
-    idle = 1 - d["weights_drifts"].sum(-1)
-    s, r = _averaged(d["weights_drifts"], c["share"]) + idle, _averaged(d["weights_drifts"], c["rest"]) + idle
+    s, r = _shares_of_drifts(c["share"], c["rest"], d)
     jacobian = jacobian - ((d["only_parameters"] * log(s) + d["only_data"] * log(r)) * part["yearly_total"]).sum(-1)
     above = log(c["loss_centre"] - c["irreducible"])
     jacobian = jacobian + ((above - _log_reducible(c)) * part["loss_centre"]).sum(-1)

@@ -288,18 +288,15 @@ class Progress(Law):
         """Return the same law with other options."""
         return replace(self, **options)
 
-    @property
-    def _features(self):
-        """Return the switches that are on beyond the 20 specifications' needs; each set of them is one graph."""
-        return tuple(name for name, on in design.switches(self).items() if on)
-
     def density(self, rows, reference):
         """Return the `Density`: one program serves every specification with the same features."""
         arrays = self.design_arrays(rows, reference)
         blocks = (Units("z", ("z_dim",), np.zeros(self.widths.dimension)),)
         axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
-        used = arrays["used"].astype(bool)
-        return Density(blocks, self._rest, arrays, axes, ("progress", self._features, self.widths.levels), used=used)
+        # Each set of switches that are on beyond the 20 specifications' needs is one graph.
+        features = tuple(name for name, on in design.switches(self).items() if on)
+        key = "progress", features, self.widths.levels
+        return Density(blocks, self._rest, arrays, axes, key, used=arrays["used"].astype(bool))
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""
