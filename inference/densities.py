@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ..errors import InputError, SizeNote
+from ..errors import SizeNote
 from ..models.draws import DRAWS
 
 GROUP = "log_likelihood"
@@ -23,24 +23,10 @@ TOTAL = "total log density"
 
 
 def held(asked, law, units, draws):
-    """Return how a fit is to hold its pointwise log densities.
+    """Return how a fit is to hold its pointwise log densities: `KEPT`, `MADE` or `LEFT_OUT`.
 
-    Parameters
-    ----------
-    asked : bool or None
-        None for a choice by size.
-    law : Law
-    units, draws : int
-
-    Returns
-    -------
-    str
-        `KEPT`, in files too; `MADE`, in memory when they are needed; or `LEFT_OUT`.
-
-    Warns
-    -----
-    SizeNote
-        If they are left out for their size alone.
+    They are in files too, in memory when they are needed, or evaluated again. Where `asked` is None the size decides,
+    and a `SizeNote` warns if they are left out for it alone.
     """
     if asked is not None:
         return KEPT if asked else LEFT_OUT
@@ -57,15 +43,7 @@ def held(asked, law, units, draws):
 
 
 def evaluated(draws, seed):
-    """Evaluate the pointwise log densities that a fit holds.
-
-    Returns
-    -------
-    Dataset
-        Of dims (chain, draw, unit).
-    dict
-        Figures of how exact they are.
-    """
+    """Evaluate the pointwise log densities that a fit holds, (chain, draw, unit), and figures of how exact they are."""
     law = draws.law
     density = draws.log_likelihood(seed=seed)
     figures, density.attrs = dict(density.attrs), {}
@@ -95,14 +73,9 @@ def selected(fit):
 
 
 def blocks(fit):
-    """Yield log densities of a fit's units, some at a time.
+    """Yield positions and log densities, (chain, draw, unit), of a fit's units under the draws of `selection`.
 
-    Yields
-    ------
-    positions : slice or ndarray of int
-        Of the units.
-    density : DataArray, dims (chain, draw, unit)
-        Of the draws that `selection` names.
+    Units are taken some at a time; their positions are a slice or an ndarray of int.
     """
     law = fit.law
     if is_held(fit):
@@ -145,28 +118,15 @@ def units(fit):
     return density[law.unit].values
 
 
-def independent_blocks(fit):
-    """Yield `blocks`; where units are not exchangeable given the free parameters, the groups that are, all at once.
+def total(fit):
+    """Return the log density of all units together under the draws of `selection`, dims (chain, draw).
 
-    Their draws are those of `blocks` too.
+    Where units are not exchangeable given the free parameters, it is that of the groups that are.
     """
     grouped = selected(fit).exchangeable()
-    if grouped is None:
-        yield from blocks(fit)
-    else:
-        yield slice(None), grouped.transpose(*DRAWS, ...)
-
-
-def total(fit):
-    """Return the log density of all units together under the draws of `selection`, dims (chain, draw)."""
-    if TOTAL in fit._results and not is_held(fit) and selected(fit).exchangeable() is None:
+    if grouped is not None:
+        grouped = grouped.transpose(*DRAWS, ...)
+        return grouped.sum(grouped.dims[-1])
+    if TOTAL in fit._results and not is_held(fit):
         return fit._results[TOTAL]
-    return sum(density.sum(density.dims[-1]) for _, density in independent_blocks(fit))
-
-
-def needed_whole(fit, purpose):
-    """Refuse a fit that lacks its log densities where something needs all of them at once."""
-    if not is_held(fit):
-        raise InputError(
-            f"{purpose} needs the log likelihood, which this fit was made without; fit again with log_likelihood=True"
-        )
+    return sum(density.sum(fit.law.unit) for _, density in blocks(fit))

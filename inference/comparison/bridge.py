@@ -7,7 +7,6 @@ References
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import xarray as xr
@@ -49,15 +48,6 @@ def bridge(having, lacking):
     having, lacking : array_like, shape (chain, draw)
         Log density of the observations under draws fitted with them and without them.
 
-    Returns
-    -------
-    Bridge
-
-    Raises
-    ------
-    ValueError
-        If a log density is NaN or plus infinity.
-
     Examples
     --------
     An observation of 2 under a normal of known variance 1 and unknown mean, with exact draws of that mean:
@@ -96,26 +86,17 @@ def bridge(having, lacking):
     return Bridge(log_density, float(np.sqrt(variance)), float(of_lacking.mean() / share))
 
 
-def log_normaliser(draws, *, seed=0):
+def log_normaliser(draws):
     """Compute the logarithm of the integral of a posterior's unnormalised density, by a bridge to a normal.
 
-    Parameters
-    ----------
-    draws : Draws
-        The first half of each chain determines the normal on the real line. The second half and as many draws of the
-        normal are the two ends of the bridge.
-    seed : int
-
-    Returns
-    -------
-    Bridge
-        ``log_density`` is the logarithm of the integral.
+    The first half of each chain determines the normal on the real line. The second half and as many draws of the normal
+    are the two ends of the `Bridge`, whose ``log_density`` is the logarithm.
     """
     real = draws.real_line()
     first, second = np.array_split(real.values, 2, axis=1)
     points = first.reshape(-1, first.shape[-1])
     centre, factor = points.mean(0), np.linalg.cholesky(np.cov(points.T).reshape(2 * (points.shape[1],)))
-    noise = np.random.default_rng(seed).standard_normal(second.shape)
+    noise = np.random.default_rng(0).standard_normal(second.shape)
 
     def log_ratio(z, standard):
         with np.errstate(all="ignore"):
@@ -127,29 +108,22 @@ def log_normaliser(draws, *, seed=0):
     return bridge(log_ratio(second, standard), log_ratio(centre + noise @ factor.T, noise))
 
 
-def filled_bridge(draws, without, left, informed, *, seed=0):
+def filled_bridge(draws, without, left, informed):
     """Compute the log predictive density of rows that alone inform some coordinates, such as a group left out whole.
 
     A refit without the rows has those coordinates from their prior, of which barely a draw comes near the posterior.
     Here they are drawn from a normal instead: that of the posterior given the other coordinates, which are those of the
-    refit. What is bridged then differs from the posterior by the shape of a few coordinates alone.
+    refit. What is bridged then differs from the posterior by the shape of a few coordinates alone. The first half of
+    each chain of the fit to all rows determines the normal, the second half is one end of the bridge.
 
     Parameters
     ----------
-    draws : Draws
-        Of the fit to all rows. The first half of each chain determines the normal, the second half is one end of the
-        bridge.
-    without : Draws
-        Of the refit.
+    draws, without : Draws
+        Of the fit to all rows, and of the refit.
     left : DataFrame
         The rows left out.
     informed : sequence of str
         Labels of the coordinates, from `Draws.informed_by`.
-    seed : int
-
-    Returns
-    -------
-    Bridge
     """
     real, refitted = draws.real_line(), without.real_line()
     dimension = real.dims[-1]
@@ -164,7 +138,7 @@ def filled_bridge(draws, without, left, informed, *, seed=0):
     def expected(z):
         return centre[ours] + (z[..., ~ours] - centre[~ours]) @ slope
 
-    noise = np.random.default_rng(seed).standard_normal((*proposed.shape[:-1], ours.sum()))
+    noise = np.random.default_rng(0).standard_normal((*proposed.shape[:-1], ours.sum()))
     proposed[..., ours] = expected(proposed) + noise @ factor.T
 
     def log_ratio(z):
@@ -173,9 +147,8 @@ def filled_bridge(draws, without, left, informed, *, seed=0):
         at = _labelled(z, real)
         with np.errstate(all="ignore"):
             moved = draws.from_real_line(at)
-            density = (
-                (moved.log_prior_of(informed) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
-            )
+            density = moved.log_prior_of(informed) + moved.total_log_likelihood(left)
+        density = density.transpose(*real.dims[:-1]).values
         return np.where(np.isfinite(density), density, -np.inf) - normal.reshape(z.shape[:-1])
 
     return bridge(log_ratio(second), log_ratio(proposed))
@@ -192,57 +165,35 @@ def log_mean_exp(values):
     return special.logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
 
 
-class LeftOut:
-    """Predictive densities of what refits leave out of a fit.
+def left_out(draws, having, without, lacking, left=None):
+    """Bridge the draws of a fit and those of a refit; where these barely overlap, bridge either to a normal.
+
+    A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap. Where
+    a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the density. The result
+    is then the plain mean over the refit, with NaN for its overlap.
 
     Parameters
     ----------
-    draws : Draws
-        Fitted to all rows.
+    draws, without : Draws
+        Of the fit to all rows, and of the refit.
+    having, lacking : ndarray, shape (chain, draw)
+        Log density of what was left out, given the rest, under the draws of the fit and under those of the refit.
+    left : DataFrame, optional
+        Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
     """
-
-    def __init__(self, draws):
-        self.draws = draws
-
-    @cached_property
-    def _whole(self):
-        return log_normaliser(self.draws)
-
-    def density(self, having, without, lacking, left=None):
-        """Bridge the draws of the fit and those of a refit; where these barely overlap, bridge either to a normal.
-
-        A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap.
-
-        Parameters
-        ----------
-        left : DataFrame, optional
-            Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
-        having : ndarray, shape (chain, draw)
-            Log density of what was left out, given the rest, under the draws of the fit.
-        without : Draws
-            Of the refit.
-        lacking : ndarray, shape (chain, draw)
-            The same density under those.
-
-        Returns
-        -------
-        Bridge
-            Where a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the
-            density. The result is then the plain mean over the refit, with NaN for its overlap.
-        """
-        if not self.draws.law.grouping.one_prior:
-            by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
-            se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
-            return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
-        informed = () if left is None else self.draws.informed_by(left)
-        result = filled_bridge(self.draws, without, left, informed) if informed else bridge(having, lacking)
-        if result.overlap >= LEAST_OVERLAP or not _spanned(without):
-            return result
-        whole, rest = self._whole, log_normaliser(without)
-        by_normal = Bridge(
-            whole.log_density - rest.log_density, float(np.hypot(whole.se, rest.se)), min(whole.overlap, rest.overlap)
-        )
-        return max(result, by_normal, key=lambda bridged: bridged.overlap)
+    if not draws.law.grouping.one_prior:
+        by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
+        se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
+        return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
+    informed = () if left is None else draws.informed_by(left)
+    result = filled_bridge(draws, without, left, informed) if informed else bridge(having, lacking)
+    if result.overlap >= LEAST_OVERLAP or not _spanned(without):
+        return result
+    whole, rest = log_normaliser(draws), log_normaliser(without)
+    by_normal = Bridge(
+        whole.log_density - rest.log_density, float(np.hypot(whole.se, rest.se)), min(whole.overlap, rest.overlap)
+    )
+    return max(result, by_normal, key=lambda bridged: bridged.overlap)
 
 
 def _spanned(draws):
@@ -256,5 +207,4 @@ def _relative_variance(weights):
     spread = weights.var(ddof=1)
     if spread <= 1e-24 * weights.mean() ** 2:
         return 0.0
-    effective = effective_draws(weights)
-    return float(spread / effective / weights.mean() ** 2)
+    return float(spread / effective_draws(weights) / weights.mean() ** 2)

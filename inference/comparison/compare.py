@@ -49,13 +49,7 @@ def _by_rollout(fits):
 
 
 def check_comparable(fits):
-    """Refuse fits that did not see the same observations on the same scale.
-
-    Raises
-    ------
-    InputError
-        Naming the two fits that differ and how.
-    """
+    """Refuse fits that did not see the same observations on the same scale, naming the two that differ and how."""
     if len(fits) < 2:
         raise InputError(f"a comparison needs at least two fits, not {len(fits)}")
     (first, reference), *others = fits.items()

@@ -27,19 +27,9 @@ LEAST_P = 1e-6  # the normal approximation is not valid so far into the tail
 def p_worse(difference, error):
     """Compute the probability that an elpd lies below the best one, under a normal approximation of their difference.
 
-    It is ``Phi(-difference / error)``, as R's ``loo_compare`` has it, so at least one half.
-
-    Parameters
-    ----------
-    difference : array_like
-        elpd less that of the best, at most 0.
-    error : array_like
-        Standard error of the difference.
-
-    Returns
-    -------
-    ndarray
-        NaN where there is no difference, as of the best from itself.
+    It is ``Phi(-difference / error)``, as R's ``loo_compare`` has it, so at least one half. The difference is the elpd
+    less that of the best, at most 0, and the error its standard error. NaN where there is no difference, as of the best
+    from itself.
 
     Examples
     --------
@@ -55,13 +45,6 @@ def is_apart(difference, error):
     """Return whether an elpd is below another by more than two standard errors and 4 nats: else they predict as well.
 
     Standard errors of differences below 4 nats are too small where two fits predict alike [1]_.
-
-    Parameters
-    ----------
-    difference : array_like
-        Elpd minus the other one.
-    error : array_like
-        Standard error of the difference.
     """
     return difference < -np.maximum(DISTINGUISHED * error, SMALL)
 
@@ -115,10 +98,6 @@ def sentence(table, *, left_out, named=str, error="dse"):
         Turns what stands in the index into a name.
     error : str
         Column of the standard error of the difference.
-
-    Returns
-    -------
-    str
     """
     best, second = (named(name) for name in table.index[:2])
     row = table.iloc[1]

@@ -40,7 +40,10 @@ def loo_by_group(
     check_choice("high_k", high_k, HIGH_K_WAYS)
     draws = fit.draws
     joint = draws.by_group(by)
-    table = _importance_sampling(fit, joint)
+    result = importance_sampling(fit, joint)
+    columns = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
+    table = pd.DataFrame(columns, pd.Index(joint["group"].values, name="group"))
+    table = table.assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
     high = table.index[~(table["pareto_k"] <= PARETO_K_LIMIT)]
     high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and high_k == "refit":
@@ -51,29 +54,18 @@ def loo_by_group(
             table.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
             table.loc[name, "refitted"] = True
         refits.warn(results, stacklevel=2)
-    _warn(draws.law, table)
+    left = table["pareto_k"][unresolved(table)]
+    if len(left):
+        warnings.warn(
+            f"{draws.law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(table)} groups (largest "
+            f"{left.max():.2f}) and no refit fixed it: their elpd is not reliable",
+            DiagnosticWarning,
+            stacklevel=2,
+        )
     return PrintedTable.of(table, title="Expected log predictive density of groups, each left out whole")
-
-
-def _importance_sampling(fit, joint):
-    result = importance_sampling(fit, joint)
-    columns = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
-    index = pd.Index(joint["group"].values, name="group")
-    return pd.DataFrame(columns, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
 
 
 def unresolved(table):
     """Return whether the elpd of each group of `loo_by_group` is unreliable: Pareto k above 0.7 that no refit fixed."""
     resolved = table["refitted"] & ~(table["overlap"] < LEAST_OVERLAP)
     return ~(table["pareto_k"] <= PARETO_K_LIMIT) & ~resolved
-
-
-def _warn(law, table):
-    left = table["pareto_k"][unresolved(table)]
-    if len(left):
-        warnings.warn(
-            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(table)} groups (largest "
-            f"{left.max():.2f}) and no refit fixed it: their elpd is not reliable",
-            DiagnosticWarning,
-            stacklevel=3,
-        )

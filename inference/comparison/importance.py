@@ -7,7 +7,6 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
-import warnings
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -74,21 +73,11 @@ class LeftOut:
 
 
 def importance_sampling(fit, joint=None, *, progress=False):
-    """Compute leave-one-out by importance sampling alone, whatever the Pareto k [1]_; of the fit's units only once.
+    """Compute a `LeftOut` by importance sampling alone, whatever the Pareto k [1]_; of the fit's units only once.
 
-    Parameters
-    ----------
-    fit : Fit
-    joint : DataArray, optional
-        Log density of what is left out, dims (chain, draw, unit); by default that of the fit's own units.
-    progress : bool
-        Show a bar on standard error where units are taken some at a time.
-
-    Returns
-    -------
-    LeftOut
-        With the standard error that differences of elpd have too, see `sum_error`; with log weights where the densities
-        are at hand all at once.
+    What is left out has the log density `joint`, dims (chain, draw, unit), by default that of the fit's own units. The
+    standard error is that of differences of elpd, see `sum_error`. There are log weights where the densities are at
+    hand all at once; otherwise `progress` shows a bar on standard error.
     """
     if joint is not None:
         return _result(fit, *_in_one(fit, joint))
@@ -151,12 +140,6 @@ def _scores(density, log_weights, k):
 def weighted(fit, joint=None):
     """Yield log densities of units with the smoothed log weights of draws that lack them, some units at a time.
 
-    Parameters
-    ----------
-    fit : Fit
-    joint : DataArray, optional
-        As for `importance_sampling`.
-
     Yields
     ------
     positions : slice or ndarray of int
@@ -177,13 +160,7 @@ def weighted(fit, joint=None):
 def left_out_cdf(draws, positions, log_weights):
     """Compute the probability of an observation of at most the one made under draws that did not see it, (row,).
 
-    Parameters
-    ----------
-    draws : Draws
-    positions : slice or ndarray of int
-        Of the rows.
-    log_weights : DataArray
-        From `weighted`.
+    Rows are given by their positions, with their log weights from `weighted`.
     """
     weights = log_weights.transpose(*DRAWS, ...).values
     weights = np.exp(weights - weights.max((0, 1)))
@@ -195,18 +172,16 @@ def _result(fit, scores, log_weights=None):
     k, elpd_i = scores["pareto_k"], scores["elpd"]
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
-    return with_se(
-        LeftOut(
-            elpd=elpd,
-            se=np.nan,
-            p=float(scores["lppd"].sum()) - elpd,
-            n_samples=chains * draws,
-            n_data_points=elpd_i.size,
-            warning=bool((k > PARETO_K_LIMIT).any()),
-            elpd_i=elpd_i.copy(),
-            pareto_k=k.copy(),
-            log_weights=log_weights,
-        )
+    return LeftOut(
+        elpd=elpd,
+        se=float(sum_error(elpd_i.values)),
+        p=float(scores["lppd"].sum()) - elpd,
+        n_samples=chains * draws,
+        n_data_points=elpd_i.size,
+        warning=bool((k > PARETO_K_LIMIT).any()),
+        elpd_i=elpd_i.copy(),
+        pareto_k=k.copy(),
+        log_weights=log_weights,
     )
 
 
@@ -228,35 +203,23 @@ def smoothed(log_ratios, density, *, many=False):
         Of the dims of `density`; exponentials add up to 1.
     pareto_k : DataArray
         0 where weights were left unchanged.
-
-    Raises
-    ------
-    InputError
-        If the draws are too few for a tail.
     """
     chains, draws, units = log_ratios.shape
     if chains * draws < LEAST_DRAWS:
         raise InputError(
             f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
         )
-    log_weights, k = _smoothed(log_ratios, density.values, many)
-    unit = density.dims[-1]
-    shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
-    return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
-
-
-def _smoothed(log_ratios, density, many):
-    chains, draws, units = log_ratios.shape
     log_weights, k = np.ascontiguousarray(_by_unit(log_ratios)), np.zeros(units)
     apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
     log_weights -= np.where(apart, 0.0, _log_sums(log_weights))[:, None]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        likelihood = np.exp(density[..., apart] - density[..., apart].max((0, 1)))
-        efficiency = effective_draws(likelihood) / (chains * draws)
+    with np.errstate(all="ignore"):
+        tailed = density.values[..., apart]
+        efficiency = effective_draws(np.exp(tailed - tailed.max((0, 1)))) / (chains * draws)
         for i, share in zip(np.flatnonzero(apart), efficiency, strict=True):
             log_weights[i], k[i] = pareto_smoothed(log_weights[i], share if share > 0 else 1.0)
-    return log_weights, k
+    unit = density.dims[-1]
+    shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
+    return shaped, xr.DataArray(k, dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
 
 
 def _by_unit(values):
@@ -281,18 +244,8 @@ def cut_factor(density, codes):
     Draws of a cut [2]_ have phi from elsewhere, so that without unit i they should be weighted by
     ``p(y_i | y_-i, phi) / p(y_i | theta, phi)``. The numerator is the harmonic mean of the density over the draws at
     one phi. It is shrunk towards the mean over phi, more so where few draws determine it. Leave-one-out is then
-    right to second order in the numerator's variation.
-
-    Parameters
-    ----------
-    density : ndarray, shape (chain, draw, unit)
-        Log density of each unit.
-    codes : ndarray of int, shape (chain, draw)
-        Which phi each draw has.
-
-    Returns
-    -------
-    ndarray, shape (chain, draw, unit)
+    right to second order in the numerator's variation. The log densities have the shape (chain, draw, unit), as the
+    result has; `codes` (chain, draw) state which phi each draw has.
     """
     flat, codes = _by_unit(density), codes.ravel()
     counts = np.bincount(codes)
@@ -312,9 +265,3 @@ def _codes(upstream):
     stacked = np.stack([x.transpose(*DRAWS).values for x in upstream.data_vars.values()], axis=-1)
     _, codes = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
     return codes.reshape(stacked.shape[:-1])
-
-
-def with_se(result):
-    """Set the standard error of a result to that of differences of elpd, see `sum_error`."""
-    result.se = float(sum_error(result.elpd_i.values))
-    return result

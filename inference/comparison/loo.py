@@ -22,9 +22,10 @@ from ..checks.chains import PARETO_K_LIMIT
 from ..fitted import once
 from ..settings import seed_of
 from .groups import loo_by_group
-from .importance import importance_sampling, with_se
+from .importance import importance_sampling
 from .moment_matching import moment_match
 from .refits import largest_k_left, resolve, unreliable
+from .weights import sum_error
 
 if TYPE_CHECKING:
     from ..fitted import Fit
@@ -119,7 +120,8 @@ def _of_units(fit, *, seed, progress, high_k=None, **settings):
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
             matched = moment_match(fit, result.of_arviz)
-            result = with_se(replace(result, **{name: getattr(matched, name) for name in MATCHED}))
+            result = replace(result, **{name: getattr(matched, name) for name in MATCHED})
+            result.se = float(sum_error(result.elpd_i.values))
     high = int(unreliable(result).sum())
     if high:
         warnings.warn(

@@ -7,6 +7,7 @@ References
 
 import warnings
 
+from ...errors import InputError
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
 
@@ -15,7 +16,11 @@ def moment_match(fit, result):
     """Return leave-one-out with the Pareto k of observations above 0.7 lowered by moment matching [1]_."""
     import arviz_stats as azs
 
-    densities.needed_whole(fit, 'high_k="moment_matching"')
+    if not densities.is_held(fit):
+        raise InputError(
+            'high_k="moment_matching" needs the log likelihood, which this fit was made without; fit again with '
+            "log_likelihood=True"
+        )
     draws = fit.draws
     with warnings.catch_warnings():
         # `loo` warns of the Pareto k that remain.

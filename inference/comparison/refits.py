@@ -12,29 +12,19 @@ from ..fitted import LEFT_OUT, results_of
 from ..fitter import fitter_of
 from ..progress_messages import counted
 from ..workers import mapped
-from .bridge import LEAST_OVERLAP, LeftOut
-from .importance import with_se
+from .bridge import LEAST_OVERLAP, left_out
+from .weights import sum_error
 
 REFIT = {"draws": 500, "tune": 500}
 STUCK = 1.2  # R-hat of a refit of few draws from which on a chain is taken to have stayed in its warm-up
 
 
 class Refits:
-    """Refits of a fit's law to some of its rows, bridged to the draws of the fit.
-
-    Parameters
-    ----------
-    fit : Fit
-    seed : int
-        Of every refit.
-    **settings
-        Of the sampler; 4 x (500 + 500) by default.
-    """
+    """Refits of a fit's law to some of its rows, bridged to the draws of the fit; 4 x (500 + 500) draws by default."""
 
     def __init__(self, fit, *, seed=1, **settings):
         self.draws, self._fitter = fit.draws, fitter_of(fit)
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
-        self._left_out = LeftOut(self.draws)
 
     def without(self, rows, having, lacking, left=None):
         """Refit to the rows that remain and bridge what is left out.
@@ -52,11 +42,9 @@ class Refits:
 
         Returns
         -------
-        Draws
-            Of the refit.
-        dict
-            ``elpd``, the log predictive density of what is left out, with ``elpd_se`` and ``overlap`` of the bridge;
-            ``diverged``, the refit's divergences, and ``stuck``, whether its chains disagree.
+        Draws, dict
+            Of the refit. ``elpd`` is the log predictive density of what is left out, with ``elpd_se`` and ``overlap``
+            of the bridge; ``diverged`` counts divergences, and ``stuck`` is whether chains disagree.
         """
         refit = self._fitter.sample(rows, law=self.draws.law, **self._asked)
         stuck = _disagree(refit)
@@ -64,7 +52,7 @@ class Refits:
             warmer = {"seed": self._asked["seed"] + 1, "tune": 2 * self._asked["tune"]}
             refit = self._fitter.sample(rows, law=self.draws.law, **self._asked | warmer)
             stuck = _disagree(refit)
-        bridged = self._left_out.density(having, refit.draws, lacking(refit.draws).values, left)
+        bridged = left_out(self.draws, having, refit.draws, lacking(refit.draws).values, left)
         return refit.draws, {
             "elpd": bridged.log_density,
             "elpd_se": bridged.se,
@@ -89,14 +77,7 @@ class Refits:
         return self.without(rest, having, lambda fitted: self.draws.left_out_group(fitted, left, by), left)[1]
 
     def warn(self, results, stacklevel):
-        """Warn of divergences and of chains that disagree in refits, as from `stacklevel` callers up.
-
-        Parameters
-        ----------
-        results : list of dict
-            Of the refits made.
-        stacklevel : int
-        """
+        """Warn of divergences and of chains that disagree in the refits made, as from `stacklevel` callers up."""
         diverged, stuck = (sum(result[name] for result in results) for name in ("diverged", "stuck"))
         faults = [f"{diverged} divergences in the refits of leave-one-out"] if diverged else []
         if stuck:
@@ -113,17 +94,8 @@ def _disagree(sampled):
 def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     """Compute the log predictive density of units by a refit without each, bridged to the draws of the fit.
 
-    Parameters
-    ----------
-    fit : Fit
-    units : sequence of int, optional
-        Positions of the units to leave out in turn, all by default.
-    seed : int
-        Of every refit.
-    progress : bool
-        Show a progress bar on standard error.
-    **settings
-        Of the sampler; 4 x (500 + 500) by default.
+    Units are left out in turn by their positions, all by default; the seed and the settings of the sampler are of every
+    refit. It warns if draws of a refit diverged.
 
     Returns
     -------
@@ -131,11 +103,6 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
         By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, and the ``overlap``
         of the bridge (see `bridge.Bridge`). ``mean`` is the sum of the means of the observations left out, and
         ``refitted`` whether there was a refit.
-
-    Warns
-    -----
-    DiagnosticWarning
-        If draws of a refit diverged.
     """
     refits = Refits(fit, seed=seed, **settings)
     law, coordinate = fit.law, densities.units(fit)
@@ -154,22 +121,11 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
 
 
 def resolve(fit, result, *, seed=1, **settings):
-    """Replace the elpd of units whose Pareto k is above 0.7 by that of exact refits, in place.
+    """Replace the elpd of units whose Pareto k is above 0.7 by that of exact refits, in place of a `LeftOut`.
 
-    A unit is refitted once: the fit holds the results, and a file of it has them as the group ``leave_one_out``.
-
-    Parameters
-    ----------
-    fit : Fit
-    result : LeftOut
-        Of importance sampling. Its Pareto k stays; `unreliable` returns which units no refit fixed.
-    seed, **settings
-        As for `exact_loo`.
-
-    Returns
-    -------
-    Dataset
-        From `exact_loo`; of no units where none was refitted.
+    A unit is refitted once: the fit holds the results, and a file of it has them as the group ``leave_one_out``. The
+    Pareto k stays; `unreliable` returns which units no refit fixed. The Dataset of `exact_loo` is returned, of no units
+    where none was refitted.
     """
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     if not high.size:
@@ -182,23 +138,22 @@ def resolve(fit, result, *, seed=1, **settings):
     refitted, lppd = stored["refitted"].values, result.p + result.elpd
     result.elpd_i.values[refitted] = stored["elpd"].values[refitted]
     result.resolved = refitted & ~(stored["overlap"].values < LEAST_OVERLAP)
-    result.elpd = float(result.elpd_i.sum())
-    with_se(result)
+    result.elpd, result.se = float(result.elpd_i.sum()), float(sum_error(result.elpd_i.values))
     result.p = float(lppd - result.elpd)
     return stored
 
 
-def _mended(result):
+def _resolved(result):
     resolved = getattr(result, "resolved", None)
     return np.zeros(result.n_data_points, bool) if resolved is None else resolved
 
 
 def unreliable(result):
     """Return the units whose Pareto k is above 0.7 and that no refit fixed, (unit,) of bool."""
-    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_mended(result)
+    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_resolved(result)
 
 
 def largest_k_left(result):
     """Return the largest Pareto k of the units that no refit fixed; NaN where refits fixed all."""
-    left = result.pareto_k.values[~_mended(result)]
+    left = result.pareto_k.values[~_resolved(result)]
     return float(left.max()) if left.size else np.nan

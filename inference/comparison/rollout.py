@@ -250,13 +250,7 @@ def _number(cutoff):
 
 
 def _cut(law, rows, values, by, cutoff):
-    """Return the rows below a cutoff, checked to be enough for the law, and which of the others, (row,), they predict.
-
-    Raises
-    ------
-    InputError
-        If the rows below the cutoff are too few, or predict no other row.
-    """
+    """Return the rows below a cutoff, refused where they are too few, and which others, (row,), they predict."""
     place = rows.attrs.get("source", "the table")
     below = values < cutoff
     if below.all() or not below.any():
@@ -282,21 +276,10 @@ def _cut(law, rows, values, by, cutoff):
 
 
 def predicted(draws, rows, seed, beyond="none"):
-    """Predict rows and score the predictions, each row alone.
+    """Predict rows and score the predictions, each row alone, by draws that were not fitted to them.
 
-    Parameters
-    ----------
-    draws : Draws
-        Not fitted to the rows.
-    rows : DataFrame
-    seed : int
-    beyond : {"drift", "none"}
-
-    Returns
-    -------
-    Dataset
-        As the second of `rollout`, without coordinates, and ``crps_without`` (part, prediction), without each part of
-        the draws.
+    The Dataset is the second of `rollout`, without coordinates, with ``crps_without`` (part, prediction), which is
+    without each part of the draws.
     """
     law, rng = draws.law, np.random.default_rng(seed)
     alone = rows if law.grouping.group is None else rows.assign(**{law.grouping.group: np.arange(len(rows))})

@@ -10,18 +10,8 @@ def crps(draws, observed):
 
     The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number. It is
     added up as the integral of ``F**2`` below what was observed and of ``(1 - F)**2`` above, so that no draw far out
-    takes away what another adds.
-    One draw is a point forecast, whose score is its error.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (sample, row)
-    observed : ndarray, shape (row,)
-
-    Returns
-    -------
-    ndarray, shape (row,)
-        In the unit of what was observed.
+    takes away what another adds. One draw is a point forecast, whose score is its error. Of draws (sample, row) and
+    observations (row,) the scores are (row,), in the unit of what was observed.
 
     References
     ----------
@@ -56,5 +46,4 @@ def binomial_interval(hits, count, level=0.95):
     >>> round(float(low), 2), round(float(high), 2)
     (0.79, 0.96)
     """
-    low, high = st.beta.ppf([(1 - level) / 2, (1 + level) / 2], hits + 0.5, count - hits + 0.5)
-    return low, high
+    return tuple(st.beta.ppf([(1 - level) / 2, (1 + level) / 2], hits + 0.5, count - hits + 0.5))

@@ -19,22 +19,8 @@ def sum_error(values):
 def stacking(elpd_i):
     """Compute weights whose mixture has the highest leave-one-out log score (Yao et al. 2018, section 3.1).
 
-    The problem is concave; it is solved by expectation maximisation until no model could gain.
-
-    Parameters
-    ----------
-    elpd_i : ndarray, shape (observation, model)
-        Pointwise log predictive densities; rows may be sums over a group.
-
-    Returns
-    -------
-    ndarray, shape (model,)
-        Non-negative, summing to 1.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite.
+    The problem is concave; it is solved by expectation maximisation until no model could gain. The pointwise log
+    predictive densities, (observation, model), must be finite; rows may be sums over a group.
     """
     elpd_i = _finite(elpd_i)
     return _stacked(elpd_i, np.full((1, len(elpd_i)), 1 / len(elpd_i)))[0]
@@ -54,18 +40,9 @@ def _stacked(elpd_i, shares):
 
 
 def bootstrapped(elpd_i, *, replicates=100, seed=0):
-    """Compute stacking weights of tables drawn with replacement from these observations: how far chance moves them.
+    """Compute stacking weights, (replicate, model), of tables drawn with replacement: how far chance moves them.
 
-    Parameters
-    ----------
-    elpd_i : array_like, shape (observation, model)
-        Rows may be sums over a group, such as a paper.
-    replicates : int
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (replicate, model)
+    The densities, (observation, model), may be sums over a group, such as a paper.
     """
     elpd_i, rng = _finite(elpd_i), np.random.default_rng(seed)
     count = len(elpd_i)
@@ -73,22 +50,13 @@ def bootstrapped(elpd_i, *, replicates=100, seed=0):
     return _stacked(elpd_i, np.array(drawn) / count)
 
 
-def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
+def pseudo_bma(elpd_i, *, bootstrap=1000):
     """Compute pseudo-BMA+ weights: Akaike-type, averaged over the Bayesian bootstrap (Yao et al. 2018, section 3.4).
 
-    Parameters
-    ----------
-    elpd_i : ndarray, shape (observation, model)
-    bootstrap : int
-        Replications.
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (model,)
+    There are `bootstrap` replications of the densities, (observation, model).
     """
     elpd_i = _finite(elpd_i)
-    n, rng = len(elpd_i), np.random.default_rng(seed)
+    n, rng = len(elpd_i), np.random.default_rng(0)
     # Some at a time: all shares of a large table together would not fit in memory.
     parts = np.array_split(np.arange(bootstrap), -(-bootstrap * n // BLOCK))
     shared = np.concatenate([rng.dirichlet(np.ones(n), len(part)) @ elpd_i for part in parts])

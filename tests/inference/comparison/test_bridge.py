@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference.comparison.bridge import LEAST_OVERLAP, LeftOut, bridge, log_mean_exp, log_normaliser
+from bayescaling.inference.comparison.bridge import LEAST_OVERLAP, bridge, left_out, log_mean_exp, log_normaliser
 from bayescaling.inference.comparison.refits import exact_loo
 from scipy import stats
 
@@ -128,7 +128,7 @@ def test_the_worst_row_agrees_with_moment_matching_and_other_seeds(fitter_normal
 def test_a_prior_that_changes_with_the_rows_has_no_bridge(progress_draws):
     draws = progress_draws(bs.laws.Progress(7, penalty=0.01))
     lacking = np.log(np.random.default_rng(1).gamma(2, size=(4, 50)))
-    ratio = LeftOut(draws).density(lacking + 1, None, lacking)
+    ratio = left_out(draws, lacking + 1, None, lacking)
     assert ratio.log_density == pytest.approx(log_mean_exp(lacking))
     assert np.isnan(ratio.overlap)
 
@@ -137,7 +137,7 @@ def test_a_refit_of_fewer_draws_than_coordinates_keeps_its_bridge(fit_normal):
     draws = fit_normal.draws
     few = draws.from_real_line(draws.real_line().isel(chain=[0], draw=slice(0, 6)))
     having, lacking = (scale * np.random.default_rng(1).normal(size=(1, 6)) for scale in (1, 20))
-    ratio = LeftOut(draws).density(having, few, lacking - 100)
+    ratio = left_out(draws, having, few, lacking - 100)
     assert ratio == bridge(having, lacking - 100)
     assert ratio.overlap < LEAST_OVERLAP
 
