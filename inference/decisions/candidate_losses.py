@@ -58,12 +58,7 @@ def _below(rows, table):
 
 
 def off_ratio(table, ratio):
-    """Compute decades between the tokens per parameter of candidates and those of the target, 0 where either is none.
-
-    Returns
-    -------
-    ndarray, shape (candidate,)
-    """
+    """Compute decades, (candidate,), between tokens per parameter and those of the target, 0 where either has none."""
     if np.isnan(ratio) or not {"parameters", "tokens"} <= set(table):
         return np.zeros(len(table))
     return np.abs(np.log10(table["tokens"].to_numpy(float) / table["parameters"].to_numpy(float) / ratio))

@@ -23,18 +23,8 @@ MOST = 5000  # candidates, whose covariances are held at once
 def candidates_of(law, rows, candidates, budget, ratio, planned):
     """Return a table of runs that may be made, each with its ``cost`` in FLOP.
 
-    Parameters
-    ----------
-    law : LossLaw
-    rows : DataFrame
-        The fitted runs.
-    candidates : DataFrame, path or None
-    budget : float
-        In FLOP.
-    ratio : float
-        Tokens per parameter of the target; NaN where it has none.
-    planned : dict
-        Of it, the group of a ladder's runs.
+    They are those of a table, or a ladder about the fitted rows up to the budget. Its tokens per parameter are near the
+    `ratio` of the target (NaN where it has none), and its group is that of what is `planned`.
     """
     table = _ladder(law, rows, budget, ratio, planned) if candidates is None else _read(candidates, law)
     place = table.attrs["source"]

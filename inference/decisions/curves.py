@@ -58,17 +58,9 @@ class Curve:
         return self.law(log_compute) + self.drift(log_compute)
 
     def reaches(self, log_loss, log_budget):
-        """Find the least log compute within `MOST` decades of a budget at which a log loss is reached.
+        """Find the least log compute, (sample, point), at which a log loss is reached, `MOST` decades about budgets.
 
-        Parameters
-        ----------
-        log_loss : ndarray, shape (sample, point)
-        log_budget : ndarray, shape (point,)
-
-        Returns
-        -------
-        ndarray, shape (sample, point)
-            Infinite where no compute up to the upper end does; the lower end where that does.
+        It is infinite where no compute up to the upper end does, and the lower end where that does.
         """
         steps = np.linspace(-MOST, MOST, CELLS + 1) * DECADES
         result = np.empty(log_loss.shape)
@@ -83,19 +75,9 @@ class Curve:
 
 
 def crossing(log_compute, gaps, log_budget):
-    """Find where each draw's gap changes its sign, the nearest to a budget.
+    """Find the log compute, (sample,), at which each draw's gap, (sample, point), changes sign, nearest to a budget.
 
-    Parameters
-    ----------
-    log_compute : ndarray, shape (point,)
-        In order.
-    gaps : ndarray, shape (sample, point)
-    log_budget : float
-
-    Returns
-    -------
-    ndarray, shape (sample,)
-        Log compute, by linear interpolation; infinite where the sign does not change.
+    It is interpolated between the points, which are in order, and infinite where the sign does not change.
 
     Examples
     --------

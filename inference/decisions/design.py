@@ -142,7 +142,8 @@ def design(
     first = fits[0]
     planned = checked_plan(first.draws.law, planned)
     targets = [target_of(one.draws, target, compute, planned) for one in fits]
-    ratio = float(np.nanmedian([one.ratio for one in targets])) if _have_ratio(targets) else np.nan
+    ratios = [one.ratio for one in targets]
+    ratio = np.nan if np.isnan(ratios).all() else float(np.nanmedian(ratios))
     table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
     cost, gates, passed = table[COST].to_numpy(float), {}, fits
     if gate:
@@ -203,7 +204,3 @@ def _factor(fits, targets, left, decades, seed):
         samples.append(draws.mean() + np.sqrt(left) * (draws - draws.mean()) + decades * drift)
     low, high = np.quantile(np.concatenate(samples), (0.025, 0.975))
     return float(np.exp(high - low))
-
-
-def _have_ratio(targets):
-    return not all(np.isnan(one.ratio) for one in targets)

@@ -71,18 +71,7 @@ def gate(fit, *, seed, progress=False):
 def through(fits, *, seed, wider, progress=False):
     """Return the fits of laws that pass, and the `Gate` of each law by its label.
 
-    Parameters
-    ----------
-    fits : sequence of Fit
-    seed : int
-    wider : bool
-        Whether to try wider laws than that of the first fit where none passes, until one does.
-    progress : bool
-
-    Returns
-    -------
-    fits : list of Fit
-    gates : dict of str to Gate
+    Where none passes and `wider` is true, wider laws than that of the first fit are tried until one does.
     """
     gates = {label(fit, fits): gate(fit, seed=seed, progress=progress) for fit in fits}
     passed = [fit for fit in fits if gates[label(fit, fits)].passed]

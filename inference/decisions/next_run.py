@@ -22,7 +22,7 @@ WORTHWHILE = 0.01  # share of the least cost of the others that one more run mus
 
 
 def decided(fit, baseline, result, curves, switch):
-    """Compute the expected cost of each action, the least, and the run that lowers it most.
+    """Compute the expected cost of each action, the least, and the run that lowers it most: a Dataset, see `worth`.
 
     Parameters
     ----------
@@ -35,11 +35,6 @@ def decided(fit, baseline, result, curves, switch):
         By group.
     switch : float
         FLOP of adopting a change.
-
-    Returns
-    -------
-    Dataset
-        See `worth`.
     """
     parts = []
     for group in result[GROUP].values.tolist():
@@ -123,13 +118,10 @@ def _cost_after(log_m, left, budget, switch):
 
 
 def pairing(fit, group, baseline):
-    """Compare runs that differ by their group alone.
+    """Compare runs that differ by their group alone, in a dict; None where there is no pair.
 
-    Returns
-    -------
-    dict or None
-        ``pairs`` and the ``correlation`` of their residuals, None for fewer than `LEAST_PAIRS`. Of the largest pair the
-        ``compute`` in FLOP and the ``losses``, of the group and of the baseline. None where there is no pair.
+    It has ``pairs`` and the ``correlation`` of their residuals, None for fewer than `LEAST_PAIRS`. Of the largest pair
+    it has the ``compute`` in FLOP and the ``losses``, of the group and of the baseline.
     """
     law, rows = fit.law, fit.rows
     columns, mean = list(law.columns), fit.draws.mean().transpose(*DRAWS, "run").values

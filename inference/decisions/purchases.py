@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 ENDS = (0.005, 0.995)  # Quantiles at which draws are clipped: a few draws far out would decide a covariance.
+NEAR, SHARE = 1.0, 0.2  # decades, and a share of the budget that is left, of runs that no law chooses
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost that a gain is divided by; the plan of least variance is chosen
 
 
@@ -51,18 +52,9 @@ class Moments(NamedTuple):
 
 
 def moments(target, means, noise):
-    """Compute moments of clipped draws.
+    """Compute `Moments` of clipped draws of a target, (sample,), and of means, (sample, candidate), with their noise.
 
-    Parameters
-    ----------
-    target : ndarray, shape (sample,)
-    means : ndarray, shape (sample, candidate)
-        On the scale of the law's residuals.
-    noise : ndarray, shape (candidate,)
-
-    Returns
-    -------
-    Moments
+    Means and noise, (candidate,), are on the scale of the law's residuals.
     """
     target, means = (np.clip(x, *np.quantile(x, ENDS, axis=0)) for x in (target, means))
     means = means - means.mean(0)
@@ -73,15 +65,7 @@ def moments(target, means, noise):
 
 
 class Plan(NamedTuple):
-    """Candidates in order of purchase.
-
-    Attributes
-    ----------
-    order : ndarray of int
-        Places of the candidates.
-    variances : ndarray
-        Of the target, once each is bought.
-    """
+    """Places of candidates in order of purchase, and the variance of the target once each is bought."""
 
     order: np.ndarray
     variances: np.ndarray
@@ -110,31 +94,18 @@ def best_plan(before, cost, budget):
     return min(plans, key=lambda plan: plan.variances[-1] if len(plan.variances) else np.inf)
 
 
-def spread_out(cost, distance, budget, *, near=1.0, share=0.2):
-    """Choose runs of many costs near a line in the plane of sizes, where no law is trusted to choose them.
+def spread_out(cost, distance, budget):
+    """Choose places of runs of many costs near a line in the plane of sizes, where no law is trusted to choose them.
 
-    Each run is the dearest that takes at most a share of what is left of the budget, then the cheapest that still fit.
-    The dearest runs near the line thus take most of the budget, at several ratios of the sizes.
-
-    Parameters
-    ----------
-    cost : ndarray, shape (candidate,)
-    distance : ndarray, shape (candidate,)
-        Decades between a candidate and the line.
-    budget : float
-    near : float
-        Decades within which candidates are near it. Where fewer than a tenth are, the nearest tenth is taken.
-    share : float
-
-    Returns
-    -------
-    ndarray of int
+    Each run is the dearest that takes at most `SHARE` of what is left of the budget, then the cheapest that still fit.
+    The dearest runs near the line thus take most of the budget, at several ratios of the sizes. Candidates are near it
+    within a `distance` of `NEAR` decades. Where fewer than a tenth are, the nearest tenth is taken.
     """
     affordable = np.flatnonzero(cost <= budget)
-    limit = max(near, float(np.quantile(distance[affordable], 0.1)))
+    limit = max(NEAR, float(np.quantile(distance[affordable], 0.1)))
     free, left, order = affordable[distance[affordable] <= limit], budget, []
     while (free := free[cost[free] <= left]).size:
-        small = free[cost[free] <= share * left]
+        small = free[cost[free] <= SHARE * left]
         pool = small if small.size else free
         chosen = pool[np.lexsort((distance[pool], -cost[pool]))[0]] if small.size else pool[cost[pool].argmin()]
         order.append(int(chosen))

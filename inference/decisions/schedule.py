@@ -30,7 +30,7 @@ class Schedule(PrintedTable):
         if "rule" not in self.attrs or COST not in self:
             return super().text()
         attrs, price = self.attrs, self.attrs["price"]
-        lines = [{"": "now", **_line(attrs["now"], price, 0.0)}]
+        lines = [{"": "now", **_line(attrs["now"], None)}]
         lines += [{"": str(i), **_sizes(row), **_line(row, price)} for i, row in self.head(SHOWN).iterrows()]
         table = pd.DataFrame(lines).fillna("").set_index("")
         table = table[sorted(table, key=COLUMNS.index)]
@@ -98,22 +98,10 @@ class Schedule(PrintedTable):
 
 
 def scheduled(table, order, before, variances, attrs, targets=(), drift=0.0):
-    """Return chosen candidates as a `Schedule`.
+    """Return chosen candidates in order, with their rows among all of them, as a `Schedule`.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The chosen candidates in order.
-    order : ndarray of int
-        Their rows among the candidates.
-    before : Moments or None
-        None where no law chose them.
-    variances : ndarray or None
-        Of the target after each.
-    attrs : dict
-    targets : sequence of Target
-    drift : float
-        Variance of the target that the drift adds.
+    `before` has the `Moments` before any run and `variances` those of the target after each; both are None where no law
+    chose the runs. `drift` is the variance of the target that the drift adds.
     """
     price, cost = attrs["price"], table[COST].to_numpy(float)
     result = table.reset_index(drop=True)
@@ -143,10 +131,7 @@ def scheduled(table, order, before, variances, attrs, targets=(), drift=0.0):
 
 def _excess(left, targets):
     """Return the expected excess loss in nats and in FLOP, given the variance of log N* that is left."""
-    excess, variance, slope = (
-        np.mean([x(one) for one in targets])
-        for x in (lambda one: one.excess, lambda one: one.draws.var(), lambda one: one.slope)
-    )
+    excess, variance, slope = np.mean([(one.excess, one.draws.var(), one.slope) for one in targets], axis=0)
     loss = excess / variance * left if variance > 0 else 0.0 * left
     return {"excess_loss": loss, "excess_flop": targets[0].compute * np.expm1(loss / slope)}
 
@@ -167,14 +152,14 @@ def _sizes(row):
     return sizes | {"cost (FLOP)": f"{row[COST]:.2g}".replace("e+", "e"), "batch": str(int(row["batch"]))}
 
 
-def _line(row, price, money=None):
+def _line(row, price):
     """Return what is left after a run, as text."""
     texts = {
         "variance left": (row["variance_left"], "{:.0%}"),
         "excess loss": (row.get("excess_loss", np.nan), "{:.2g}"),
         "in FLOP": (row.get("excess_flop", np.nan), "{:.2g}"),
     }
-    if price is not None and money is None:
+    if price is not None:
         texts |= {"GPU-hours": (row["hours"], "{:,.0f}"), "money": (row["money"], "{:,.0f}")}
         texts |= {"saves": (row.get("saved_money", np.nan), "{:,.0f}")}
     return {name: form.format(x).replace("e+", "e") for name, (x, form) in texts.items() if not np.isnan(x)}

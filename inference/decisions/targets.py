@@ -49,16 +49,7 @@ class Target(NamedTuple):
 
 
 def target_of(draws, target, compute, planned):
-    """Return the `Target` that a user named, under draws.
-
-    Parameters
-    ----------
-    draws : Draws
-    target : str, DataFrame or DataArray
-        See `design`.
-    compute : float or None
-    planned : dict
-    """
+    """Return the `Target` that a user named, under draws; see `design`. `compute` may be None."""
     if isinstance(target, xr.DataArray):
         sizes = {dim: draws.named().sizes[dim] for dim in DRAWS}
         if dict(target.sizes) != sizes:
@@ -76,12 +67,12 @@ def target_of(draws, target, compute, planned):
     of_planned, planned = draws.of_planned(**planned)
     plan = of_planned.law.planner.plan(of_planned.constants(), **planned)
     model, tokens = plan.optimum(np.array([compute]))
-    best = np.log(model["parameters"])
+    best, ratio = np.log(model["parameters"]), float(np.median(tokens / model["parameters"]))
     if target == "exponent":
         later, _ = plan.optimum(np.array([compute * np.exp(STEP)]))
         slope = (np.log(later["parameters"]) - best) / STEP
-        return Target(slope[:, 0], "the exponent of the best size", _median(tokens / model["parameters"]), compute)
-    ratio, losses = _median(tokens / model["parameters"]), plan.loss(model, tokens)
+        return Target(slope[:, 0], "the exponent of the best size", ratio, compute)
+    losses = plan.loss(model, tokens)
     larger = plan.loss(*plan.optimum(np.array([compute * np.exp(STEP)])))
     slope = float(np.mean(losses - larger)) / STEP
     if target == "loss":
@@ -101,7 +92,3 @@ def _loss_of_run(draws, run):
     sized = "parameters" in run and "tokens" in run
     ratio = float(run["tokens"].iloc[0] / run["parameters"].iloc[0]) if sized else np.nan
     return Target(np.log(loss), "the loss of the run", ratio, np.nan if spent is None else float(spent[0]), "loss")
-
-
-def _median(x):
-    return float(np.median(x))

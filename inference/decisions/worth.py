@@ -178,12 +178,9 @@ def check_baseline(fit, baseline):
 def multipliers(
     fit, baseline, budgets, *, tokens_per_parameter=None, within=None, beyond="drift", robust=True, **planned
 ):
-    """Compute multipliers, gains and where the order turns under one fit; parameters as for `worth`.
+    """Compute multipliers, gains and where the order turns under one fit, and the curves of loss by group.
 
-    Returns
-    -------
-    Dataset, dict of str to Curve
-        The curves of loss against compute by group.
+    Parameters are as for `worth`.
     """
     check_beyond(beyond)
     draws, ratio = fit.draws, None
@@ -195,14 +192,16 @@ def multipliers(
     names = draws.reference[GROUPS]
     others = [name for name in names if name != baseline]
     shape = draws.real_line().transpose(*DRAWS, ...).shape[:2]
-    drift = drift_of(draws.law) if beyond == "drift" else None
     slopes = np.zeros((*shape, len(names)))
-    if drift is not None:
+    if beyond == "drift":
         rng, difference = np.random.default_rng(fit.record["seed"]), difference_of(draws.law)
-        slopes = drift.slopes_of_groups(rng, shape, len(names), difference)
+        slopes = drift_of(draws.law).slopes_of_groups(rng, shape, len(names), difference)
     slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
     curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
-    ends = _range(fit, budgets, planned) if within is None else within
+    ends = within
+    if ends is None:
+        ranges = [compute_range(fit, group=name, **planned) for name in names]
+        ends = min(np.nanmin(ranges), budgets.min()), FURTHER * max(np.nanmax(ranges), budgets.max())
     places = np.log(np.concatenate([budgets, np.geomspace(*ends, POINTS)]))
     at, base = places[: len(budgets)], curves[baseline]
     law_gaps = {name: curves[name].law(places) - base.law(places) for name in others}
@@ -226,13 +225,6 @@ def multipliers(
     result["extrapolation"] = ((GROUP, "compute"), beyond_by)
     result.attrs = {"within": (float(ends[0]), float(ends[1]))}
     return result, curves
-
-
-def _range(fit, budgets, planned):
-    """Return the default range in which the order may turn."""
-    ranges = [compute_range(fit, group=name, **planned) for name in fit.draws.reference[GROUPS]]
-    least, greatest = np.nanmin(ranges), np.nanmax(ranges)
-    return np.array([min(least, budgets.min()), FURTHER * max(greatest, budgets.max())])
 
 
 def _agreement(results):

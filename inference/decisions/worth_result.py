@@ -21,11 +21,6 @@ PLACE = "at 10 times its compute"  # that of the largest run, in the study of de
 CORRELATED = 0.3  # correlation of the residuals of pairs from which it is printed
 
 
-def _by_label(x):
-    """Return numbers by the label of their one dim."""
-    return {str(label): float(value) for label, value in zip(x[x.dims[0]].values, x.values, strict=True)}
-
-
 class Worth(Printed, xr.Dataset):
     """What changes are worth, draw by draw; see `worth`."""
 
@@ -46,7 +41,7 @@ class Worth(Printed, xr.Dataset):
             x = at[name].item()
             entry[name] = x if isinstance(x, str) else finite(x)
         entry["p_turns"] = float((at["turns"] < float("inf")).mean())
-        entry |= {name: _by_label(at[name]) for name in BY_LABEL if name in at}
+        entry |= {name: at[name].to_series().to_dict() for name in BY_LABEL if name in at}
         return entry
 
     def table(self, level=0.95):

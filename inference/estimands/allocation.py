@@ -39,16 +39,14 @@ class Allocation(Printed, xr.Dataset):
     def entries(self, law=None):
         """Summarise the draws, a list of dict, one a request: quantiles of each quantity, and what is requested.
 
-        Parameters
-        ----------
-        law : str, optional
-            Name under which the law is entered; that of the fit by default.
+        The law is entered by the name `law`; by default that of the fit.
         """
         entries = [{"law": law or self.attrs["law"], **asked, **_allocated(at)} for asked, at in self._answers()]
         held = self.attrs.get("standing")  # none of the law alone
         if held is None:
             return entries
-        return [entry | graded(held, entry[self._graded], entry["extrapolation"]) for entry in entries]
+        name = "parameters" if "parameters" in self else "loss"  # whose width grades an answer
+        return [entry | graded(held, entry[name], entry["extrapolation"]) for entry in entries]
 
     def _answers(self):
         """Yield what each answer is to, a dict of numbers, and its draws."""
@@ -56,11 +54,6 @@ class Allocation(Printed, xr.Dataset):
         for place in np.ndindex(*(self.sizes[dim] for dim in dims)):
             at = self.isel(dict(zip(dims, place, strict=True)))
             yield {dim: float(at[dim]) for dim in dims}, at
-
-    @property
-    def _graded(self):
-        """Return the name of the quantity whose width grades an answer."""
-        return "parameters" if "parameters" in self else "loss"
 
     def table(self, level=0.95):
         """Return medians and ends of intervals at a level, a DataFrame with one row a request."""

@@ -63,15 +63,8 @@ class Drift(NamedTuple):
     def slopes_of_groups(self, rng, shape, groups, difference):
         """Draw errors of log loss a decade of several groups of runs: an ndarray (*shape, group).
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        shape : tuple of int
-            Of the posterior draws.
-        groups : int
-        difference : tuple of float
-            Median scale of the error of the difference of two groups, and the spread of its logarithm. The rest of the
-            error of a group is common to all of them.
+        `difference` has the median scale of the error of the difference of two groups, and the spread of its logarithm.
+        The rest of the error of a group is common to all of them.
         """
         scale, spread = difference
         whole = self.loss * np.exp(self.spread * rng.standard_normal(shape))[..., None]
@@ -80,34 +73,18 @@ class Drift(NamedTuple):
         return common + single * rng.standard_normal((*shape, groups))
 
     def errors(self, rng, decades, shape, *, scatter=True):
-        """Draw errors of log loss at runs so many decades above the largest: an ndarray (*shape, run), 0 inside.
+        """Draw errors of log loss, (*shape, run), at runs so many decades, (run,), above the largest; 0 inside.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        decades : ndarray, shape (run,)
-        shape : tuple of int
-            Of the posterior draws.
-        scatter : bool
-            Whether there is also an independent error for each run.
+        With `scatter` there is also an independent error for each run.
         """
         errors = self.slopes(rng, shape)[..., None] * decades
         return errors + self.step * rng.standard_normal(errors.shape) * (decades > 0) if scatter else errors
 
     def log_density(self, rng, errors, decades):
-        """Compute the log density of errors of log loss, averaged over draws.
+        """Compute the log density, (run,), of errors of log loss, averaged over draws.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        errors : ndarray, shape (sample, run)
-            Log losses observed minus those that draws predict, noise included.
-        decades : ndarray, shape (run,)
-            Above 0.
-
-        Returns
-        -------
-        ndarray, shape (run,)
+        The errors (sample, run) are log losses observed minus those that draws predict, noise included, at runs so many
+        decades, (run,), above the largest.
         """
         tau = self.loss * np.exp(self.spread * rng.standard_normal((len(errors), 1)))
         scale = np.hypot(tau * decades, self.step)
@@ -149,22 +126,12 @@ def check_beyond(beyond):
 
 
 def decades_beyond(law, fitted, runs):
-    """Compute by how many decades runs lie beyond the largest fitted ones: in compute, in size or in tokens.
+    """Compute by how many decades runs lie beyond the largest fitted ones, (run,): in compute, in size or in tokens.
 
     The largest of the three counts: a run of more parameters than any that was fitted is an extrapolation, whatever its
-    compute. Rollouts, from which the drift is learned, cut along compute.
-
-    Parameters
-    ----------
-    law : Law
-    fitted, runs : DataFrame
-        Compute is 6 N D, or the column ``training_flop`` where a table lacks the sizes.
-
-    Returns
-    -------
-    ndarray, shape (run,)
-        0 inside the fitted runs, where compute is not known, and for laws of other tables than runs. Where groups of
-        rows have quantities of their own, the largest run is that of the run's group.
+    compute. Rollouts, from which the drift is learned, cut along compute: 6 N D, or the column ``training_flop`` where
+    a table lacks the sizes. It is 0 inside the fitted runs, where compute is not known, and for laws of other tables
+    than runs. Where groups of rows have quantities of their own, the largest run is that of the run's group.
     """
     if (law.kind, law.observed) != ("runs", "loss") or training_flop(runs) is None or training_flop(fitted) is None:
         return np.zeros(len(runs))

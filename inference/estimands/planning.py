@@ -13,7 +13,7 @@ PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 
 
 def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
-    """Compute the best sizes for each draw, request and demand.
+    """Compute the best sizes for each draw, request and demand: a Dataset of dims (chain, draw, name, demand).
 
     Parameters
     ----------
@@ -25,14 +25,9 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     name : {"compute", "target"}
         Which they are, and their dimension.
     demand : ndarray, shape (demand,), or None
-        Tokens; None for no demand.
+        Tokens; None for no demand, and without its dim.
     near_optimal : float or None
     planned : dict
-
-    Returns
-    -------
-    Dataset
-        Dims (chain, draw, name) and, where there is one, demand; see `allocate`.
     """
     draws, planned = draws.of_planned(**planned)
     law = draws.law
@@ -112,21 +107,12 @@ def _unreached(result, law, targets):
     return endless | finite | saved
 
 
-def near_range(low, high, probability=PROBABILITY):
-    """Return the sizes between the ends of what is nearly the best in at least so large a share of the draws.
+def near_range(low, high):
+    """Return the sizes between the ends of what is nearly the best in at least a share `PROBABILITY` of the draws.
 
-    Parameters
-    ----------
-    low, high : DataArray, dims (chain, draw, ...)
-        Ends in each draw; infinite where there is nothing between.
-    probability : float
-
-    Returns
-    -------
-    Dataset
-        Without the dims of the draws. ``near_low`` and ``near_high`` are the least and the greatest of these sizes (NaN
-        where there are none). ``near_parameters`` is the middle of the sizes of greatest probability, and
-        ``near_probability`` that probability.
+    The ends `low` and `high`, dims (chain, draw, ...), are infinite in draws with nothing between. Of the Dataset,
+    ``near_low`` and ``near_high`` are the least and the greatest of these sizes (NaN where there are none).
+    ``near_parameters`` is the middle of the sizes of greatest probability, and ``near_probability`` that probability.
 
     Examples
     --------
@@ -137,7 +123,7 @@ def near_range(low, high, probability=PROBABILITY):
     """
     names = ("near_low", "near_high", "near_parameters", "near_probability")
     ends = xr.apply_ufunc(
-        lambda a, b: np.moveaxis(_shared(a, b, probability), 0, -1),
+        _shared,
         low.stack(sample=DRAWS, create_index=False),
         high.stack(sample=DRAWS, create_index=False),
         input_core_dims=[["sample"], ["sample"]],
@@ -147,7 +133,7 @@ def near_range(low, high, probability=PROBABILITY):
     return xr.Dataset({name: ends.isel(end=i, drop=True) for i, name in enumerate(names)})
 
 
-def _shared(low, high, probability):
+def _shared(low, high):
     """Compute ends, middle and greatest share of draws, of arrays (sample,)."""
     finite = np.isfinite(low) & np.isfinite(high)
     ends = np.concatenate([low[finite], high[finite]])
@@ -155,10 +141,9 @@ def _shared(low, high, probability):
     order = np.lexsort((-change, ends))
     ends, share = ends[order], change[order].cumsum() / len(low)
     top = int(share.argmax())
-    most = share[top]
-    middle = np.sqrt(ends[top] * ends[top + 1])
+    most, middle = share[top], np.sqrt(ends[top] * ends[top + 1])
     # Rounding must not lose a share of exactly so much.
-    enough = np.append(share[:-1] >= probability - 1e-12, False)
+    enough = np.append(share[:-1] >= PROBABILITY - 1e-12, False)
     if not enough[top]:
         return np.array([np.nan, np.nan, middle, most])
     inside = np.flatnonzero(enough)

@@ -68,6 +68,8 @@ def to_drifting_target(solved, asked, error, greatest):
 def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
 
+    Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
+
     Parameters
     ----------
     result : Dataset
@@ -80,11 +82,6 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
         Gives N_x of N_T.
     largest : dict of str to float
         The largest size and the most tokens of the fitted runs, beyond which the drift counts too.
-
-    Returns
-    -------
-    Dataset
-        Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
     """
     law, by = result, "training_compute" if "target" in result.dims else "loss"
     result = law.copy()

@@ -10,28 +10,11 @@ from .allocate import allocate
 
 
 def chinchilla_over_kaplan(fit, compute):
-    """Compute how much compute Chinchilla's rule saves over Kaplan's at a training budget, for each posterior draw.
+    """Compute how much compute Chinchilla's rule saves over Kaplan's at training budgets in FLOP, draw by draw.
 
-    See `models.rules.chinchilla_over_kaplan`; appendix B of Ho et al. (2024) [1]_.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of a law in all parameters, such as the Chinchilla law.
-    compute : float or array_like, shape (compute,)
-        Budgets C = 6 N D in FLOP.
-
-    Returns
-    -------
-    Dataset
-        ``gain`` (chain, draw, compute) is a factor of compute. ``kaplan_parameters`` and ``kaplan_tokens`` (compute)
-        are the size by Kaplan's rule. ``extrapolation`` (compute) is the decades of compute by which the budget lies
-        above (positive) or below (negative) the fitted runs, 0 within. ``outside`` (compute) is whether it is not 0.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another law, or a budget is not a positive number.
+    See `models.rules.chinchilla_over_kaplan`; appendix B of Ho et al. (2024) [1]_. The fit is of the Chinchilla law. In
+    the Dataset ``gain`` (chain, draw, compute) is a factor of compute. ``kaplan_parameters`` and ``kaplan_tokens``
+    (compute) are the size by Kaplan's rule. ``extrapolation`` and ``outside`` (compute) are as of `allocate`.
 
     References
     ----------

@@ -79,16 +79,8 @@ class Study:
     def points(self, basis, gamma, delta):
         """Return sizes and tokens of each model at each budget, for each gamma and delta, (draw,).
 
-        Returns
-        -------
-        nonembedding : ndarray, shape (models,)
-            N_x.
-        total : ndarray, shape (draw, models)
-            N_T.
-        counted : ndarray, shape (draw, models) or (1, models)
-            Those of the two that the basis counts.
-        tokens : ndarray, shape (draw, count, models) or (1, count, models)
-        compute : ndarray, shape (count,)
+        These are N_x (models,), N_T (draw, models) and those of the two that the basis counts, (draw or 1, models).
+        Tokens have the shape (draw or 1, count, models), and compute (count,).
         """
         nonembedding = np.logspace(*self.sizes, self.models)
         total = embeddings.total(nonembedding, np.reshape(gamma, (-1, 1)), np.reshape(delta, (-1, 1)))
@@ -100,11 +92,6 @@ class Study:
             middle = (readings[1:] + readings[:-1]) / 2
             tokens = readings[np.searchsorted(middle, tokens)]
         return nonembedding, total, counted, tokens, compute
-
-
-def check_basis(basis):
-    """Refuse a basis other than nonembedding or total."""
-    check_choice("basis", basis, BASES)
 
 
 def frontier_exponents(
@@ -133,7 +120,7 @@ def frontier_exponents(
         ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the law has
         none), dims (draw,) of the constants laid flat.
     """
-    check_basis(basis)
+    check_choice("basis", basis, BASES)
     study = study or Study()
     names = _names(law, constants)
     arrays = [np.asarray(constants[name], float) for name in names]
@@ -234,20 +221,8 @@ def _searched(law, constants, n, gamma, delta):
 def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
     """Compute exponents without embeddings over the budgets at which N_x from `low` to `high` are optimal.
 
-    Parameters
-    ----------
-    constants : Dataset
-        As for `frontier_exponents`.
-    low, high : float
-        Ends of the range of N_x.
-    gamma, delta : DataArray or float
-    law : LossLaw
-
-    Returns
-    -------
-    Dataset
-        As from `frontier_exponents`, of a study of 200 sizes that reach a factor of ten beyond both ends. It is read
-        exactly at the budgets that are optimal there at the posterior median.
+    Constants and result are as of `frontier_exponents`, of a study of 200 sizes that reach a factor of ten beyond both
+    ends. It is read exactly at the budgets that are optimal there at the posterior median.
     """
     at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
     budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
@@ -303,16 +278,14 @@ def study_exponents(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
     shape = tuple(fit["posterior"].sizes[dim] for dim in DRAWS)
+    options = {"gamma": gamma, "delta": delta, "study": study, "law": law}
     draws = {
         (basis, name): xr.DataArray(x.values.reshape(shape), dims=DRAWS)
         for basis in BASES
-        for name, x in frontier_exponents(
-            constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law
-        ).items()
+        for name, x in frontier_exponents(constants, basis=basis, **options).items()
     }
     draws = quotable(fit, draws)
-    names = list(dict.fromkeys(name for _, name in draws))
-    exponents = {basis: xr.Dataset({name: draws[basis, name] for name in names}) for basis in BASES}
+    exponents = {of: xr.Dataset({name: x for (basis, name), x in draws.items() if basis == of}) for of in BASES}
     least, greatest = (size(10.0**x) for x in study.sizes)
     models = f"{study.models} models of {least} to {greatest} parameters without embeddings"
     title = f"Exponents of a study of {models} if {law.label} is true (medians and 95% intervals)"
@@ -322,11 +295,7 @@ def study_exponents(
 class Exponents(Printed, dict):
     """What `study_exponents` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
 
-    Attributes
-    ----------
-    title : str
-    standing : dict
-        What holds of the numbers, as from `standing`.
+    `title` is above them, and `standing` is what holds of the numbers, as from `standing.standing`.
     """
 
     def __init__(self, datasets, title, held):

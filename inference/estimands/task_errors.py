@@ -14,25 +14,11 @@ TASK = "task"
 
 
 def task_errors(tasks, fit, loss, rng, *, noise=True):
-    """Draw the errors of models on tasks from draws of their losses.
+    """Draw the errors of models on tasks, (chain, draw, run, task), from draws of their losses, (chain, draw, run).
 
-    Each draw of the losses meets a draw of the curves at random, since the two fits are of different rows.
-
-    Parameters
-    ----------
-    tasks : Fit
-        Of the law ``task-error``, of one task or grouped by tasks.
-    fit : Fit
-        That the losses are of.
-    loss : DataArray, dims (chain, draw, run)
-    rng : numpy.random.Generator
-    noise : bool
-        Whether single models scatter about the curves.
-
-    Returns
-    -------
-    DataArray
-        From 0 to 1, dims (chain, draw, run, task).
+    Each draw of the losses meets a draw of the curves at random, since the two fits are of different rows. `tasks` is a
+    fit of the law ``task-error``, of one task or grouped by tasks, and `fit` the one that the losses are of. With
+    `noise` single models scatter about the curves.
     """
     law = getattr(of_kind(tasks, "runs").law, "law", tasks.law)
     if not isinstance(law, TaskError):

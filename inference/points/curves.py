@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.requirements import positive_columns
+from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from ..estimands.study_exponents import check_basis
 from .result import PointEstimate
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def exponents_by_curves(runs: pd.DataFrame, losses: ArrayLike, *, basis: str = "
 
 def _envelope(runs, basis, budgets, losses=None):
     """Return log compute of levels, (level,), log size and loss of the best curve, (..., level), NaN of too few."""
-    check_basis(basis)
+    check_choice("basis", basis, COUNTED)
     columns = positive_columns(runs, ("parameters", *COUNTED.values(), "tokens", "loss"), purpose="curve_frontier")
     log_losses = np.log(columns["loss"] if losses is None else losses)
     sizes = np.unique(columns["parameters"])
