@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 CUTOFFS = tuple(2015 + 0.5 * i for i in range(15))
 YEARS = tuple(range(2013, 2024))
 NONE = "none"
-SAMPLES = 20_000
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,11 @@ def change_of_pace(
     prior = np.where(table.index == NONE, 0.5, 0.5 / len(cutoffs))
     table["probability"] = softmax(table["log_evidence"].to_numpy() + np.log(prior))
     changed = table.drop(index=NONE)
-    path = [_path(fits, table["probability"], year, seed) for year in years]
+    weights = table["probability"].to_dict()
+    path = [
+        pooled_rates({c: compute_equivalent_gain(f, year=y).values for c, f in fits.items()}, weights, seed=seed)
+        for y in years
+    ]
     return Pace(
         table,
         float(changed["probability"].sum()),
@@ -149,11 +152,8 @@ def _entry(fit, cutoff):
 def acceleration(fit):
     """Compute the growth of effective compute at the sizes of the evaluations before and after the cutoff of a law.
 
-    Returns
-    -------
-    dict
-        ``before``, ``after``: DataArrays (chain, draw) of the rate in log units a year; ``p_faster``, the probability
-        that it rose.
+    In the dict, ``before`` and ``after`` are DataArrays (chain, draw) of the rate in log units a year, and ``p_faster``
+    is the probability that it rose.
     """
     cutoff = of_kind(fit, "evaluations").law.cutoff
     before, after = (compute_equivalent_gain(fit, year=year) for year in (cutoff - 1e-6, cutoff + 1e-6))
@@ -197,8 +197,3 @@ def pace_by_year(fit: Fit, years: Sequence[float] = YEARS) -> tuple[xr.DataArray
     paces = [compute_equivalent_gain(fit, year=year) for year in years]
     p_faster = float((paces[-1] > compute_equivalent_gain(fit)).mean())
     return xr.concat(paces, pd.Index(years, name="year"), coords="minimal", compat="override"), p_faster
-
-
-def _path(fits, probability, year, seed):
-    rates = {cutoff: compute_equivalent_gain(fit, year=year).values for cutoff, fit in fits.items()}
-    return pooled_rates(rates, probability.to_dict(), draws=SAMPLES, seed=seed)

@@ -30,13 +30,8 @@ MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_ds
 def loo_predictions(fit, result, refitted=None):
     """Compute the leave-one-out predictive mean of each row, (row,), in nats.
 
-    Parameters
-    ----------
-    fit : Fit
-    result : ELPDData
-        Of importance sampling alone: after moment matching, weights belong to other draws than those of the fit.
-    refitted : Dataset, optional
-        From `resolve`.
+    The result is of importance sampling alone: after moment matching, weights belong to other draws than those of the
+    fit. Means of rows that were refitted are those of `resolve`.
     """
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
     predicted = (fit.draws.mean().values * weights).sum((0, 1)) / weights.sum((0, 1))
@@ -130,13 +125,10 @@ class ProgressScores:
 
 
 def score_progress(fits, *, papers=True, seed=1, progress=False):
-    """Leave rows and papers out of each of several fits of the same rows; parameters as for `progress.compare`.
+    """Leave rows and papers out of each of several fits of the same rows: `ProgressScores`.
 
-    Fits may differ in their scale: densities of log losses are turned into those of losses.
-
-    Returns
-    -------
-    ProgressScores
+    Parameters are as for `progress.compare`. Fits may differ in their scale: densities of log losses are turned into
+    those of losses.
     """
     results = mapped(_scored, (papers, seed), list(fits.values()))
     entries, rowwise, paperwise = {}, {}, {}
@@ -155,12 +147,14 @@ def _scored(shared, fit):
     jacobian = -np.log(loss) if fit.law.scale == "log_loss" else np.zeros(len(loss))
     result = importance_sampling(fit)
     refitted = resolve(fit, result, seed=seed)
+    mse = float(((loss - loo_predictions(fit, result, refitted)) ** 2).mean())
     rowwise, paperwise = result.elpd_i.values + jacobian, None
     entry = {
         "elpd": float(rowwise.sum()),
         "se": float(sum_error(rowwise)),
         "p": float(result.p),
-        **_errors(loss, loo_predictions(fit, result, refitted)),
+        "loo_mse": mse,
+        "loo_r2": 1 - mse / float(loss.var()),
         "pareto_k_max": largest_k_left(result),
         "k_above_0.7": int(unreliable(result).sum()),
         "refitted": int(refitted["refitted"].sum()),
@@ -178,25 +172,13 @@ def _scored(shared, fit):
     return entry, rowwise, paperwise, {LEFT_OUT: results_of(fit)[LEFT_OUT]} if LEFT_OUT in results_of(fit) else {}
 
 
-def _errors(observed, predicted):
-    mse = float(((observed - predicted) ** 2).mean())
-    return {"loo_mse": mse, "loo_r2": 1 - mse / float(observed.var())}
-
-
 def mixed_scores(scores):
     """Compare sets of laws, such as one set for each noise, by the mixture of each set that stacking makes of it.
 
-    Parameters
-    ----------
-    scores : dict of str to ProgressScores
-        Of the same rows, papers left out too.
-
-    Returns
-    -------
-    DataFrame
-        By set, best first by paper. ``elpd`` and ``elpd_papers`` are log scores of the set's mixture by row and by
-        paper. ``elpd_diff`` and ``papers_diff`` are their differences from the first row's, with standard errors
-        ``dse`` and ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
+    Scores are `ProgressScores` by set, of the same rows, papers left out too. The table is by set, best first by paper.
+    ``elpd`` and ``elpd_papers`` are log scores of the set's mixture by row and by paper. ``elpd_diff`` and
+    ``papers_diff`` are their differences from the first row's, with standard errors ``dse`` and ``papers_dse``. Weights
+    are fitted to the same scores, which flatters all sets alike.
     """
     mixed = {
         name: [np.log(np.exp(x) @ stacking(x)) for x in (score.rowwise.to_numpy(), score.paperwise.to_numpy())]
@@ -213,18 +195,9 @@ def mixed_scores(scores):
 
 
 def against(scores, base):
-    """Return differences of scores from those of one fit, by row and by paper.
+    """Return differences of `ProgressScores` from those of the fit named `base`, by row and by paper.
 
-    Parameters
-    ----------
-    scores : ProgressScores
-    base : hashable
-        Name of the fit.
-
-    Returns
-    -------
-    DataFrame
-        By fit: ``elpd_diff``, ``dse``, ``papers_diff`` and ``papers_dse``.
+    The table is by fit: ``elpd_diff``, ``dse``, ``papers_diff`` and ``papers_dse``.
     """
     rows, papers = (x.sub(x[base], axis=0) for x in (scores.rowwise, scores.paperwise))
     return pd.DataFrame(
@@ -233,19 +206,9 @@ def against(scores, base):
 
 
 def pooled_rates(rates, weights, *, draws=20_000, seed=1):
-    """Draw from the growth rate of a mixture over specifications.
+    """Draw from the growth rate of a mixture over specifications, (draws,).
 
-    Parameters
-    ----------
-    rates : dict of int to ndarray
-        Draws of the rate under each specification; zeros for one without progress.
-    weights : dict of int to float
-    draws : int
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (draws,)
+    Rates are draws under each specification, zeros for one without progress.
     """
     rng = np.random.default_rng(seed)
     keys = list(rates)

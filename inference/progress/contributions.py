@@ -16,31 +16,16 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import growth
 from ..needs import of_kind
-from .rate_at_optimum import YEAR, GrowthAt, first_rate
+from .rate_at_optimum import GrowthAt, first_rate
 
 
 def attribution(fit, systems, pairs=None):
     """Compute Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a `Progress` law of two terms.
-    systems : DataFrame
-        Columns system, publication_date, parameters, dataset_tokens.
-    pairs : sequence of (str, str), optional
-        Systems from and to; by default all in order of the table.
-
-    Returns
-    -------
-    Dataset
-        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
-        parameter_efficiency, data_efficiency; WT103, the transformer factor left out.
-
-    Raises
-    ------
-    InputError
-        If a column or a system is missing, or the law has one term.
+    The fit is of a `Progress` law of two terms. `systems` has the columns system, publication_date, parameters and
+    dataset_tokens. Pairs of systems, from and to, are by default all in order of the table. In the Dataset ``share``
+    (pair, move, chain, draw) sums to 1 over move: parameter_scaling, data_scaling, parameter_efficiency,
+    data_efficiency; WT103, the transformer factor left out.
 
     Examples
     --------
@@ -53,8 +38,7 @@ def attribution(fit, systems, pairs=None):
     require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
     if not draws.law.predictors[1]:
         raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
-    absent = sorted({name for pair in pairs or () for name in pair} - set(systems["system"]))
-    if absent:
+    if absent := sorted({name for pair in pairs or () for name in pair} - set(systems["system"])):
         listed = ", ".join(map(quoted, absent))
         raise InputError(f"the table of systems lacks {listed}; name systems of its column 'system'")
     dates = pd.to_datetime(systems["publication_date"])
@@ -79,24 +63,15 @@ def attribution(fit, systems, pairs=None):
     return xr.Dataset({"share": (("pair", "move", *DRAWS), np.stack(shares))}, coords)
 
 
-def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
+def transformer_gain(fit, *, compute=(1e22, 1e25)):
     """Compute the factor that a transformer saves: a**2, ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a law with a transformer factor.
-    compute : sequence of float
-    year : float
-
-    Returns
-    -------
-    Dataset
-        ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
+    The fit is of a law with a transformer factor. The Dataset has ``gain`` (compute, chain, draw) and
+    ``loss_reduction_percent`` (chain, draw).
     """
     draws = of_kind(fit, "evaluations").draws
     factor = np.exp(draws.c["log_factor"][..., 0])
-    local = GrowthAt(draws, year=year)
+    local = GrowthAt(draws)
     gains = []
     for budget in compute:
         size = 0.5 * log_slots(budget)
@@ -107,8 +82,8 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
     return xr.Dataset(data, {"compute": list(compute)})
 
 
-def effective_compute(fit, years, *, start=2014.0):
-    """Compute the growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
+def effective_compute(fit, years):
+    """Compute the growth of effective compute from algorithms since 2014, in e-folds: (year, chain, draw)."""
     years = np.asarray(years, float)
-    elapsed = xr.DataArray(years - start, dims="year", coords={"year": years})
+    elapsed = xr.DataArray(years - 2014.0, dims="year", coords={"year": years})
     return (first_rate(fit) * elapsed).transpose("year", *DRAWS)

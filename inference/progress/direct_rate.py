@@ -14,7 +14,7 @@ References
 .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812, figure 7.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)"
 BENCHMARK = "wt103"
 COLUMNS = ("system", "paper_id", "year", "benchmark", "perplexity", "training_compute_flop")
 SHOWN = (0.025, 0.5, 0.975)
+FEWEST = 6  # rows below which there is no estimate
 
 
 @dataclass(frozen=True)
@@ -57,27 +58,6 @@ class LinePrior:
 
 
 @dataclass(frozen=True)
-class StudentT:
-    """A Student-t distribution: location, scale and degrees of freedom."""
-
-    location: float
-    scale: float
-    degrees: float
-
-    def sample(self, draws, seed):
-        """Draw independently, (draw,)."""
-        return self.location + self.scale * np.random.default_rng(seed).standard_t(self.degrees, draws)
-
-    def above(self, value):
-        """Return the probability of exceeding `value`."""
-        return float(st.t.sf(value, self.degrees, self.location, self.scale))
-
-    def quantile(self, probabilities):
-        """Return quantiles, (probability,)."""
-        return st.t.ppf(probabilities, self.degrees, self.location, self.scale)
-
-
-@dataclass(frozen=True)
 class DirectDoubling:
     """Progress seen in the compute of systems near one perplexity.
 
@@ -90,10 +70,8 @@ class DirectDoubling:
     rows : DataFrame
         Systems used: ``system``, ``paper_id``, ``year``, ``perplexity``, ``training_compute_flop``, ``years_after`` the
         reference and ``log_relative_compute``.
-    posterior : StudentT or None
-        Exact posterior of the rate, log units a year; None with too few rows.
-    rate : ndarray or None, shape (draw,)
-        Draws of it.
+    posterior : frozen distribution of scipy.stats, or None
+        Exact posterior of the rate, log units a year, a Student-t; None with too few rows.
     message : str
         What was done, or why nothing was.
     """
@@ -101,24 +79,23 @@ class DirectDoubling:
     system: str
     factor: float
     rows: pd.DataFrame
-    posterior: StudentT | None = None
-    rate: np.ndarray | None = field(default=None, repr=False)
-    message: str = ""
+    posterior: object
+    message: str
 
     @property
     def p_progress(self):
         """Probability that the rate is positive; None with too few rows."""
-        return None if self.posterior is None else self.posterior.above(0)
+        return None if self.posterior is None else float(self.posterior.sf(0))
 
     def doubling_quantiles(self, probabilities=SHOWN):
         """Compute exact quantiles of the doubling time in months, infinite where the rate is not positive."""
         if self.posterior is None:
             raise InputError(f"{self.system}: {self.message}")
-        rates = self.posterior.quantile(1 - np.asarray(probabilities, float))
+        rates = self.posterior.ppf(1 - np.asarray(probabilities, float))
         return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
 
     def to_dict(self):
-        """Return everything but the draws as types that JSON knows; a doubling time of None is "never"."""
+        """Return everything as types that JSON knows; a doubling time of None is "never"."""
         months = {} if self.posterior is None else named(self.doubling_quantiles(), SHOWN)
         return {
             "system": self.system,
@@ -130,88 +107,32 @@ class DirectDoubling:
         }
 
 
-def direct_doubling(
-    table,
-    *,
-    references=None,
-    include_reference=False,
-    one_a_paper=True,
-    fewest=6,
-    prior=None,
-    draws=4000,
-    seed=1,
-):
+def direct_doubling(table, *, include_reference=False):
     """Estimate doubling times of effective compute from systems near the perplexity of a reference.
 
     It is figure 7 of Ho et al. (2024) [1]_ with a posterior, of the rows with known training compute on wt103. Rows
-    count whose perplexity is within a factor of the reference's and which are dated after it. Of each paper the row of
-    largest compute counts.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Such as ``load("lm_progress")``; compute in FLOP.
-    references : dict of str to float, optional
-        Reference systems and factors of perplexity; those of the paper by default.
-    include_reference : bool
-        Count the row of the reference, at its date with relative compute 1, as one of the rows.
-    one_a_paper : bool
-        Use the largest compute of each paper only.
-    fewest : int
-        Rows below which there is no estimate, at least 1.
-    prior : LinePrior, optional
-        Of the line.
-    draws : int
-        Draws of the rate.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    dict of str to DirectDoubling
-        By reference system.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or not positive, a reference is not among the rows with known compute on wt103, or an
-        option cannot be used.
-
-    References
-    ----------
-    .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+    count whose perplexity is within a factor of the reference's and which are dated after it. With `include_reference`
+    the row of the reference counts too, at its date with relative compute 1. Of each paper the row of largest compute
+    counts. The table is such as ``load("lm_progress")``, compute in FLOP. A `DirectDoubling` is returned by reference
+    system.
     """
-    for name, number in (("fewest", fewest), ("draws", draws)):
-        if not (isinstance(number, (int, np.integer)) and number >= 1):
-            raise InputError(f"{name} must be a whole number of at least 1, not {number!r}")
     systems = _with_compute(table)
     results = {}
-    for system, factor in (REFERENCES if references is None else references).items():
-        rows = _rows(systems, system, factor, include_reference, one_a_paper)
-        if len(rows) < fewest:
-            message = f"no line is fitted: {len(rows)} of at least {fewest} rows"
-            results[system] = DirectDoubling(system, float(factor), rows, message=message)
-            continue
-        posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], prior or LinePrior())
-        message = f"a line through {len(rows)} rows, the reference {'among' if include_reference else 'not among'} them"
-        rate = posterior.sample(int(draws), seed)
-        results[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
+    for system, factor in REFERENCES.items():
+        rows, posterior = _rows(systems, system, factor, include_reference), None
+        message = f"no line is fitted: {len(rows)} of at least {FEWEST} rows"
+        if len(rows) >= FEWEST:
+            posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], LinePrior())
+            among = "among" if include_reference else "not among"
+            message = f"a line through {len(rows)} rows, the reference {among} them"
+        results[system] = DirectDoubling(system, factor, rows, posterior, message)
     return results
 
 
 def rate_posterior(years, log_compute, prior):
-    """Compute the posterior of minus the slope of a line, in closed form.
+    """Compute the posterior of minus the slope of a line, ``-s`` in log units a year, in closed form.
 
-    Parameters
-    ----------
-    years, log_compute : array_like, shape (row,)
-        Date since the reference and log relative compute.
-    prior : LinePrior
-
-    Returns
-    -------
-    StudentT
-        Of ``-s``, log units a year.
+    The line goes through the log relative compute, (row,), by years since the reference, under a `LinePrior`.
     """
     design = np.column_stack([np.ones(len(years)), years])
     observed = np.asarray(log_compute, float)
@@ -220,7 +141,7 @@ def rate_posterior(years, log_compute, prior):
     mean = covariance @ design.T @ observed
     degrees = prior.degrees + len(observed)
     squares = prior.degrees * prior.scatter**2 + observed @ observed - mean @ precision @ mean
-    return StudentT(float(-mean[1]), float(np.sqrt(squares / degrees * covariance[1, 1])), float(degrees))
+    return st.t(degrees, -mean[1], np.sqrt(squares / degrees * covariance[1, 1]))
 
 
 def _with_compute(table):
@@ -230,9 +151,7 @@ def _with_compute(table):
     return rows[[name for name in COLUMNS if name != "benchmark"]]
 
 
-def _rows(systems, system, factor, include_reference, one_a_paper):
-    if not (isinstance(factor, (int, float)) and 1 < factor < np.inf):
-        raise InputError(f"the factor of perplexity for {system!r} must be a number above 1, not {factor!r}")
+def _rows(systems, system, factor, include_reference):
     named = systems[systems["system"] == system]
     if named.empty:
         raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, systems["system"]))
@@ -240,8 +159,7 @@ def _rows(systems, system, factor, include_reference, one_a_paper):
     near = np.abs(np.log(systems["perplexity"] / reference["perplexity"])) <= np.log(factor)
     itself = systems.index == reference.name
     rows = systems[near & ((systems["year"] > reference["year"]) | (itself & include_reference))]
-    if one_a_paper:
-        rows = rows.sort_values("training_compute_flop").drop_duplicates("paper_id", keep="last")
+    rows = rows.sort_values("training_compute_flop").drop_duplicates("paper_id", keep="last")
     rows = rows.sort_values("year").reset_index(drop=True)
     return rows.assign(
         years_after=rows["year"] - reference["year"],

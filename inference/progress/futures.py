@@ -28,22 +28,10 @@ CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
 def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
     """Train on rows dated before each cutoff and predict each row of the year that follows.
 
-    Parameters
-    ----------
-    fitter : Fitter
-        From `progress.new_fitter`.
-    law : Progress
-    cutoffs : sequence of int
-    seed : int
-    **settings
-        Of the sampler; 4 x (500 + 500) by default.
-
-    Returns
-    -------
-    DataFrame
-        One row a prediction: ``cutoff``, ``trained`` (rows), ``row`` (position in the law's rows), ``elpd``, the log
-        predictive density, and ``squared_error`` of the mean in nats squared. A cutoff that leaves a benchmark of the
-        law without rows is left out.
+    The `Fitter` is from `progress.new_fitter`; the sampler takes 4 x (500 + 500) draws by default. The table has one
+    row a prediction: ``cutoff``, ``trained`` (rows) and ``row`` (position in the law's rows). ``elpd`` is the log
+    predictive density, and ``squared_error`` that of the mean in nats squared. A cutoff that leaves a benchmark of the
+    law without rows is left out.
     """
     law, rows, reference = fitter.of(law)
     year = rows["year"].to_numpy()
@@ -73,10 +61,8 @@ def _future_of(shared, law):
 def by_cutoff(future):
     """Add up what `future_rows` found for each cutoff.
 
-    Returns
-    -------
-    DataFrame
-        By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
+    The columns are ``cutoff``, ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in
+    nats squared.
     """
     summed = future.groupby("cutoff").agg(
         trained=("trained", "first"), predicted=("row", "size"), elpd=("elpd", "sum"), mse=("squared_error", "mean")

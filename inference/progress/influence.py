@@ -20,21 +20,10 @@ RATES = {"rows": compute_equivalent_gain, "optimum": first_rate}
 def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SPREADS, seed=1, **settings):
     """Compute doubling times under other priors: of the spread of shares between benchmarks, and of the yearly falls.
 
-    Parameters
-    ----------
-    fitter : Fitter
-        From `progress.new_fitter`.
-    law : Progress
-    share_spreads : sequence of float
-        Standard deviation of the benchmarks' logit shares about their common mean.
-    year_spreads : sequence of float
-        Factors on the default prior standard deviations of the yearly falls (total and split).
-
-    Returns
-    -------
-    DataFrame
-        ``share_sd``, ``yearly_sd``, ``estimand`` (of `RATES`), ``p_progress`` and quantiles ``q2.5``, ``q50``,
-        ``q97.5`` of the doubling time in months.
+    `share_spreads` are standard deviations of the benchmarks' logit shares about their common mean. `year_spreads` are
+    factors on the default prior standard deviations of the yearly falls (total and split). The table has ``share_sd``,
+    ``yearly_sd``, ``estimand`` (of `RATES`), ``p_progress`` and quantiles ``q2.5``, ``q50``, ``q97.5`` of the doubling
+    time in months.
     """
     cells = [(share, factor) for share in share_spreads for factor in year_spreads]
     tables = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
@@ -59,19 +48,10 @@ def _under_other_priors(shared, cell):
 def paper_influence(fit, titles=None, *, rate=None):
     """Compute how the median doubling time moves when a paper is left out, by importance sampling.
 
-    Parameters
-    ----------
-    fit : Fit
-    titles : dict of int to str, optional
-        Titles by ``paper_id``.
-    rate : DataArray, dims (chain, draw), optional
-        Draws of the growth rate; by default that at the evaluations' own sizes.
-
-    Returns
-    -------
-    DataFrame
-        One row a paper, most influential first: ``paper_id``, ``title``, ``rows``, ``median`` without it and ``shift``
-        in months, ``p_progress`` without it, ``pareto_k`` (above 0.7 the row is not reliable).
+    Titles are by ``paper_id``. The rate, draws of dims (chain, draw), is by default that at the evaluations' own sizes.
+    The table has one row a paper, most influential first: ``paper_id``, ``title`` and ``rows``. Without the paper there
+    are the ``median`` and its ``shift`` in months, and ``p_progress``. Where ``pareto_k`` is above 0.7 the row is not
+    reliable.
     """
     draws = of_kind(fit, "evaluations").draws
     rate = (compute_equivalent_gain(fit) if rate is None else rate).values

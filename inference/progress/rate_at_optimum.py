@@ -39,13 +39,8 @@ SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
 def linear(draws, side, evaluate):
     """Compute the sum, over the columns of one predictor, of slopes times values of columns: (chain, draw, point).
 
-    Parameters
-    ----------
-    draws : ProgressDraws
-    side : {0, 1}
-        The predictor of parameters or of data.
-    evaluate : callable
-        From a column to its values, or their changes, (point,).
+    The side is 0 for the predictor of parameters and 1 for that of data. `evaluate` maps a column to its values, or
+    their changes, (point,).
     """
     sizes, dates = SLOPES[side]
     columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
@@ -69,21 +64,23 @@ class GrowthAt:
     def __init__(self, draws, *, year=YEAR, benchmark=None, transformer=True):
         self.draws, law = draws, draws.law
         benchmark = law.benchmarks[0] if benchmark is None else benchmark
-        self.year, self.benchmark, self.transformer = year, benchmark, transformer
-        origin = draws.reference
+        self.benchmark, self.transformer, origin = benchmark, transformer, draws.reference
+        self.at = {"year": year, "benchmark": benchmark, "transformer": transformer}
         self.single = not law.predictors[1]
-        at = {"year": year, "benchmark": benchmark, "transformer": transformer}
-        none = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"]], **at)
-        one = law.points(origin, parameters=[origin["N0"] * np.e], tokens=[origin["D0"]], **at)
-        other = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"] * np.e], **at)
-        eta_n, eta_d = self._etas(none)
-        self.a = eta_n - self._etas(one)[0]
+        eta_n, eta_d = self._etas(self._point())
+        self.a = eta_n - self._etas(self._point(parameters=np.e))[0]
         self.p = eta_n + self.a * (np.log(origin["N0"]) + (np.log(origin["D0"]) if self.single else 0.0))
         if self.single:
             self.q = self.b = np.full_like(self.a, np.nan)
         else:
-            self.b = eta_d - self._etas(other)[1]
+            self.b = eta_d - self._etas(self._point(tokens=np.e))[1]
             self.q = eta_d + self.b * np.log(origin["D0"])
+
+    def _point(self, parameters=1.0, tokens=1.0):
+        """Return the point of the typical sizes times factors."""
+        origin = self.draws.reference
+        sizes = {"parameters": [origin["N0"] * parameters], "tokens": [origin["D0"] * tokens]}
+        return self.draws.law.points(origin, **sizes, **self.at)
 
     def _etas(self, points):
         raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(self.draws.law.widths.levels)})
@@ -100,23 +97,17 @@ class GrowthAt:
 
     def falls(self, log_parameters, log_tokens):
         """Return yearly falls of the two exponents at sizes of each draw."""
-        law, origin = self.draws.law, self.draws.reference
+        origin = self.draws.reference
 
         def of(side, log_size, zero, name):
-            at = {"year": self.year, "benchmark": self.benchmark, "transformer": self.transformer}
-            base = {"parameters": [origin["N0"]], "tokens": [origin["D0"]]}
-            still = self._linear(side, "yearly_change", law.points(origin, **base, **at))
-            base[name] = [zero * np.e]
-            moved = self._linear(side, "yearly_change", law.points(origin, **base, **at))
+            still = self._linear(side, "yearly_change", self._point())
+            moved = self._linear(side, "yearly_change", self._point(**{name: np.e}))
             return still + (moved - still) * (log_size - np.log(zero))
 
         if self.single:
             first = of(0, log_parameters + log_tokens - np.log(origin["D0"]), origin["N0"], "parameters")
             return first, np.zeros_like(first)
-        return (
-            of(0, log_parameters, origin["N0"], "parameters"),
-            of(1, log_tokens, origin["D0"], "tokens"),
-        )
+        return of(0, log_parameters, origin["N0"], "parameters"), of(1, log_tokens, origin["D0"], "tokens")
 
     def optimum(self, compute):
         """Return log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
@@ -227,19 +218,10 @@ def first_rate(fit):
 
 
 def rate_summary(rate, probabilities=PROBABILITIES):
-    """Summarise draws of a growth rate; those that are not finite are left out.
+    """Summarise draws of a growth rate in log units a year; those that are not finite are left out.
 
-    Parameters
-    ----------
-    rate : array_like
-        Log units a year.
-    probabilities : sequence of float
-
-    Returns
-    -------
-    dict
-        ``p_progress``, the probability that the rate is positive, and quantiles ``q2.5`` ... of the doubling time in
-        months.
+    The dict has ``p_progress``, the probability that the rate is positive, and quantiles ``q2.5`` ... of the doubling
+    time in months.
     """
     rate = np.asarray(rate)
     rate = rate[np.isfinite(rate)]

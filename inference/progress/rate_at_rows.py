@@ -37,17 +37,8 @@ def row_slopes(draws, *, year=None):
 
     With t the two terms at the row, f their yearly falls and a, b the exponents at its date, ``(t_N f_N + t_D f_D) /
     (t_N + t_D)`` and ``(t_N a + t_D b) / (2 (t_N + t_D))``, N and D growing alike. A specification of compute alone has
-    one term, which both sizes move.
-
-    Parameters
-    ----------
-    draws : ProgressDraws
-    year : float, optional
-        Date at which the rate is taken, instead of the date of each row; sizes, terms and exponents stay the row's.
-
-    Returns
-    -------
-    fall, slope : DataArray, dims (chain, draw, evaluation)
+    one term, which both sizes move. With a `year` the rate is taken at that date, instead of the date of each row;
+    sizes, terms and exponents stay the row's. Both DataArrays have dims (chain, draw, evaluation).
     """
     law, rows, origin = draws.law, draws.rows, draws.reference
     sizes = {"parameters": rows["parameters"].to_numpy(float), "tokens": law.tokens(rows)}
@@ -156,7 +147,7 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> I
     return printed(table, "months", title, NOTE, fit, quoted="all" if MIDDLE in table and LOW in table else None)
 
 
-def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
+def times_of(gains, probabilities=PROBABILITIES):
     """Return the table of `gain_times` for the result of `gains_by_group`."""
     entries = {}
     for name, gain in gains.items():

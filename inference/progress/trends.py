@@ -127,13 +127,7 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
 
 
 def changes(fit, years=None):
-    """List what values on a log scale do in each period, "double" or "halve", with the quantiles of the days of it.
-
-    Returns
-    -------
-    dict of object to (str, Series)
-        By period.
-    """
+    """List by period what values on a log scale do, "double" or "halve", with the quantiles of the days of it."""
     doubling, halving = (doubling_days(fit, years, halving=of) for of in (False, True))
     falls = doubling["p_growth"] < EVEN
     return {
@@ -222,7 +216,7 @@ def _rate_in(law):
 
 def _by_period(fit, years, quantity):
     """Return quantiles of a quantity of the gain a year by period, with the probabilities of growth and of a rise."""
-    gains = _gains(fit, years)
+    gains = quotable(fit, {"gain": fit.draws.gain(years)})["gain"]
     first, records = gains.isel(period=0).values.ravel(), {}
     for i, period in enumerate(gains["period"].values.tolist()):
         rate = gains.isel(period=i).values.ravel()
@@ -327,18 +321,10 @@ def _first_crossing(years, means, level):
     return np.where(above.any(1), np.where(place > 0, crossing, years[0]), never)
 
 
-def _gains(fit, years):
-    """Return gains a year, robust where the values reject their law; the check of horizons takes too long for that."""
-    gains = fit.draws.gain(years)
-    return quotable(fit, {"gain": gains})["gain"] if fit.law.kind == "values" else gains
-
-
 def _levels(fit, years):
     """Return means at dates of a grid, (sample, date), robust as gains are, by the stretch at every `STEPS`th date."""
     draws = fit.draws
     means = draws.levels(years)
-    if fit.law.kind != "values":
-        return means
     centre = means.mean(0)
     few = xr.DataArray(np.reshape(means, (*draws.z.shape[:2], -1))[..., ::STEPS], dims=(*DRAWS, "date"))
     spread = quotable(fit, {"mean": few}, bounded=False)["mean"]

@@ -76,7 +76,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     findings = ProgressFindings(table, fits, compared, comparison, studies=studies, posteriors=others | main)
     findings.records = compared["records"]
     compared["times"][str(MAIN)] = times_by_label(fits[INDEPENDENT])
-    vars(findings).update(stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table, seed), of=fits))
+    vars(findings).update(stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table), of=fits))
     findings.document = stage(NUMBERS, partial(document, findings), of=fits)
     if (chinchilla := earlier.get("chinchilla")) is not None:
         gains = partial(rules.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
@@ -92,12 +92,12 @@ def _fits(table, *, seed, sampler, **settings):
     return {INDEPENDENT: alone, EFFECTS: effects}
 
 
-def _quantities(fit, table, seed):
+def _quantities(fit, table):
     """Return attributes of the findings by name."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
-        "direct": direct_rate.direct_doubling(table, seed=seed),
-        "direct_with_reference": direct_rate.direct_doubling(table, seed=seed, include_reference=True),
+        "direct": direct_rate.direct_doubling(table),
+        "direct_with_reference": direct_rate.direct_doubling(table, include_reference=True),
         "paper": {
             "as it stops": penalised.penalised_fit(MAIN, table),
             "converged": penalised.penalised_fit(MAIN, table, converged=True),
