@@ -91,7 +91,9 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     tests = {} if law.tests.wider is None else {"score": _Score(law)}
     tests |= {name: _Directions(contrast) for name, contrast in law.tests.contrasts(rows).items()}
     groups = {
-        BY_COLUMN + name: _Directions(_of_groups(name, codes, rows))
+        BY_COLUMN + name: _Directions(
+            Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
+        )
         for name, codes in law.tests.groupings(rows).items()
     }
     used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
@@ -201,10 +203,6 @@ class _Directions(_Test):
         by_direction = members @ self.sizes / members.sum(1)
         worst = int(by_direction.argmax())
         return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
-
-
-def _of_groups(name, codes, rows):
-    return Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
 
 
 def _of_several(entry, count):

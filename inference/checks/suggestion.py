@@ -42,15 +42,9 @@ def exponent_of(fit):
 
 
 def suggestion(fit, others):
-    """Return a sentence on which other law predicts better and what it changes, "" where none was tried.
+    """Return a sentence on which law of `wider_laws` predicts better and what it changes, "" where none was tried.
 
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
-
-    Parameters
-    ----------
-    fit : Fit
-    others : list of dict
-        From `wider_laws`.
     """
     columns = [name for name in verdict_of(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
     apart = [

@@ -16,13 +16,7 @@ def verdict_of(fit):
 
 
 def verdict_sentence(verdict):
-    """Return one line for a person: the result of the check of a law in words and numbers.
-
-    Parameters
-    ----------
-    verdict : dict
-        The result of `Fit.check`.
-    """
+    """Return one line for a person: the result of `Fit.check` in words and numbers."""
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
         return (

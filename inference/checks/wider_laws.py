@@ -138,7 +138,16 @@ def _gains(base, wider):
     """Return how much better one law predicts rows and sizes left out than another, in an entry of `wider_laws`."""
     apart = wider.of_rows - base.of_rows
     gains = {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
-    return gains | _compared(base.by_size, wider.by_size)
+    one, other = base.by_size, wider.by_size
+    if one is None or other is None:
+        return gains | dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
+    apart = (other["elpd"] - one["elpd"]).to_numpy()
+    return gains | {
+        "elpd_diff_by_size": float(apart.sum()),
+        "dse_by_size": float(sum_error(apart)),
+        "sizes": len(apart),
+        "unreliable_sizes": int((unresolved(one) | unresolved(other)).sum()),
+    }
 
 
 class Alternatives(Printed, list):
@@ -195,20 +204,6 @@ def gain_at_largest_sizes(fit, other, seed):
     if base is None or wider is None:
         return 0.0
     return float((wider["elpd"] - base["elpd"]).sort_index().tail(MOST_REFITS).sum())
-
-
-def _compared(base, other):
-    """Return entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
-    if base is None or other is None:
-        return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
-    apart = (other["elpd"] - base["elpd"]).to_numpy()
-    left = pd.Series(unresolved(base) | unresolved(other))
-    return {
-        "elpd_diff_by_size": float(apart.sum()),
-        "dse_by_size": float(sum_error(apart)),
-        "sizes": len(apart),
-        "unreliable_sizes": int(left.sum()),
-    }
 
 
 def _fitted(shared, law):
