@@ -9,6 +9,7 @@ from ..errors import InputError
 from .arrays import sum_by
 
 DRAWS = ("chain", "draw")
+COORDINATE = "coordinate"
 BLOCK = 2**22  # log densities held at a time, 32 MiB; evaluating them takes several times that
 
 
@@ -237,6 +238,29 @@ class Draws:
     def can_be_simulated(self):
         """Return whether a table can state what these draws predict."""
         return True
+
+
+class CoordinateDraws(Draws):
+    """Draws of coordinates z on the real line, an ndarray (chain, draw, coordinate).
+
+    A subclass gives ``rowwise()``, the log density of each row, (chain, draw, row).
+    """
+
+    def __init__(self, law, reference, rows, z):
+        super().__init__(law, reference, rows)
+        self.z = z
+
+    def _at(self, rows):
+        return self if rows is None else type(self)(self.law, self.reference, rows, self.z)
+
+    def _array(self, values, *dims, **coords):
+        coords = draw_coordinates(*self.z.shape[:2]) | coords
+        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Return the log density of each row, given what `rowwise` states: dims (chain, draw, unit)."""
+        densities, unit = self._at(rows).rowwise(), self.law.unit
+        return self._array(densities, unit, **{unit: np.arange(densities.shape[-1])}).rename(self.law.scale)
 
 
 def flatten(dataset):

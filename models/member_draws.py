@@ -7,9 +7,7 @@ from ..datasets.deferred import xr
 from ..datasets.wording import quoted
 from ..errors import InputError
 from .coordinates import Coordinates
-from .draws import BLOCK, DRAWS, Draws, draw_coordinates
-
-COORDINATE = "coordinate"
+from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws
 
 
 def places(rows, column, names, values=None):
@@ -38,7 +36,7 @@ def nodes(draws, count, width):
     return centre[:, None] + sd[:, None] * places, np.log(sd * (places[1] - places[0]))
 
 
-class MemberDraws(Draws):
+class MemberDraws(CoordinateDraws):
     """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
 
     A subclass gives four methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
@@ -64,8 +62,7 @@ class MemberDraws(Draws):
     """
 
     def __init__(self, law, reference, rows, z):
-        super().__init__(law, reference, rows)
-        self.z = z
+        super().__init__(law, reference, rows, z)
         at, self.units = len(Coordinates(law.prior_of)), []
         for block in law.units(reference):
             self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
@@ -80,18 +77,6 @@ class MemberDraws(Draws):
         lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
         blocks = [x.reshape(*x.shape[:2], -1) for x in units]
         return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
-
-    def _at(self, rows):
-        return self if rows is None else type(self)(self.law, self.reference, rows, self.z)
-
-    def _array(self, values, *dims, **coords):
-        coords = draw_coordinates(*self.z.shape[:2]) | coords
-        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
-
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return the log density of each row given its model: dims (chain, draw, row)."""
-        densities = self._at(rows).rowwise()
-        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def blocks(self, rows=None):
         """Cut rows into those whose log densities are held at a time."""

@@ -7,9 +7,8 @@ import pandas as pd
 
 from ...datasets.deferred import xr
 from .. import effects
-from ..draws import BLOCK, Draws
+from ..draws import BLOCK, COORDINATE, Draws
 
-COORDINATE = "coordinate"
 PARTS = 4  # of `BLOCK` log densities: arrays so small stay in a processor's cache, and evaluating them takes 80 MiB
 
 

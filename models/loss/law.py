@@ -384,12 +384,3 @@ class LossLaw(Law):
             effect_sd = values[self.residuals.effect_sd]
             return mean + effects.draw(rng, np.shape(mean), effect_sd, self.groups(rows), *arguments)
         return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
-
-
-def describe(law):
-    """Return the lines that state each sampled quantity's prior and the reason for it."""
-    priors = law.prior_of
-    return [
-        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as requested")
-        for q in law._free_parameters
-    ]

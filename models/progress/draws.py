@@ -4,25 +4,17 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from .. import effects
-from ..draws import DRAWS, Draws, draw_coordinates
+from ..draws import COORDINATE, DRAWS, CoordinateDraws, draw_coordinates
 from . import family
 from .coefficients import named_coefficients
 
 LARGEST_MEAN = 600.0  # nats: a perplexity of exp(600) is near the largest that a float holds
-COORDINATE = "coordinate"
 
 
-class ProgressDraws(Draws):
+class ProgressDraws(CoordinateDraws):
     """Draws of the coordinates z of a law of algorithmic progress.
 
-    Parameters
-    ----------
-    law : Progress
-    reference : dict
-        From `Progress.reference`.
-    rows : DataFrame
-    z : ndarray, shape (chain, draw, z)
-        Those of coordinates that the law does not use play no part.
+    Coordinates that the law does not use play no part.
 
     Attributes
     ----------
@@ -33,17 +25,9 @@ class ProgressDraws(Draws):
     """
 
     def __init__(self, law, reference, rows, z):
-        super().__init__(law, reference, rows)
-        self.z = z
+        super().__init__(law, reference, rows, z)
         self.design = law.design_arrays(rows, reference)
         self.c = family.coefficients(z, self.design)
-
-    def _at(self, rows):
-        return self if rows is None else ProgressDraws(self.law, self.reference, rows, self.z)
-
-    def _array(self, values, dim, **coords):
-        coords = draw_coordinates(*self.z.shape[:2]) | coords
-        return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
 
     def named(self):
         """Return the coefficients by name; see `named_coefficients`."""
@@ -59,11 +43,6 @@ class ProgressDraws(Draws):
         """Return rows' log densities, an ndarray (chain, draw, row), given the paper's others under paper effects."""
         rule = family.conditional_log_likelihood if self.law.paper_effects else family.log_likelihood
         return rule(self.c, self.design)
-
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return rows' log densities, given their paper's others under paper effects: (chain, draw, evaluation)."""
-        densities = self._at(rows).rowwise()
-        return self._array(densities, "evaluation", evaluation=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the probability of at most each observed loss; under paper effects given its paper's other rows."""
@@ -102,19 +81,16 @@ class ProgressDraws(Draws):
 
     def total_log_likelihood(self, rows=None):
         """Return the log density of all rows together; under paper effects rows of a paper are not independent."""
-        return self._summed(self._at(rows).by_paper().sum(-1))
-
-    def _summed(self, values):
-        return xr.DataArray(values, dims=DRAWS, coords=draw_coordinates(*self.z.shape[:2]))
+        return self._array(self._at(rows).by_paper().sum(-1))
 
     def log_prior(self):
         """Return the log prior density of the coordinates that the law uses, as one variable ``z``."""
-        return xr.Dataset({"z": self._summed(family.log_prior(self.z, self.c, self.design))})
+        return xr.Dataset({"z": self._array(family.log_prior(self.z, self.c, self.design))})
 
     def log_density(self):
         """Return the log posterior density of z up to a constant."""
         rule = family.paper_log_likelihood if self.law.paper_effects else family.log_likelihood
-        return self._summed(family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1))
+        return self._array(family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1))
 
     def replicate(self, rng, rows=None):
         """Draw losses of new evaluations on the scale of the law, each paper's effect drawn again."""
@@ -143,11 +119,11 @@ class ProgressDraws(Draws):
 
     def unit_log_likelihood(self, i):
         """Return the log density of row `i`, given its paper's other rows under paper effects: dims (chain, draw)."""
-        return self._summed(self.rowwise()[..., i])
+        return self._array(self.rowwise()[..., i])
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return fitted._summed(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
+        return fitted._array(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
 
     def left_out(self, fitted, left):
         """Return the log densities of rows left out, given draws `fitted` to the others.
