@@ -9,7 +9,8 @@ from .estimands.strength import Facts, reasons, strength, width
 from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
 
 QUICK_ROWS = 1000  # of a table whose law is checked where its numbers are printed
-WIDENED = ("runs", "evaluations", "values")  # kinds of laws whose intervals are robust where the rows reject the law
+# Kinds of laws whose intervals are robust where the rows reject the law.
+WIDENED = ("runs", "evaluations", "values", "horizons")
 UNCHECKED = "The law was not checked yet: call fit.check(), or bayescaling check FILE.nc"
 CAREFUL = {
     True: "The intervals are robust, since the rows reject the law",
@@ -65,18 +66,9 @@ def standing(fit, interval=None, *, decades=None, robust=True):
 def graded(held, interval=None, decades=None):
     """Grade a number by what holds of its fit, by its interval and by how far it lies outside the runs.
 
-    Parameters
-    ----------
-    held : mapping
-        As from `standing`; a value that is None may be missing.
-    interval, decades : optional
-        As for `standing`.
-
-    Returns
-    -------
-    dict
-        ``strength`` and ``because``, a list of reasons: of this fit alone, since other choices may weaken an answer
-        further. ``width`` is the upper over the lower end of the interval, None where it is not finite.
+    `held` is as from `standing`, whose values that are None may be missing. ``strength`` and ``because``, a list of
+    reasons, are of this fit alone, since other choices may weaken an answer further. ``width`` is the upper over the
+    lower end of the interval, None where it is not finite.
     """
     facts = Facts(
         chains=held["converged"],
