@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..inference.fitted import place_of
 from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
-from ..inference.progress.trends import doubling_days
+from ..inference.progress.trends import doubling_days, levels
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
@@ -67,10 +67,10 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     span = float(dates[-1] - dates[0])
     # The margin of the share is the same for every model of a draw.
     margin = np.log(horizons.isel(model=0)) - draws.named()["horizon"].isel(model=0)
-    levels = np.exp(draws.levels(dates) + margin.transpose("chain", "draw").values.reshape(-1, 1))
+    means = np.exp(levels(fit, dates) + margin.transpose("chain", "draw").values.reshape(-1, 1))
     best = int(np.where(solved, middle, 0).argmax())
     days = doubling_days(fit).iloc[-1]
-    layers = median_and_band(dates, ends(levels, level), Look(ORANGE), "trend")
+    layers = median_and_band(dates, ends(means, level), Look(ORANGE), "trend")
     without = Look(GREY, marker="diamond")
     for name, at, look in (("with successes", solved, Look(BLUE)), ("without any, an upper bound", ~solved, without)):
         if at.any():

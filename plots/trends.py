@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-import xarray as xr
 
-from ..inference.checks.sandwich import quotable
 from ..inference.intervals import ends as ends_of_row
 from ..inference.needs import of_kind
-from ..inference.progress.trends import by_form, changes, yearly_gain
+from ..inference.progress.trends import by_form, changes, levels, yearly_gain
 from ..inference.words import months, plain
-from ..models.draws import DRAWS
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import check_level, ends
@@ -55,9 +52,8 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     law, rows = checked.law, checked.rows
     years, value = rows["year"].to_numpy(float), rows["value"].to_numpy(float)
     sd = np.sqrt(law.error_variance(rows))
-    dates, draws = dates_of(years), checked.draws
-    means = xr.DataArray(draws.levels(dates).reshape(*draws.z.shape[:2], -1), dims=(*DRAWS, "date"))
-    means = quotable(fit, {"mean": means}, bounded=False)["mean"].values.reshape(-1, len(dates))
+    dates = dates_of(years)
+    means = levels(fit, dates)
     low, high = (law.from_scale(law.on_scale(value) + sign * Z * sd) for sign in (-1, 1))
     limits = Layer("upright", "stated limits, 95%", frame(x=years, low=low, high=high), Look(BLUE), False, 0.8, 0.3)
     return Picture(

@@ -321,6 +321,13 @@ def _first_crossing(years, means, level):
     return np.where(above.any(1), np.where(place > 0, crossing, years[0]), never)
 
 
+def levels(fit, dates):
+    """Return draws of the mean at dates, (sample, date), robust as gains are."""
+    means = fit.draws.levels(dates).reshape(*fit.draws.z.shape[:2], -1)
+    means = quotable(fit, {"mean": xr.DataArray(means, dims=(*DRAWS, "date"))}, bounded=False)["mean"]
+    return means.values.reshape(-1, len(dates))
+
+
 def _levels(fit, years):
     """Return means at dates of a grid, (sample, date), robust as gains are, by the stretch at every `STEPS`th date."""
     draws = fit.draws
