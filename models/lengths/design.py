@@ -79,19 +79,15 @@ def check_runs(counts, reference, effects):
     """Refuse cells of runs that are not those of the reference, or are of another condition."""
     table_runs, fitted_runs = runs_of_counts(counts), runs_of(reference)
     place = counts.attrs.get("source", "the table")
-    strange = [name for name in table_runs.index if name not in fitted_runs.index]
-    if strange:
-        raise InputError(
-            f"{place}: run {quoted(strange[0])} is not among the runs of the table that was compiled for; "
-            "make a new Fitter"
-        )
-    columns = condition_columns(fitted_runs, effects)
-    for name in table_runs.index:
-        if any(table_runs.at[name, c] != fitted_runs.at[name, c] for c in columns if c in table_runs):
-            raise InputError(
-                f"{place}: run {quoted(name)} is of another condition than in the table that was compiled for; make a "
-                "new Fitter"
-            )
+    columns = [column for column in condition_columns(fitted_runs, effects) if column in table_runs]
+    for name, run in table_runs[columns].iterrows():
+        if name not in fitted_runs.index:
+            fault = "is not among the runs of"
+        elif any(run[column] != fitted_runs.at[name, column] for column in columns):
+            fault = "is of another condition than in"
+        else:
+            continue
+        raise InputError(f"{place}: run {quoted(name)} {fault} the table that was compiled for; make a new Fitter")
 
 
 def log_train(runs):

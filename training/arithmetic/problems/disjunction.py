@@ -66,5 +66,4 @@ class Or(Task):
                 (one, longer, max(bounds)),
             )
         )
-        operation, equals, end = (symbol(token, len(keys), keys.device) for token in (OR, EQUALS, EOS))
-        return [a, operation, b, equals, c, end]
+        return [a, symbol(OR, keys), b, symbol(EQUALS, keys), c, symbol(EOS, keys)]

@@ -34,11 +34,10 @@ class Part(NamedTuple):
     present: torch.Tensor
 
 
-def symbol(token, problems, device):
-    """Make a part of one token that all problems hold."""
-    shape = (problems, 1)
-    present = torch.ones(shape, dtype=torch.bool, device=device)
-    return Part(torch.full(shape, token, dtype=DTYPE, device=device), present)
+def symbol(token, keys):
+    """Make a part of one token that all problems hold, which have a key each."""
+    tokens = torch.full((len(keys), 1), token, dtype=DTYPE, device=keys.device)
+    return Part(tokens, torch.ones_like(tokens, dtype=torch.bool))
 
 
 def number(digits, lengths, *, reverse, hints=None):
@@ -82,13 +81,8 @@ def written(parts, width, keys=None, rate=0.0):
     # Column 0 collects the tokens that a problem does not hold.
     wide = torch.full((len(tokens), width + 1), PAD, dtype=DTYPE, device=tokens.device)
     tokens = wide.scatter_(1, position * present, tokens)[:, 1:].long()
-    return Batch(tokens, answers(tokens))
-
-
-def answers(tokens):
-    """Find the tokens of the answers: bool, of the shape (problems, width) of the tokens."""
     equals = tokens == EQUALS
-    return equals.cumsum(1).bool() & ~equals & (tokens != PAD)
+    return Batch(tokens, equals.cumsum(1).bool() & ~equals & (tokens != PAD))
 
 
 def room(width, rate):

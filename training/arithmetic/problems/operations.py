@@ -41,12 +41,11 @@ class Operation(Task):
             self._number(digits, length, starts, reverse=self.reverse)
             for digits, length in zip((*operands, answer), (first, second, answer_lengths), strict=True)
         )
-        equals, end = (symbol(token, len(keys), keys.device) for token in (EQUALS, EOS))
-        if negative is None:
-            return [a, operation, b, equals, c, end]
-        minus = Part(symbol(MINUS, len(keys), keys.device).tokens, negative[:, None])
-        # The sign is next to the highest digit.
-        return [a, operation, b, equals, *((c, minus) if self.reverse else (minus, c)), end]
+        number = [c]
+        if negative is not None:
+            # The sign is next to the highest digit, the last one if numbers are reversed.
+            number.insert(int(self.reverse), Part(symbol(MINUS, keys).tokens, negative[:, None]))
+        return [a, operation, b, symbol(EQUALS, keys), *number, symbol(EOS, keys)]
 
     def _answer(self, first, second, variants):
         """Compute the digits of the answer, whether it is negative (None if it never is), and the operation's part."""
@@ -65,7 +64,7 @@ class Addition(Operation):
         return max(first, second) + 1
 
     def _answer(self, first, second, variants):
-        return added(first, second), None, symbol(PLUS, len(first), first.device)
+        return added(first, second), None, symbol(PLUS, first)
 
 
 class Subtraction(Operation):
@@ -78,7 +77,7 @@ class Subtraction(Operation):
         return super().length(first, second) + (second >= first)
 
     def _answer(self, first, second, variants):
-        return *subtracted(first, second), symbol(MINUS, len(first), first.device)
+        return *subtracted(first, second), symbol(MINUS, first)
 
 
 class AdditionSubtraction(Addition):
@@ -99,7 +98,7 @@ class AdditionSubtraction(Addition):
         total = added(first, second)
         chosen = difference[:, None]
         smaller = torch.nn.functional.pad(smaller, (0, 1))
-        operation = symbol(PLUS, len(first), first.device)
+        operation = symbol(PLUS, first)
         tokens = operation.tokens + (MINUS - PLUS) * chosen.to(operation.tokens.dtype)
         return total * ~chosen + smaller * chosen, negative & difference, Part(tokens, operation.present)
 
@@ -113,4 +112,4 @@ class Multiplication(Operation):
         return first + second
 
     def _answer(self, first, second, variants):
-        return multiplied(first, second), None, symbol(TIMES, len(first), first.device)
+        return multiplied(first, second), None, symbol(TIMES, first)

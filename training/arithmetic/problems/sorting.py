@@ -8,7 +8,7 @@ import torch
 from ....errors import InputError
 from ...engine.fields import Count
 from ...engine.randomness import below, hashed
-from .digits import DTYPE, drawn, ranked
+from .digits import drawn, ranked
 from .layout import Part, labels, symbol
 from .task import Task
 from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0
@@ -82,8 +82,7 @@ class Sorting(Task):
 
     def _parts(self, first, second, variants, keys, bounds, hint_keys):
         count, columns = bounds
-        problems, device = len(keys), keys.device
-        order = torch.arange(count, device=device)
+        order = torch.arange(count, device=keys.device)
         present = order < first[:, None]
         sizes = 1 + below(hashed(keys[:, None], LENGTHS, order), second[:, None])
         digits = drawn(hashed(keys[:, None], NUMBERS, order), sizes, columns)
@@ -93,8 +92,7 @@ class Sorting(Task):
         starts = self._starts(hint_keys, second)
         starts = None if starts is None else starts[:, None]
         numbers = self._number(digits, sizes, starts, reverse=self.reverse)
-        shape = (problems, count, 1)
-        comma, colon = (torch.full(shape, token, dtype=DTYPE, device=device) for token in (COMMA, COLON))
+        comma, colon = (torch.full_like(named[..., None], token) for token in (COMMA, COLON))
         between = (order > 0) & present
         here = present[..., None]
         question = Part(
@@ -104,7 +102,7 @@ class Sorting(Task):
         answer = Part(
             torch.cat([comma, ascending[..., None]], -1).flatten(1), torch.stack([between, present], -1).flatten(1)
         )
-        return [question, symbol(EQUALS, problems, device), answer, symbol(EOS, problems, device)]
+        return [question, symbol(EQUALS, keys), answer, symbol(EOS, keys)]
 
 
 def first_label(tokens):
