@@ -24,39 +24,14 @@ EXPONENT_RATIONALE = (
 
 
 def loss(parameters, tokens, *, E, A, B, alpha, beta):
-    """Return the mean loss ``E + A / N**alpha + B / D**beta``, equation 2 of Hoffmann et al. (2022).
-
-    Parameters
-    ----------
-    parameters, tokens : array_like
-        N and D, positive.
-    E, A, B, alpha, beta : array_like
-        The constants of the law, broadcast against `parameters` and `tokens`.
-
-    Returns
-    -------
-    array_like
-        Loss in nats per token, of the broadcast shape.
-    """
+    """Return the mean loss ``E + A / N**alpha + B / D**beta``, nats per token, equation 2 of Hoffmann et al. (2022)."""
     return E + A * exp(-alpha * log(parameters)) + B * exp(-beta * log(tokens))
 
 
 def optimum(compute, *, A, B, alpha, beta, **_):
-    """Return the parameters and tokens of least loss at a compute budget, section 3.3 of Hoffmann et al. (2022).
+    """Return the parameters and tokens of least loss at a budget in FLOP, section 3.3 of Hoffmann et al. (2022).
 
     ``N* = G (C/6)**(beta/(alpha+beta))`` with ``G = (alpha A / (beta B))**(1/(alpha+beta))``, and ``D* = C/(6 N*)``.
-
-    Parameters
-    ----------
-    compute : array_like
-        Training compute C in FLOP.
-    A, B, alpha, beta : array_like
-        The constants of the law, all positive; `E` may be passed and plays no part.
-
-    Returns
-    -------
-    tuple of array_like
-        N* and D*.
     """
     slots = log_slots(compute)
     log_parameters = (log(alpha * A / (beta * B)) + beta * slots) / (alpha + beta)
@@ -74,7 +49,7 @@ def parameter_exponent(*, alpha, beta, **_):
 
 
 def constants(loss_centre, reducible_share, parameter_share, alpha, beta, *, reference_parameters, reference_tokens):
-    """Return the textbook constants from what a table of runs informs.
+    """Return the textbook constants E, A, B, alpha and beta from what a table of runs informs.
 
     Parameters
     ----------
@@ -85,14 +60,8 @@ def constants(loss_centre, reducible_share, parameter_share, alpha, beta, *, ref
     parameter_share : array_like
         Share of the reducible loss which is ``A/N**alpha``, in (0, 1).
     alpha, beta : array_like
-        The exponents, unchanged.
     reference_parameters, reference_tokens : float
         The centre, usually the geometric means of N and D over the fitted runs.
-
-    Returns
-    -------
-    dict
-        ``E``, ``A``, ``B``, ``alpha``, ``beta``.
     """
     reducible = loss_centre * reducible_share
     return {

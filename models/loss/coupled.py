@@ -25,22 +25,11 @@ def log_terms(parameters, tokens, *, A, B, alpha, beta, kappa):
 
 
 def loss(parameters, tokens, *, E, A, B, alpha, beta, kappa):
-    """Return the mean loss ``E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa``.
+    """Return the mean loss ``E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa`` in nats per token.
 
     It is the form of [1]_. At kappa = 1 it is `chinchilla.loss`; at E = 0 and kappa = beta equation 1.5 of [2]_. As
     kappa goes to 0 the larger of ``A/N**alpha`` and ``B/D**beta`` alone counts. Alpha is the exponent where tokens
     abound, beta where parameters do.
-
-    Parameters
-    ----------
-    parameters, tokens : array_like
-        N and D, positive.
-    E, A, B, alpha, beta, kappa : array_like
-
-    Returns
-    -------
-    array_like
-        Loss in nats per token, of the broadcast shape.
 
     Examples
     --------

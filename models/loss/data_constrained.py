@@ -27,10 +27,7 @@ PUBLISHED = {"repetition_decay": 15.387756, "excess_decay": 5.309743}
 def decayed(distinct, repetitions, decay):
     """Return the effective amount of something repeated, ``X (1 + R* (1 - exp(-R/R*)))``, equation 5 of [1]_.
 
-    Parameters
-    ----------
-    distinct, repetitions, decay : array_like
-        X, how often it is repeated beyond the first time R, and R*, after how many repetitions their value is 1/e.
+    X is repeated R times beyond the first, and after R* repetitions their value is 1/e.
     """
     return distinct * (1 + decay * (1 - exp(-repetitions / decay)))
 
@@ -48,21 +45,8 @@ def loss(parameters, tokens, unique_tokens, *, E, A, B, alpha, beta, repetition_
     """Return the mean loss ``E + A/N'**alpha + B/D'**beta``, equations 5 and 6 of Muennighoff et al. (2023).
 
     D' is the effective data, ``decayed(U, R_D, R_D*)``, and N' the effective parameters, ``decayed(U_N, R_N, R_N*)``
-    where N is above U_N and N itself below. Its first derivatives are continuous there.
-
-    Parameters
-    ----------
-    parameters, tokens, unique_tokens : array_like
-        N, D and U; U counts as D where it is above it.
-    E, A, B, alpha, beta : array_like
-        Constants of the Chinchilla law of data seen once.
-    repetition_decay, excess_decay : array_like
-        R_D* and R_N*.
-
-    Returns
-    -------
-    array_like
-        Loss in nats per token, of the broadcast shape.
+    where N is above U_N and N itself below. Its first derivatives are continuous there. U counts as D where it is above
+    it.
 
     Examples
     --------

@@ -42,14 +42,9 @@ class RankCorrelation:
 
 
 def partial_rank_correlation(rows, column, others, observed):
-    """Compute the rank correlation of what is observed with a column at fixed others.
+    """Compute the rank correlation of what is observed with a column at fixed others, None where these determine it.
 
     Ranks of both are regressed on the ranks of the other columns; the residuals are correlated.
-
-    Returns
-    -------
-    RankCorrelation or None
-        None where the others determine the column.
     """
     x, y = (rows[name].rank().to_numpy() for name in (column, observed))
     design = np.column_stack([np.ones(len(rows)), *(rows[name].rank() for name in others)])

@@ -20,14 +20,8 @@ def embedding_constant(vocabulary, aspect_ratio):
     """Return the constant gamma of ``N_E = gamma N_x**(1/3)`` for models of one shape.
 
     With ``N_x = 12 L d**2``, ``N_E = vocabulary d`` and aspect ratio ``d/L``, gamma is ``vocabulary
-    (aspect_ratio/12)**(1/3)`` (section 2 of Pearce and Song 2024).
-
-    Parameters
-    ----------
-    vocabulary : array_like
-        Rows of the embedding: tokens, and positions where they are learned; twice the tokens if untied.
-    aspect_ratio : array_like
-        Width d_model over number of layers.
+    (aspect_ratio/12)**(1/3)`` (section 2 of Pearce and Song 2024). The vocabulary is the rows of the embedding: tokens,
+    and positions where they are learned; twice the tokens if untied.
     """
     return vocabulary * exp(log(aspect_ratio / LAYER_PARAMETERS) / 3)
 
@@ -71,24 +65,10 @@ def elasticity(nonembedding, gamma, delta=PROPORTIONAL, weight=1.0):
 
 
 def compute_of_optimum(nonembedding, *, A, B, alpha, beta, gamma, delta=PROPORTIONAL, **_):
-    """Return the budget C_x at which N_x is optimal: equation 16 of Pearce and Song (2024), whose delta is 1/3.
+    """Return the budget C_x in FLOP at which N_x is optimal: equation 16 of Pearce and Song (2024), whose delta is 1/3.
 
     The Chinchilla loss of ``N_T = N_x + gamma N_x**delta`` is least on ``6 N_x D = C_x`` where
     ``D = (beta B N_T**(1+alpha)/(alpha A M))**(1/beta)`` with ``M = N_x + delta gamma N_x**delta``.
-
-    Parameters
-    ----------
-    nonembedding : array_like
-        N_x.
-    A, B, alpha, beta : array_like
-        Constants of the Chinchilla law, positive; `E` may be passed and plays no part.
-    gamma, delta : array_like
-        Of the embedding parameters.
-
-    Returns
-    -------
-    array_like
-        C_x in FLOP.
     """
     n_total = total(nonembedding, gamma, delta)
     marginal = nonembedding + delta * embedding(nonembedding, gamma, delta)
@@ -101,15 +81,6 @@ def local_exponent(nonembedding, *, alpha, beta, gamma, delta=PROPORTIONAL, **_)
 
     ``1/g = 1 + ((1+alpha) M/N_T - M'/M)/beta`` with ``M' = N_x + delta**2 gamma N_x**delta``. It goes to
     ``beta/(alpha delta + beta)`` for small and to ``beta/(alpha+beta)`` for large N_x.
-
-    Parameters
-    ----------
-    nonembedding : array_like
-        N_x.
-    alpha, beta : array_like
-        Exponents of the Chinchilla law; its other constants may be passed and play no part.
-    gamma, delta : array_like
-        Of the embedding parameters.
     """
     part = embedding(nonembedding, gamma, delta)
     marginal = nonembedding + delta * part
@@ -142,7 +113,6 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
         Of (N_x, N_T, D): what log N_x and log D take off the loss, ``-dL/dlog N_x`` along the family and
         ``-dL/dlog D``.
     gamma, delta : array_like
-        Of the family's embedding parameters.
 
     Returns
     -------

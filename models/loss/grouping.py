@@ -29,15 +29,7 @@ def check_column(table, by):
 
 
 def check_groups(table, by, quantities):
-    """Refuse a table of one group, or with a group of fewer rows than quantities by group.
-
-    Parameters
-    ----------
-    table : DataFrame
-    by : str
-    quantities : sequence of str
-        Names of those quantities.
-    """
+    """Refuse a table of one group, or with a group of fewer rows than quantities by group, which are named."""
     place = table.attrs.get("source", "the table")
     names, counts = np.unique(labelled(table[by]), return_counts=True)
     if len(names) < 2:
@@ -68,13 +60,7 @@ def check_runs(table, by, run, scales):
 
 
 def codes(rows, by, names):
-    """Return the place of each row's group among the names, which are in order, (row,).
-
-    Raises
-    ------
-    InputError
-        If the column is missing or empty in a row, or names another group.
-    """
+    """Return the place of each row's group among the names, which are in order, (row,), refusing other groups."""
     check_column(rows, by)
     labels = labelled(rows[by])
     unknown = ~np.isin(labels, names)

@@ -25,20 +25,7 @@ EXPONENT_RATIONALE = (
 
 
 def loss(parameters_nonembedding, tokens, *, Nc, Dc, aN, aD):
-    """Return the mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, equation 1.5 of Kaplan et al. (2020).
-
-    Parameters
-    ----------
-    parameters_nonembedding, tokens : array_like
-        N and D, positive.
-    Nc, Dc, aN, aD : array_like
-        The constants of the law, all positive, broadcast against sizes.
-
-    Returns
-    -------
-    array_like
-        Loss in nats per token, of the broadcast shape.
-    """
+    """Return the mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, nats per token, equation 1.5 of Kaplan et al. (2020)."""
     shortage = exp((aN / aD) * (log(Nc) - log(parameters_nonembedding))) + exp(log(Dc) - log(tokens))
     return exp(aD * log(shortage))
 
@@ -53,23 +40,9 @@ def returns(parameters, tokens, *, Nc, Dc, aN, aD):
 
 
 def constants(loss_centre, parameter_share, aN, aD, *, reference_parameters, reference_tokens):
-    """Return the textbook constants from what a table of runs informs.
+    """Return the textbook constants from what a table of runs informs; parameters as for `chinchilla.constants`.
 
-    Parameters
-    ----------
-    loss_centre : array_like
-        Loss at N = `reference_parameters`, D = `reference_tokens`, in nats per token.
-    parameter_share : array_like
-        Share of ``(Nc/N)**(aN/aD)`` in the sum that is raised to aD, in (0, 1).
-    aN, aD : array_like
-        The exponents, unchanged.
-    reference_parameters, reference_tokens : float
-        The centre, usually the geometric means of N and D over the fitted runs.
-
-    Returns
-    -------
-    dict
-        ``Nc``, ``Dc``, ``aN``, ``aD``.
+    The `parameter_share` is that of ``(Nc/N)**(aN/aD)`` in the sum that is raised to aD.
     """
     log_shortage = log(loss_centre) / aD
     return {
@@ -81,22 +54,10 @@ def constants(loss_centre, parameter_share, aN, aD, *, reference_parameters, ref
 
 
 def optimum(compute, *, Nc, Dc, aN, aD):
-    """Return the parameters and tokens of least loss at a compute budget.
+    """Return the parameters and tokens of least loss at a compute budget in FLOP.
 
     The loss rises with ``(Nc/N)**r + Dc/D``, r = aN/aD, which on ``N D = C/6`` is least where ``r (Nc/N)**r = Dc/D``:
     ``N* = (r Nc**r C/(6 Dc))**(1/(1+r))`` and ``D* = C/(6 N*)``.
-
-    Parameters
-    ----------
-    compute : array_like
-        Training compute C in FLOP.
-    Nc, Dc, aN, aD : array_like
-        The constants of the law, all positive.
-
-    Returns
-    -------
-    tuple of array_like
-        N* and D*.
     """
     slots = log_slots(compute)
     ratio = aN / aD

@@ -94,17 +94,8 @@ class Nearest:
         """Test whether groups of rows deviate from every smooth law, by the F test of their means.
 
         What the law and a quadratic function of the logarithms of its columns explain is left out first. So a misfit of
-        the law is not taken for deviations of single groups.
-
-        Parameters
-        ----------
-        labels : array_like, shape (row,)
-            Of all rows of the table.
-
-        Returns
-        -------
-        float
-            1 where no direction between groups is left, or no row within them.
+        the law is not taken for deviations of single groups. Labels are of all rows of the table. It is 1 where no
+        direction between groups is left, or no row within them.
         """
         used = np.asarray(labels)[:: -(-len(labels) // ENOUGH_ROWS)]
         groups = (used[:, None] == np.unique(used)).astype(float)

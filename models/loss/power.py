@@ -26,13 +26,7 @@ SCATTER = "LogNormal(-2.3, 1.2)"  # of a tuned quantity: 1% to 100%
 
 
 def loss(size, *, E, A, alpha):
-    """Return the mean loss ``E + A/x**alpha`` at sizes x.
-
-    Parameters
-    ----------
-    size : array_like
-        N, D in tokens or C in FLOP, positive.
-    E, A, alpha : array_like
+    """Return the mean loss ``E + A/x**alpha`` at sizes x: N, D in tokens or C in FLOP.
 
     Examples
     --------
@@ -43,7 +37,7 @@ def loss(size, *, E, A, alpha):
 
 
 def without_floor(size, *, A, exponent):
-    """Return the mean ``A x**exponent`` of any positive quantity at sizes x; parameters as for `loss`."""
+    """Return the mean ``A x**exponent`` of any positive quantity at sizes x."""
     return A * exp(exponent * log(size))
 
 

@@ -12,22 +12,10 @@ from .budget import FLOP_PER_PARAMETER_TOKEN
 
 
 def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
-    """Return the budget at which the optimum of the Chinchilla law reaches a loss.
+    """Return the budget in FLOP at which the optimum of the Chinchilla law reaches a loss above E, in nats per token.
 
     The optimal loss at C is ``E + K (C/6)**(-alpha beta/(alpha+beta))``, where N* of `chinchilla.optimum` gives
     ``K = A G**-alpha (1 + alpha/beta)`` with ``G = (alpha A/(beta B))**(1/(alpha+beta))``; this is solved for C.
-
-    Parameters
-    ----------
-    reducible_loss : array_like
-        Loss above E in nats per token, positive.
-    A, B, alpha, beta : array_like
-        The constants of the law, all positive; `E` may be passed and plays no part.
-
-    Returns
-    -------
-    array_like
-        Training compute in FLOP.
     """
     log_G = log(alpha * A / (beta * B)) / (alpha + beta)
     log_K = log(A) - alpha * log_G + log(1 + alpha / beta)
@@ -38,21 +26,9 @@ def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
 def chinchilla_over_kaplan(compute, *, A, B, alpha, beta, **_):
     """Compute that Chinchilla's rule saves over Kaplan's: budget over the least budget that reaches the same loss.
 
-    Kaplan's law, at its published constants, is minimised at the budget. The Chinchilla law gives the loss of that
-    size, and the budget at which the Chinchilla optimum has this loss (appendix B of Ho et al. 2024). N is all
+    Kaplan's law, at its published constants, is minimised at the budget in FLOP. The Chinchilla law gives the loss of
+    that size, and the budget at which the Chinchilla optimum has this loss (appendix B of Ho et al. 2024). N is all
     parameters in both laws, as there, although Kaplan's counts no embeddings.
-
-    Parameters
-    ----------
-    compute : array_like
-        Training compute C in FLOP.
-    A, B, alpha, beta : array_like
-        The constants of the Chinchilla law, broadcast against `compute`; `E` may be passed and plays no part.
-
-    Returns
-    -------
-    array_like
-        The gain, at least 1, of the broadcast shape.
     """
     parameters, tokens = kaplan.optimum(compute, **kaplan.PUBLISHED)
     constants = {"A": A, "B": B, "alpha": alpha, "beta": beta}

@@ -13,18 +13,9 @@ EXACT = 1e-13  # of a root, relative
 
 
 def least(objective, low, high):
-    """Find where an objective is least, by a grid over the whole range and golden sections within a cell.
+    """Find where an objective of one array is least, by a grid over the whole range and golden sections within a cell.
 
-    Parameters
-    ----------
-    objective : callable
-        Of one array.
-    low, high : array_like
-        Ends of the range, of the shape that `objective` broadcasts to.
-
-    Returns
-    -------
-    array_like
+    The ends of the range are of the shape that the objective broadcasts to.
 
     Examples
     --------
@@ -52,19 +43,7 @@ def least(objective, low, high):
 
 
 def least_on_budget(compute, loss):
-    """Find the size of least loss on ``6 N D = compute``; see `least`.
-
-    Parameters
-    ----------
-    compute : array_like
-        Training compute C in FLOP.
-    loss : callable
-        Mean loss in nats per token of (N, D).
-
-    Returns
-    -------
-    tuple of array_like
-        N* and D*, of the shape that `loss` broadcasts to.
+    """Find N* and D* of least loss, a function of (N, D), on ``6 N D = compute`` in FLOP; see `least`.
 
     Examples
     --------
@@ -81,12 +60,7 @@ def least_on_budget(compute, loss):
 def first_true(holds, low, high):
     """Find where what holds at `high`, and from some point on, begins to hold, by bisection.
 
-    Parameters
-    ----------
-    holds : callable
-        Of one array, an array of bool. Where it holds nowhere, `high` is found.
-    low, high : array_like
-        `low` may lie above `high`: what is found then is where it ceases to hold.
+    Where it holds nowhere, `high` is found. `low` may lie above `high`: what is found then is where it ceases to hold.
 
     Examples
     --------
@@ -102,13 +76,7 @@ def first_true(holds, low, high):
 
 
 def farthest(holds, best, end):
-    """Find how far from `best` towards `end` something holds, by a grid and bisection within a cell.
-
-    Parameters
-    ----------
-    holds : callable
-        Of one array, an array of bool; it holds at `best`.
-    best, end : array_like
+    """Find how far from `best`, where it holds, towards `end` something holds, by a grid and bisection within a cell.
 
     Examples
     --------
@@ -127,13 +95,7 @@ def farthest(holds, best, end):
 def root(function, low, high):
     """Find where a falling function passes 0, by the method of Chandrupatla (1997), in all elements at once.
 
-    Parameters
-    ----------
-    function : callable
-        Of one array of NumPy.
-    low, high : ndarray
-        Ends of the range, of the shape that `function` broadcasts to. Where the function is below 0 at `low` that is
-        found, and `high` where it is above 0 there.
+    Where the function is below 0 at `low` that is found, and `high` where it is above 0 there.
 
     Examples
     --------

@@ -17,19 +17,9 @@ MOST_STEPS, ROUNDING = 100, 1e-12
 
 
 def least_squares(table, *, delta=None):
-    """Fit ``log(N_x + gamma N_x**delta)`` to log N_T by least squares, as Pearce and Song (2024) do.
+    """Fit ``log(N_x + gamma N_x**delta)`` to log N_T by least squares, as Pearce and Song (2024) do: gamma and delta.
 
-    Parameters
-    ----------
-    table : DataFrame
-        ``parameters`` (N_T) and ``parameters_nonembedding`` (N_x) of each model.
-    delta : float, optional
-        Fix delta instead of estimating it.
-
-    Returns
-    -------
-    tuple of float
-        gamma and delta.
+    The table has ``parameters`` (N_T) and ``parameters_nonembedding`` (N_x) of each model. A delta may be fixed.
     """
     total, nonembedding = (np.log(table[c].to_numpy(float)) for c in ("parameters", "parameters_nonembedding"))
     centred = nonembedding - nonembedding.mean()
@@ -58,11 +48,8 @@ def regression(table):
 def estimates(table, vocabulary):
     """Return all three estimates by name, with the aspect ratio (width over depth) implied at delta = 1/3.
 
-    Returns
-    -------
-    dict of str to dict
-        ``least_squares``, ``regression`` and ``proportional`` (least squares at delta = 1/3), each with ``gamma``,
-        ``delta`` and ``aspect_ratio`` (None where delta is not 1/3: the shape then depends on the size).
+    They are ``least_squares``, ``regression`` and ``proportional`` (least squares at delta = 1/3), each a dict of
+    ``gamma``, ``delta`` and ``aspect_ratio``. The last is None where delta is not 1/3: the shape depends on the size.
     """
     pairs = {
         "least_squares": least_squares(table),

@@ -35,13 +35,6 @@ BY_SIZE_RATIONALE = "From a fall with the size itself to a rise with it, no dire
 def best_setting(parameters, tokens, *, constant, by_parameters, by_tokens):
     """Return the best learning rate or batch at sizes, ``K N**a D**b``, the form of Li et al. (2025).
 
-    Parameters
-    ----------
-    parameters, tokens : array_like
-        N and D.
-    constant, by_parameters, by_tokens : array_like
-        K, a and b.
-
     Examples
     --------
     >>> published = {"constant": 1.79, "by_parameters": -0.713, "by_tokens": 0.307}
@@ -56,11 +49,6 @@ def lost(ratio, *, cost, skew):
 
     It is ``2 cost (exp(skew x) - 1 - skew x)/skew**2`` at x, the log of the ratio. Near the best rate it is
     ``cost x**2``; below it grows like x, above exponentially, as divergence nears.
-
-    Parameters
-    ----------
-    ratio, cost, skew : array_like
-        All positive.
 
     Examples
     --------
