@@ -34,6 +34,9 @@ WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds shows that the la
 
 def _finite(quantities):
     """Return draws of several quantities, (quantity, chain, draw), refusing those that are not finite."""
+    for quantity in quantities:
+        if more := [dim for dim in quantity.dims if dim not in DRAWS]:
+            raise InputError(f"the quantity has the dimension {more[0]}; choose a place of it, .isel({more[0]}=0)")
     draws = np.stack([quantity.transpose(*DRAWS).values for quantity in quantities])
     if not np.isfinite(draws).all():
         share = 1 - np.isfinite(draws).mean((1, 2)).min()
@@ -77,7 +80,7 @@ def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If a draw of the quantity is not finite.
+        If the quantity has a further dimension, or a draw of it is not finite.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
     Raises
     ------
     InputError
-        If a draw is not finite.
+        As for `robust_sd`.
 
     Examples
     --------

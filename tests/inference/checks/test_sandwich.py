@@ -102,6 +102,8 @@ def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves, inf
 
 def test_few_clusters_and_draws_that_are_not_finite(fit_default):
     exponent = fit_default["posterior"]["exponent_parameters"]
+    with pytest.raises(bs.InputError, match=r"has the dimension period; choose a place of it, \.isel\(period=0\)"):
+        fit_default.robust_sd(exponent.expand_dims(period=[2026]))
     with pytest.raises(bs.InputError, match="of the draws are not finite"):
         fit_default.robust_sd(xr.where(exponent > exponent.median(), exponent, np.inf))
     assert "seed" not in fit_default.robust_sd(exponent).index
