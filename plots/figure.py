@@ -66,17 +66,15 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
     parameters = [*places, *options, *named[len(places) :]]
     signature = signature.replace(parameters=parameters, return_annotation="Axes | Figure")
 
-    @functools.wraps(make)
-    def plot(*arguments, **chosen):
-        bound = signature.bind(*arguments, **chosen)
-        drawing = DEFAULTS | {name: chosen.pop(name) for name in DEFAULTS if name in chosen}
-        _check(**drawing)
-        subject, title = next(iter(bound.arguments.values())), drawing.pop("title")
-        return _drawn(_stated(make(*arguments, **chosen), subject, title), **drawing)
-
     def picture(*arguments, title=None, **chosen):
         subject = next(iter(signature.bind(*arguments, **chosen).arguments.values()))
         return _stated(make(*arguments, **chosen), subject, title)
+
+    @functools.wraps(make)
+    def plot(*arguments, **chosen):
+        drawing = DEFAULTS | {name: chosen.pop(name) for name in DEFAULTS if name in chosen}
+        _check(**drawing)
+        return _drawn(picture(*arguments, title=drawing.pop("title"), **chosen), **drawing)
 
     plot.picture = picture  # type: ignore[attr-defined]
     plot.__doc__ = _completed(str(inspect.getdoc(make)), parameters)

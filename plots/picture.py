@@ -47,17 +47,16 @@ class Axis:
         if self.names:
             return list(range(len(self.names))), list(self.names)
         decades = math.log10(high / low)
-        if self.form == "minutes" and decades > NARROW:
-            inside = [x for x in MINUTES if low <= x <= high]
-            return inside, [self.text(x) for x in inside]
         if decades < NARROW:
             step = _round_step((high - low) / 8)
-            inside = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
-            return inside, [self.text(x) for x in inside]
-        steps = (1, 2, 5) if decades < FEW_DECADES else (1,)
-        stride = 1 if decades < MANY_DECADES else 2
-        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-        places = [step * 10.0**k for k in range(first, last + 1) for step in steps if k % stride == 0]
+            places = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        elif self.form == "minutes":
+            places = MINUTES
+        else:
+            steps = (1, 2, 5) if decades < FEW_DECADES else (1,)
+            stride = 1 if decades < MANY_DECADES else 2
+            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+            places = [step * 10.0**k for k in range(first, last + 1) for step in steps if k % stride == 0]
         inside = [x for x in places if low * 0.999 <= x <= high * 1.001]
         return inside, [self.text(x) for x in inside]
 

@@ -82,29 +82,28 @@ def plot_doubling(
     level, named = check_level(level), named_fits(fits, "evaluations")
     probabilities = ((1 - level) / 2, 0.5, (1 + level) / 2)
     rows = {}
-    for name, fit in named.items():
-        times = _times(fit, at, probabilities)
+    for name, look in with_looks(named):
+        times = _times(named[name], at, probabilities)
         labels = times.index if len(named) == 1 else times.index[:1]
         for label in labels:
-            row = name if label == "all" else str(label)
-            rows[row] = times.loc[label, [f"q{100 * p:g}" for p in probabilities]].to_numpy(float)
-    first = next(iter(rows.values()))
-    values = {name: (three, look) for (name, three), (_, look) in zip(rows.items(), _looks(rows, named), strict=True)}
+            three = times.loc[label, [f"q{100 * p:g}" for p in probabilities]].to_numpy(float)
+            rows |= {name: (three, look)} if label == "all" else {str(label): (three, Look(GREY))}
+    first, (first_three, _) = next(iter(rows.items()))
     published = wanted(published, named.values(), EVALUATIONS)
     if published:
         table = load("published").set_index("quantity").loc[PUBLISHED]
-        values[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
-    layers, limits = interval_layers(values, log=True)
+        rows[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
+    layers, limits = interval_layers(rows, log=True)
     other = CLOSED_FORM if published and at == AT_EVALUATIONS else ""
     where = "at the evaluations" if at == AT_EVALUATIONS else f"at {flop(at[0])} in {at[1]:g}"
     return Picture(
-        title=f"Effective compute doubles every {in_words(first, months)} months {where} ({next(iter(rows))})",
+        title=f"Effective compute doubles every {in_words(first_three, months)} months {where} ({first})",
         caption=f"Points are medians and bars {percent(level)} intervals{other}. An arrow at the right edge: the "
         "interval includes that there is no progress.",
         x=Axis("Doubling time of effective compute (months)", log=True, range=limits),
-        y=Axis("", names=tuple(values)),
+        y=Axis("", names=tuple(rows)),
         layers=tuple(layers),
-        height=1.7 + 0.36 * len(values),
+        height=1.7 + 0.36 * len(rows),
     )
 
 
@@ -116,12 +115,6 @@ def _times(fit, at, probabilities):
     except (TypeError, ValueError):
         raise InputError(f"at must be 'evaluations' or a budget in FLOP and a year, not {at!r}") from None
     return doubling_times(fit, compute=compute, year=year, probabilities=probabilities)
-
-
-def _looks(rows, named):
-    """Return a look for each row: that of its fit, and grey for parts of one fit."""
-    looks = dict(with_looks(named))
-    return [(name, looks.get(name, Look(GREY))) for name in rows]
 
 
 @figure

@@ -146,7 +146,8 @@ def plot_fit(
     best = ends(allocate(fit, budgets, **planned)["loss"], level)
     layers += median_and_band(budgets, best, Look(GREEN), "best size")
     if published is not False and wanted(None, [fit]):
-        layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
+        for source, optimum in published_optima(budgets).items():
+            layers.append(Layer("line", source, frame(x=budgets, y=optimum["loss"]), look_of(source)))
     return Picture(
         title=in_unit_of_loss(f"{where}, the best model has loss {in_words(best[:, -1], plain)} nats/token", fit.rows),
         caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
@@ -171,10 +172,6 @@ def _line_of_size(runs, n):
     compute = near if len(near) else pd.Series([training_compute(n, RULE * n)])
     budgets = np.geomspace(compute.min(), compute.max() * 1.5, POINTS // 2)
     return pd.DataFrame({"compute": budgets, "parameters": n, "tokens": tokens_at(budgets, n)})
-
-
-def _published(source, budgets, y):
-    return Layer("line", source, frame(x=budgets, y=y), look_of(source))
 
 
 @figure

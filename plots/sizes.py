@@ -36,10 +36,10 @@ SHOWN = {  # title of the axis, form of its ticks, a number in words, and what t
     "tokens": ("Best training tokens D*", "size", size, "tokens"),
     "loss": ("Loss of the best model (nats/token)", "number", "{:.3f}".format, "nats/token of loss"),
 }
-WIDTHS: dict[str, tuple[dict[str, Any], str]] = {  # of the interval of an allocation, narrowest first
-    "law alone": ({"robust": False, "beyond": "none"}, "circle"),
-    "robust": ({"robust": True, "beyond": "none"}, "square"),
-    "robust, with drift": ({}, "diamond"),
+WIDTHS: dict[str, tuple[dict[str, Any], Look]] = {  # of the interval of an allocation, narrowest first
+    "law alone": ({"robust": False, "beyond": "none"}, Look("#8fbbe0")),
+    "robust": ({"robust": True, "beyond": "none"}, Look("#1f5f99", marker="square")),
+    "robust, with drift": ({}, Look("#0b2f57", marker="diamond")),
 }
 
 
@@ -194,7 +194,7 @@ def plot_allocation(
     beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
     widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
     layers, quoted = [], {}
-    for offset, (width, (options, marker)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):
+    for offset, (width, (options, look)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):
         rows = []
         for fit in named.values():
             at = allocate(fit, compute, **options, **planned)
@@ -204,7 +204,7 @@ def plot_allocation(
         quoted = dict(zip(named, rows, strict=True))
         low, middle, high = np.array(rows).T
         data = frame(x=middle, y=np.arange(len(rows)) + offset, low=low, high=high)
-        layers.append(Layer("level", width, data, Look(_shade(width), marker=marker), width=6))
+        layers.append(Layer("level", width, data, look, width=6))
     if wanted(published, named.values()) and show != "loss":
         for source, optimum in published_optima([compute]).items():
             data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
@@ -218,7 +218,3 @@ def plot_allocation(
         layers=tuple(layers),
         height=1.9 + 0.55 * len(named),
     )
-
-
-def _shade(width):
-    return {"law alone": "#8fbbe0", "robust": "#1f5f99"}.get(width, "#0b2f57")

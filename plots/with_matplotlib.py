@@ -153,15 +153,13 @@ def write(figure, path):
     """
     check_format(path)
     kind = path.suffix.lstrip(".").lower()
-    if kind == "svg":
-        text = as_svg(figure)
-        with written_whole(path, parents=False) as partial:
-            partial.write_text(text, encoding="utf-8")
-        return
     # A date would make every file another.
     metadata = {"CreationDate": None} if kind == "pdf" else None
     with written_whole(path, parents=False) as partial:
-        figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
+        if kind == "svg":
+            partial.write_text(as_svg(figure), encoding="utf-8")
+        else:
+            figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
 
 
 def as_svg(figure):

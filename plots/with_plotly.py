@@ -16,7 +16,8 @@ def draw(picture):
     import plotly.graph_objects as go
 
     theme = THEMES[picture.theme]
-    figure = go.Figure([trace for layer in picture.layers for trace in DRAWERS[layer.kind](layer)])
+    traces = [options for layer in picture.layers for options in DRAWERS[layer.kind](layer)]
+    figure = go.Figure([go.Scatter(**options) for options in traces])
     figure.update_traces(textfont={"size": 10, "color": theme.soft})
     lines = wrapped(picture.title, CHARACTERS)
     figure.update_layout(
@@ -68,54 +69,47 @@ def _named(layer):
     return {"name": layer.key or layer.name, "showlegend": bool(layer.key)}
 
 
-def _texts(layer, mode):
-    if not layer.texts:
-        return {"mode": mode}
-    return {"mode": f"{mode}+text", "text": layer.texts, "textposition": f"top {layer.side}"}
+# Each returns the options of the traces of a layer.
 
 
 def _band(layer):
-    import plotly.graph_objects as go
-
     edge = {"x": layer.data["x"], "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip"}
     fill = {"fill": "tonexty", "fillcolor": _faded(layer.look.colour, layer.opacity)}
     return [
-        go.Scatter(y=layer.data["high"], name=layer.name, showlegend=False, **edge),
-        go.Scatter(y=layer.data["low"], **fill, **_named(layer), **edge),
+        {"y": layer.data["high"], "name": layer.name, "showlegend": False, **edge},
+        {"y": layer.data["low"], **fill, **_named(layer), **edge},
     ]
 
 
 def _line(layer):
-    import plotly.graph_objects as go
-
     style = {"color": layer.look.colour, "dash": layer.look.dash, "width": layer.width}
-    points = {"x": layer.data["x"], "y": layer.data["y"]} | _texts(layer, "lines")
-    return [go.Scatter(**points, line=style, opacity=layer.opacity, **_named(layer))]
+    return [_at_points(layer, "lines") | {"line": style}]
 
 
 def _points(layer):
-    import plotly.graph_objects as go
-
     marker = {"color": layer.look.colour, "symbol": layer.look.marker, "size": 1.4 * layer.width}
-    points = {"x": layer.data["x"], "y": layer.data["y"]} | _texts(layer, "markers")
-    return [go.Scatter(**points, marker=marker, opacity=layer.opacity, **_named(layer))]
+    return [_at_points(layer, "markers") | {"marker": marker}]
+
+
+def _at_points(layer, mode):
+    options = {"x": layer.data["x"], "y": layer.data["y"], "opacity": layer.opacity, "mode": mode, **_named(layer)}
+    if not layer.texts:
+        return options
+    return options | {"mode": f"{mode}+text", "text": layer.texts, "textposition": f"top {layer.side}"}
 
 
 def _upright(layer):
-    import plotly.graph_objects as go
-
     x, y = layer.segments("x")
     style = {"color": layer.look.colour, "width": layer.width}
-    return [go.Scatter(x=x, y=y, mode="lines", line=style, opacity=layer.opacity, hoverinfo="skip", **_named(layer))]
+    bars = {"x": x, "y": y, "mode": "lines", "line": style, "opacity": layer.opacity, "hoverinfo": "skip"}
+    return [bars | _named(layer)]
 
 
 def _level(layer):
-    import plotly.graph_objects as go
-
     y, x = layer.segments("y")
     style = {"color": layer.look.colour, "width": 2.5}
-    bar = go.Scatter(x=x, y=y, mode="lines", line=style, hoverinfo="skip", name=layer.name, showlegend=False)
-    return [bar, *_points(layer)]
+    bars = {"x": x, "y": y, "mode": "lines", "line": style, "hoverinfo": "skip"}
+    return [bars | {"name": layer.name, "showlegend": False}, *_points(layer)]
 
 
 DRAWERS = {"band": _band, "line": _line, "points": _points, "upright": _upright, "level": _level}
