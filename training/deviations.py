@@ -18,10 +18,6 @@ class Deviation(NamedTuple):
     holds: Callable[..., bool] | None = None
 
 
-def _injected(task):
-    return "first-layer" if task == "multiplication" else "every-layer"
-
-
 def names_of(deviations, run):
     """List the names of the deviations that hold of a run."""
     return [deviation.name for deviation in deviations if deviation.holds is None or deviation.holds(run)]
@@ -138,7 +134,10 @@ ARITHMETIC = (
         "its first layer alone (section 4.2); the public code has the latter for all (`TransformerBlock.forward`), an "
         "ablation in the paper",
         "As the architecture states: `+first` has the first layer alone, `+none` no layer, and else every layer",
-        lambda run: run.model.recurrences > 1 and run.model.injection != _injected(run.task.name),
+        lambda run: (
+            run.model.recurrences > 1
+            and run.model.injection != ("first-layer" if run.task.name == "multiplication" else "every-layer")
+        ),
     ),
     Deviation(
         "pairs of OR",

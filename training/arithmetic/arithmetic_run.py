@@ -11,7 +11,6 @@ from ..engine.fields import Count, check_fields
 from ..engine.hardware import PRECISIONS, free_memory
 from ..engine.loop import FINISHED
 from ..sweeps import base
-from .cell_counts import together
 from .cells import Grid
 from .learning import compiled_model, grid_counts, task
 from .models.draws import drawn, recurrences_drawn
@@ -178,8 +177,7 @@ class Run(base.Run):
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Count right answers in every cell of the grid; a model that diverged has none."""
-        parts = grid_counts(model, self, folder, device, precision, guard, trained=outcome.status == FINISHED)
-        return None if parts is None else together(parts)
+        return grid_counts(model, self, folder, device, precision, guard, trained=outcome.status == FINISHED)
 
     @property
     def described(self):

@@ -10,6 +10,7 @@ from ..engine.loop import Task
 from ..engine.precision import rounded
 from ..engine.randomness import hashed, low_bits
 from ..sweeps.records import read_dataset
+from .cell_counts import together
 from .evaluation import evaluate
 from .models.memory import evaluation_tokens
 from .models.transformer import Transformer
@@ -41,10 +42,10 @@ def task(run, device, precision="float32"):
 
     def batch(step):
         parts = []
-        for together in run.plan.groups(step, joined):
-            draws = [run.draws(microbatch) for microbatch in together]
+        for microbatches in run.plan.groups(step, joined):
+            draws = [run.draws(microbatch) for microbatch in microbatches]
             offsets = torch.tensor([one.offset for one in draws], device=device)
-            for place, batches in enumerate(zip(*map(problems, together), strict=True)):
+            for place, batches in enumerate(zip(*map(problems, microbatches), strict=True)):
                 # Parts have different noise; the other draws are common to all.
                 noise = tuple(low_bits(hashed(*one.noise, place), 62) for one in draws)
                 offset = offsets.repeat_interleave(len(batches[0].tokens))[:, None]
@@ -78,8 +79,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
 
     Counts are saved in a folder until all cells are tested. The guard may stop it; a time limit stops it only after at
     least one part of the grid. A model that diverged, not `trained`, has no right answers. Logits are in float32,
-    layers in the precision. The result is a list of xarray.Dataset as `evaluate` returns them, one for each part of the
-    grid, or None if the guard stopped it.
+    layers in the precision. The result is an xarray.Dataset as `together` makes it, or None if the guard stopped it.
     """
     cells, parts = run.grid.cells, []
     size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)
@@ -105,7 +105,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
         netcdf.write(part, path, parents=True)
         guard.progressed()
         parts.append(part)
-    return parts
+    return together(parts)
 
 
 def silent(tokens, *, offset=0):

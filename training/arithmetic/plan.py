@@ -10,7 +10,6 @@ from pydantic import Field
 from ...errors import InputError
 from ..engine.fields import Count, Share, check_fields
 from ..engine.loop import Optimisation
-from ..engine.schedules import factor
 
 MOST_UPDATES = 10**6
 MOST_AT_ONCE = 2**16  # problems, which are made to know how long they are
@@ -112,4 +111,4 @@ class PlannedOptimisation(Optimisation):
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
-        return self.learning_rate * factor(self.schedule, self.plan.progress(step), self.rise, self.fall)
+        return self.learning_rate * self.share(self.plan.progress(step))

@@ -12,9 +12,9 @@ from ...errors import InputError
 from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
 from .optimisers import OPTIMISERS, make_optimiser
-from .schedules import FALL, RISE, SCHEDULES, factor
 from .steps import Stepper
 
+SCHEDULES = ("constant", "cosine", "trapezoid")
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
 # Updates between readings of the loss: to read it, the host waits for the device.
 LOOK = 50
@@ -72,8 +72,8 @@ class Optimisation:
     epsilon: Positive = 1e-8
     decay: NotNegative = 0.01
     clip: Positive | None = 1.0
-    rise: Share = RISE
-    fall: Share = FALL
+    rise: Share = 0.1  # as McLeish et al. (2024, arXiv:2405.17399) train
+    fall: Share = 0.1
     optimiser: Literal[OPTIMISERS] = "adamw"
     rate_width: Whole = 0
 
@@ -87,7 +87,17 @@ class Optimisation:
         if step < self.warmup:
             return self.learning_rate * (step + 1) / self.warmup
         progress = (step - self.warmup) / max(1, self.updates - self.warmup)
-        return self.learning_rate * factor(self.schedule, progress, self.rise, self.fall)
+        return self.learning_rate * self.share(progress)
+
+    def share(self, progress):
+        """Compute the learning rate as a share of the peak, from 0 to 1, when a share `progress` of the run is done."""
+        if self.schedule == "cosine":
+            return (1 + math.cos(math.pi * progress)) / 2
+        if self.schedule == "trapezoid":
+            rising = progress / self.rise if self.rise else 1.0
+            falling = (1 - progress) / self.fall if self.fall else 1.0
+            return min(1.0, rising, falling)
+        return 1.0
 
     @property
     def plain(self):

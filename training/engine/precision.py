@@ -15,7 +15,7 @@ def rounded(model, precision):
     """Return a model whose layers have a precision: itself in float32, else a copy that shares its other weights.
 
     The model has the method `rounds`, which takes the name of a weight and returns whether the copy has it rounded.
-    `Rounding` copies weights and gradients between the two. `InputError` is raised if the model has no such method.
+    `Stepper` copies weights and gradients between the two. `InputError` is raised if the model has no such method.
     """
     if precision == "float32":
         return model
@@ -29,27 +29,3 @@ def rounded(model, precision):
             for hook in (weight._backward_hooks or {}).values():
                 weights[id(weight)].register_hook(hook)
     return copy.deepcopy(model, weights)
-
-
-class Rounding:
-    """A model in float32 and the same in the precision of its layers, `rounded`, whose gradients it adds up."""
-
-    def __init__(self, model, precision):
-        self.rounded = rounded(model, precision)
-        pairs = zip(model.parameters(), self.rounded.parameters(), strict=True)
-        self.pairs = [(weight, copied) for weight, copied in pairs if weight is not copied]
-
-    @torch.no_grad()
-    def refresh(self):
-        """Round the weights again, once they are updated."""
-        if self.pairs:
-            weights, copies = zip(*self.pairs, strict=True)
-            torch._foreach_copy_(copies, weights)
-
-    @torch.no_grad()
-    def gather(self):
-        """Add the gradients of rounded weights to those in float32, and forget them."""
-        for weight, copied in self.pairs:
-            if copied.grad is not None:
-                weight.grad = copied.grad.float() if weight.grad is None else weight.grad.add_(copied.grad)
-                copied.grad = None

@@ -2,7 +2,7 @@
 
 import torch
 
-from .precision import Rounding
+from .precision import rounded
 
 
 class Stepper:
@@ -15,15 +15,20 @@ class Stepper:
 
     def __init__(self, model, loss, optimiser, clip, precision):
         self.model, self.loss, self.optimiser = model, loss, optimiser
-        self.clip, self.rounding = clip, Rounding(model, precision)
+        self.clip, self.rounded = clip, rounded(model, precision)
+        pairs = zip(model.parameters(), self.rounded.parameters(), strict=True)
+        self.pairs = [(weight, copied) for weight, copied in pairs if weight is not copied]
 
     def __call__(self, rate, *batch):
         """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group.get("scale", 1.0)
         self.optimiser.zero_grad()
-        self.rounding.refresh()
-        loss = self.loss(self.rounding.rounded, *batch)
+        with torch.no_grad():
+            if self.pairs:
+                weights, copies = zip(*self.pairs, strict=True)
+                torch._foreach_copy_(copies, weights)
+        loss = self.loss(self.rounded, *batch)
         total = sum(map(self._backpropagated, [loss] if isinstance(loss, torch.Tensor) else loss))
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
@@ -31,6 +36,10 @@ class Stepper:
         return total
 
     def _backpropagated(self, part):
+        """Backpropagate a part, and add the gradients of rounded weights to those in float32."""
         part.backward()
-        self.rounding.gather()
+        for weight, copied in self.pairs:
+            if copied.grad is not None:
+                weight.grad = copied.grad.float() if weight.grad is None else weight.grad.add_(copied.grad)
+                copied.grad = None
         return part.detach()

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from ...errors import DiagnosticWarning
 from ..engine.fields import Count, Positive
+from ..engine.loop import SCHEDULES
 from ..engine.optimisers import OPTIMISERS
-from ..engine.schedules import SCHEDULES
 from ..sweeps import base, records
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution

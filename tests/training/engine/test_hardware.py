@@ -5,16 +5,14 @@ from bayescaling.errors import InputError
 from bayescaling.training import Optimisation
 from bayescaling.training.engine.fields import Count, Whole, check_value
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
-from bayescaling.training.engine.schedules import factor
 
 CPU = torch.device("cpu")
 
 
 def test_schedules():
-    assert [factor("constant", progress) for progress in (0, 0.5, 0.9)] == [1, 1, 1]
-    assert factor("cosine", 0) == 1 and factor("cosine", 1) == pytest.approx(0)
-    assert factor("cosine", 0.5) == pytest.approx(0.5)
     constant, cosine = (Optimisation(1.0, schedule, updates=10, warmup=4) for schedule in ("constant", "cosine"))
+    assert [constant.share(progress) for progress in (0, 0.5, 0.9)] == [1, 1, 1]
+    assert [cosine.share(progress) for progress in (0, 0.5, 1)] == pytest.approx([1, 0.5, 0])
     assert [constant.rate(step) for step in range(5)] == [0.25, 0.5, 0.75, 1, 1]
     assert cosine.rate(7) == pytest.approx(0.5)
 
