@@ -40,11 +40,11 @@ def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
 
 
 def test_the_law_sees_the_lengths_of_which_training_shows_every_position(findings, sections):
-    counts, rows = findings.counts, findings.fit.rows
+    counts, rows, entry = bs.load("arithmetic_gpu"), findings.posteriors["lengths"].rows, findings.document["lengths"]
     longest = counts[["length_a", "length_b"]].max(axis=1)
-    assert len(rows) == (longest <= 119).sum() == findings.entry["rows"] and findings.entry["longest"] == 119
+    assert len(rows) == (longest <= 119).sum() == entry["rows"] and entry["longest"] == 119
     assert not counts.loc[longest > 119, "correct"].any()
-    assert set(findings.entry["rivals"]) == {"fire", "nope"}
+    assert set(entry["rivals"]) == {"fire", "nope"}
     point = sections["Accuracy and length by embedding"]["points"][1]
     assert "no digit is shown above position 119. No sum of more than 119 digits is right" in point
 
@@ -60,7 +60,7 @@ def test_the_page_gives_published_shares_next_to_the_scale_of_both(sections):
 
 def test_the_chart_has_the_share_of_the_answer_and_every_embedding(findings, sections):
     (chart,) = sections["Chart"]["blocks"]
-    assert plain(findings.entry["accuracy"]["abacus"]["ood"], "{:.0%}") in chart.finding
+    assert plain(findings.document["lengths"]["accuracy"]["abacus"]["ood"], "{:.0%}") in chart.finding
     assert {"Abacus", "Abacus+equals", "FIRE", "no positions"} < {row[0] for row in chart.rows}
 
 

@@ -6,6 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
+from bayescaling.reports.findings import Findings
 from bayescaling.reports.html import tables
 from bayescaling.reports.pages.corpora import analysis, page
 from bayescaling.reports.report import report
@@ -112,7 +113,7 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
 def test_the_answer_is_that_of_the_scores(document, best, answer):
     scores = {law: score | {"elpd": 20.0 if law == best else 10.0} for law, score in document["left_out"].items()}
     entry = document | {"left_out": scores}
-    findings = analysis.CorporaFindings(bs.load("overtraining_runs"), document={"corpora": entry})
+    findings = Findings(document={"corpora": entry})
     text = page.sections(findings, None)[0]["text"][0]
     assert f"<b>{answer}</b>" in text and page.WORDS[best] in text
     assert tables.interval(entry["differences"]["range"], "{:.3f}") in text

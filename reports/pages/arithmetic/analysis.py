@@ -1,7 +1,5 @@
 """The analysis of how far beyond training arithmetic models of this package go: a fit, and shares of small models."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ....datasets import load
@@ -25,28 +23,12 @@ ABACUS = "abacus"
 BEYOND = "ood"  # longer than in training, up to 100 digits: the region that McLeish et al. report
 
 
-@dataclass
-class ArithmeticFindings(Findings):
-    """What `analyse` returns."""
-
-    counts: object
-    fit: object
-
-    @property
-    def entry(self):
-        """Return the entry of the law in results.json."""
-        return self.document["lengths"]
-
-
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of lengths and compute how far models go; see `Page.analyse`."""
-    counts, small = load(TABLE), load(SMALL)
-    rows = shown_in_training(counts)
+    rows = shown_in_training(load(TABLE))
     fitted = stage("arithmetic: fit", lambda: fit(Lengths(), rows, seed=seed, sampler=sampler, **settings))
-    findings = ArithmeticFindings(counts, fitted, studies=STUDIES)
-    findings.document = stage("arithmetic: numbers", lambda: _numbers(fitted, small, seed))
-    findings.posteriors = {MAIN: fitted}
-    return findings
+    document = stage("arithmetic: numbers", lambda: _numbers(fitted, load(SMALL), seed))
+    return Findings(studies=STUDIES, posteriors={MAIN: fitted}, document=document)
 
 
 def shown_in_training(counts):

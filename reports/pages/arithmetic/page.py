@@ -1,12 +1,13 @@
 """The page on arithmetic: how far beyond the lengths of training a model goes, by its embedding of positions."""
 
+from ....datasets import load
 from ....datasets.files import evidence
 from ....inference.lengths.quantities import LEARNED
 from ....inference.words import digits, plain, position, probability
 from ....plots import plot_lengths
 from ...html import prose, tables, verdicts
 from ...html.illustrations import pictured
-from .analysis import ABACUS, BEYOND, MAIN, STUDIES
+from .analysis import ABACUS, BEYOND, MAIN, STUDIES, TABLE
 
 PUBLISHED = "arithmetic.addition20.{}.ST+injection.ood"
 SURE = 0.975  # posterior probability from which a direction is taken as known
@@ -19,11 +20,11 @@ def settled(rivals):
 
 def _chart(findings):
     """Draw accuracy by length, with the share of longer sums right as the finding."""
-    entry = findings.entry
+    entry = findings.document["lengths"]
     share = plain(entry["accuracy"][ABACUS][BEYOND], "{:.0%}")
     return pictured(
         plot_lengths,
-        findings.fit,
+        findings.posteriors[MAIN],
         title=f"Trained on {entry['train_digits']} digits, Abacus has {share} of longer sums right, up to 100 digits",
         code=f'import bayescaling as bs\n\nbs.plot_lengths(bs.open("posteriors/{MAIN}.nc"))',
     )
@@ -56,7 +57,7 @@ def _table(entry, estimates):
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
-    entry, counts = findings.entry, findings.counts
+    entry, counts = findings.document["lengths"], load(TABLE)
     estimates = published.set_index("quantity")["estimate"]
     longer = counts[counts["split"] == BEYOND].groupby(["embedding", "run"])[["correct", "total"]].sum()
     shares = (longer["correct"] / longer["total"]).groupby("embedding")

@@ -28,7 +28,6 @@ STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, 
 class ChinchillaFindings(Findings):
     """What `analyse` returns."""
 
-    fits: dict
     comparison: object
     points: object
     trimmed: dict
@@ -49,7 +48,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
     before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
-    findings = ChinchillaFindings(fits, compare(fits), points, trimmed, studies=STUDIES, posteriors=fits)
+    findings = ChinchillaFindings(compare(fits), points, trimmed, studies=STUDIES, posteriors=fits)
     findings.document = stage(
         "chinchilla: numbers", lambda: _document(findings, allocations, before, published), of=fits
     )
@@ -81,13 +80,13 @@ def _document(findings, allocations, before, published):
     document = {
         "laws": {
             name: fit_entry(f) | {"rank": int(findings.comparison.loc[name, "rank"])}
-            for name, f in findings.fits.items()
+            for name, f in findings.posteriors.items()
         },
         "allocation": [entry for name in PLANNED for entry in allocations[name].entries(name)],
         "earlier_runs": before,
         "stacking": findings.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(findings.comparison),
-        "published": published_entries(findings.fits[MAIN], published),
+        "published": published_entries(findings.posteriors[MAIN], published),
         "calibration": {MAIN: findings.study("chinchilla_coverage")},
         "reading_error": findings.study("chinchilla_reading_error"),
     }

@@ -100,7 +100,7 @@ def _chart(findings, order):
     title = f"At {flop(optimum.BUDGET)}, {sizes(at['parameters'])} parameters are best under {law}"
     return pictured(
         plot_frontier,
-        {f"{optimum.NAMES[law]} law": findings.fits[law] for law in order},
+        {f"{optimum.NAMES[law]} law": findings.posteriors[law] for law in order},
         budgets,
         show="parameters",
         title=title,
@@ -113,9 +113,9 @@ def _chart(findings, order):
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
-    document, main = findings.document, findings.fits[MAIN]
+    document, main = findings.document, findings.posteriors[MAIN]
     name = optimum.preferred(document)
-    best, order = findings.fits[name], [name, *(law for law in optimum.planned(document) if law != name)]
+    best, order = findings.posteriors[name], [name, *(law for law in optimum.planned(document) if law != name)]
     opened = f'import bayescaling as bs\n\nfit = bs.open("posteriors/{name}.nc")\n'
     budgets = [at for at in optimum.budgets(document, name) if LEAST <= at["compute"] <= MOST]
     blocks = {

@@ -1,6 +1,5 @@
 """The analysis of runs on several corpora: one law, with exponents by corpus, pooled or shared."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from ....datasets import load
@@ -31,18 +30,11 @@ DECADES = 2
 SHOWN = (EXPONENT, "alpha", "beta", "kappa", "E", "A", "B", "sigma")
 
 
-@dataclass
-class CorporaFindings(Findings):
-    """What `analyse` returns."""
-
-    runs: object
-
-
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Read what one law of three corpora has in four ways, or fit it again; see `Page.analyse`."""
     runs = load("overtraining_runs")
     entry, fits = stage.study(STUDY, partial(fitted, runs, seed=seed, sampler=sampler, **settings))
-    findings = CorporaFindings(runs, posteriors=fits, records=entry.pop("records"))
+    findings = Findings(posteriors=fits, records=entry.pop("records"))
     findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
     findings.document = {"corpora": entry | {"left_out": findings.study("corpora_left_out")}}
     return findings

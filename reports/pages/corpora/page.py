@@ -1,5 +1,6 @@
 """The page on corpora: whether the exponent of the optimal size depends on the text that models are trained on."""
 
+from ....datasets import load
 from ....plots import plot_intervals
 from ...html import prose, tables, verdicts
 from ...html.illustrations import pictured
@@ -65,7 +66,7 @@ def sections(findings, published):
         blocks,
         findings=findings,
         entry=entry,
-        runs=findings.runs,
+        runs=load("overtraining_runs"),
         best=max(scores, key=lambda name: scores[name]["elpd"]),
         worst=min(lost, key=lost.get),
         words=WORDS,

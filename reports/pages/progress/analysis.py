@@ -1,6 +1,6 @@
 """The analysis of algorithmic progress: the fits that are quoted, and what follows from them and from all others."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -15,7 +15,7 @@ from ....models.progress.law import Progress
 from ...findings import Findings
 from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
 from ...laws import SPECIFICATIONS_STUDY as STUDY
-from .entries import document, frame, rule_gains, times_by_label
+from .entries import document, frame, rule_gains
 from .specifications import every_specification
 
 PAIRS = [
@@ -35,34 +35,9 @@ STAGES = (FITS, STUDY, QUANTITIES, NUMBERS, RULES)
 
 @dataclass
 class ProgressFindings(Findings):
-    """What `analyse` returns.
+    """What `analyse` returns, with the comparison of specifications, best first."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        The evaluations.
-    fits : dict of str to Fit
-        Of the main specification, by noise.
-    compared : dict
-        The result of `every_specification`.
-    comparison : DataFrame
-        By specification, best first.
-    attribution : Dataset
-        Shapley shares.
-    direct, direct_with_reference : dict
-        From `direct_doubling`, the reference's own row left out or counted.
-    paper : dict of str to PointEstimate
-        The paper's estimator as it stops, and converged.
-    """
-
-    table: pd.DataFrame
-    fits: dict
-    compared: dict
     comparison: pd.DataFrame
-    attribution: object = None
-    direct: dict = field(default_factory=dict)
-    direct_with_reference: dict = field(default_factory=dict)
-    paper: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -71,13 +46,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage(FITS, partial(_fits, table, **options))
     compared, others = stage.study(STUDY, partial(every_specification, table, fits, **options))
     main = {name_of_fit(MAIN, noise): fit for noise, fit in fits.items()}
-    comparison = frame(compared["comparison"]["rows"])
-    studies = tuple(name for name in STUDIES if name not in stage.studies)
-    findings = ProgressFindings(table, fits, compared, comparison, studies=studies, posteriors=others | main)
+    findings = ProgressFindings(frame(compared["comparison"]["rows"]), posteriors=others | main)
+    findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
     findings.records = compared["records"]
-    compared["times"][str(MAIN)] = times_by_label(fits[INDEPENDENT])
-    vars(findings).update(stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table), of=fits))
-    findings.document = stage(NUMBERS, partial(document, findings), of=fits)
+    quantities = stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table), of=fits)
+    entries = partial(document, findings, compared["document"], fits, **quantities)
+    findings.document = stage(NUMBERS, entries, of=fits)
     if (chinchilla := earlier.get("chinchilla")) is not None:
         gains = partial(rules.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
         gains = stage(RULES, gains, of={"chinchilla": chinchilla})
@@ -93,7 +67,7 @@ def _fits(table, *, seed, sampler, **settings):
 
 
 def _quantities(fit, table):
-    """Return attributes of the findings by name."""
+    """Return shares of progress and of scaling, direct doubling times, and those of the paper's estimator."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
         "direct": direct_rate.direct_doubling(table),

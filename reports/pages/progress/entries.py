@@ -25,19 +25,29 @@ PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(findings):
+def document(findings, of, fits, *, attribution, direct, direct_with_reference, paper):
     """Return all entries, by key, except `rule_gains`: those of the main specification are of the fits of this report.
 
     Parameters
     ----------
     findings : ProgressFindings
+    of : dict
+        Entries of the study of all specifications.
+    fits : dict of str to Fit
+        Of the main specification, by noise.
+    attribution : Dataset
+        Shapley shares.
+    direct, direct_with_reference : dict
+        From `direct_doubling`, the reference's own row left out or counted.
+    paper : dict of str to PointEstimate
+        The paper's estimator as it stops, and converged.
     """
-    of, (alone, effects) = findings.compared["document"], findings.fits.values()
+    alone, effects = fits.values()
     gain, key = of["compute_equivalent_gain"], str(MAIN)
     quoted = gain["quoted"]
     if quoted["specification"] == MAIN:
-        quoted = quoted | quoted_entry(findings.fits[quoted["noise"]])
-    main = of["progress"][key] | fit_entry(alone, MAIN) | {"misfit": misfit(findings.fits)}
+        quoted = quoted | quoted_entry(fits[quoted["noise"]])
+    main = of["progress"][key] | fit_entry(alone, MAIN) | {"misfit": misfit(fits)}
     with_papers = of["paper_effects"][key] | gain_entry(compute_equivalent_gain(effects))
     return {
         "progress": of["progress"] | {key: main},
@@ -48,18 +58,14 @@ def document(findings):
         "pace": findings.study("progress_pace"),
         **_of_variants(findings.study("progress_variants")),
         "within_rows": of["within_rows"],
-        "ridge": ridge.entry(
-            alone, rate_at_optimum.first_rate(alone).values, list(findings.paper.values()), rate_quantiles
-        ),
+        "ridge": ridge.entry(alone, rate_at_optimum.first_rate(alone).values, list(paper.values()), rate_quantiles),
         "effective_compute_since_2014": _build_up(alone),
-        "attribution": _attribution(findings.attribution["share"]),
-        "direct_doubling": {system: _direct(one) for system, one in findings.direct.items()},
-        "direct_doubling_with_reference": {
-            system: _direct(one) for system, one in findings.direct_with_reference.items()
-        },
+        "attribution": _attribution(attribution["share"]),
+        "direct_doubling": {system: _direct(one) for system, one in direct.items()},
+        "direct_doubling_with_reference": {system: _direct(one) for system, one in direct_with_reference.items()},
         **findings.study("progress_future"),
         "sensitivity": findings.study("progress_sensitivity") | {"prior_driven": of["prior_driven"]},
-        "paper_estimator": {name: one.to_dict() for name, one in findings.paper.items()},
+        "paper_estimator": {name: one.to_dict() for name, one in paper.items()},
     }
 
 

@@ -66,22 +66,16 @@ def _chart(findings, of_ho):
 
 def _table_of_places(findings, of_ho):
     """Return the table of doubling times by estimand, the quoted one first."""
-    gain, pooled = findings.document["compute_equivalent_gain"], findings.compared["pooled"]
-    quoted = gain["quoted"]
-    far = next(iter(findings.compared["times"][str(MAIN)].values()))
+    gain, pooled = (findings.document[key] for key in ("compute_equivalent_gain", "pooled_doubling_months"))
+    quoted, far = gain["quoted"], _variants(findings)["main"]["doubling_months"]
     rows = [
-        (
-            f"specification {quoted['specification']} (quoted)",
-            "the evaluations",
-            gain["quoted"]["doubling_months"],
-            None,
-        ),
+        (f"specification {quoted['specification']} (quoted)", "the evaluations", quoted["doubling_months"], None),
         *((f"mixed, {EFFECTS_WORDS[noise]}", "the evaluations", q, None) for noise, q in gain["by_noise"].items()),
         (f"specification {MAIN}", FAR, far, "closed_form"),
         (TEN_BEST, FAR, pooled["top10"], "top10"),
         ("specifications mixed", FAR, pooled["by_paper_stacking"], None),
     ]
-    written = [(name, place, words.months(_finite(q)), _written(of_ho.get(key))) for name, place, q, key in rows]
+    written = [(name, place, words.months(q), _written(of_ho.get(key))) for name, place, q, key in rows]
     return tables.of_rows(
         ("which", "where", "doubling (months)", "published (months)"),
         written,
@@ -91,11 +85,6 @@ def _table_of_places(findings, of_ho):
         title="Doubling times by place",
         fits=[quoted["fit"], "", "", name_of_fit(MAIN, INDEPENDENT), "", ""],
     )
-
-
-def _finite(q):
-    """Return quantiles of a doubling time with None for never, as in results.json."""
-    return {name: None if x is None or not np.isfinite(x) else x for name, x in q.items()}
 
 
 def _table_of_specifications(findings):
@@ -156,7 +145,7 @@ def _likeliest_change(changes):
 def sections(findings, published):
     """Return the sections on algorithmic progress, in order; see `Page.sections`."""
     of_ho, document, comparison = _published(published), findings.document, findings.comparison
-    effects = findings.fits[EFFECTS]
+    effects = findings.posteriors[name_of_fit(MAIN, EFFECTS)]
     grid = document["sensitivity"]["prior_grid"][str(MAIN)]
     medians = [row["q50"] for row in grid if row["estimand"] == "rows"]
     variants = [entry["doubling_months"]["q50"] for entry in _variants(findings).values()]
@@ -180,7 +169,7 @@ def sections(findings, published):
         variants=(min(variants), max(variants)),
         futures=_futures(document["leave_future_out_by_specification"]),
         likely=_likeliest_change(document["pace"]),
-        ends=findings.paper,
+        ends=document["paper_estimator"],
         rejected_by=rejected_by,
         marked=verdicts.marked,
         optimum=rate_at_optimum,

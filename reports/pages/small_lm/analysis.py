@@ -1,6 +1,5 @@
 """The analysis of small language models trained for this package: fits, frontiers, the floor, calibration."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -30,18 +29,6 @@ ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates
 COUPLED, REPORTED, NO_EFFECTS = "coupled", "as reported", "Chinchilla's terms, no effects of sizes"
 THINNED = 4
 TARGET_ACCEPT = 0.98
-
-
-@dataclass
-class SmallModelsFindings(Findings):
-    """What `analyse` returns."""
-
-    runs: object
-
-    @property
-    def entry(self):
-        """Return the entry of the schemes in results.json."""
-        return self.document["small_lm"]
 
 
 def of_scheme(runs, scheme):
@@ -85,8 +72,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "small models: fits", lambda: {name: fit(laws[name], rows, **options) for name, rows in tables.items()}
     )
     exponents = stage("small models: frontiers", lambda: _exponents(fits, tables, seed))
-    findings = SmallModelsFindings(runs, studies=STUDIES)
-    findings.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
+    findings = Findings(studies=STUDIES, posteriors={f"small models, {scheme}": f for scheme, f in fits.items()})
     entry = partial(_entry, findings, fits, tables, exponents, truth)
     findings.document = {"small_lm": stage("small models: numbers", entry, of=fits)}
     return findings

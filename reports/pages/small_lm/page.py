@@ -1,5 +1,6 @@
 """The page on small language models trained for this package, whose true floor is known."""
 
+from ....datasets import load
 from ....plots import plot_intervals
 from ...html import prose, tables, verdicts
 from ...html.illustrations import pictured
@@ -70,7 +71,7 @@ def _spelt(scheme):
 
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
-    entry = findings.entry
+    entry = findings.document["small_lm"]
     of_other = {name.removeprefix(ELSEWHERE): of for name, of in entry["changed"].items() if name.startswith(ELSEWHERE)}
     calibration = entry["calibration"]
     covers = calibration["quantities"]["E"]
@@ -80,7 +81,7 @@ def sections(findings, published):
         {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)},
         findings=findings,
         entry=entry,
-        runs=findings.runs,
+        runs=load("small_lm_runs"),
         of_other=of_other,
         calibration=calibration,
         covers=covers,
