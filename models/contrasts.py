@@ -15,6 +15,11 @@ MOST_LEVELS = 20
 LEAST_ROWS = 3
 
 
+def informed(contrasts):
+    """Return those of contrasts, by name, that have a direction."""
+    return {name: contrast for name, contrast in contrasts.items() if len(contrast.directions)}
+
+
 @dataclass(frozen=True)
 class Contrast:
     """Directions of residuals, and what they test.
@@ -39,6 +44,12 @@ class Contrast:
         return cls(f"mean of z in each of {len(directions)} {of}", directions).named(
             codes if labels is None else labels
         )
+
+    @classmethod
+    def of_slopes(cls, codes, x, what, of, labels):
+        """Return the slope of z in `x` in each group of rows in which it varies, named by the words `what`, `of`."""
+        within = slopes(codes, x)
+        return cls(f"slope of z in {what} in each of {len(within)} {of}", within).named(labels)
 
     def named(self, labels):
         """Return the same contrast with each direction called as the rows in it are, by labels of rows, (row,)."""

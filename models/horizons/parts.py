@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..contrasts import Contrast, groupings, ordinals, slopes
+from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 from .design import nested
 
@@ -22,12 +22,9 @@ class HorizonsTests(Tests):
         levels, codes = np.unique(log_minutes, return_inverse=True)
         bins = codes * min(LENGTH_BINS, len(levels)) // len(levels)
         model = rows["model"].to_numpy(object)
-        contrasts = {"means by time": Contrast.of_means(bins, "bins of human time", ordinals(bins, "time"))}
-        within = slopes(model, log_minutes)
-        if len(within):
-            what = f"slope of z in the log of human time in each of {len(within)} models"
-            contrasts["slopes by model"] = Contrast(what, within).named("model " + model)
-        return contrasts
+        means = Contrast.of_means(bins, "bins of human time", ordinals(bins, "time"))
+        within = Contrast.of_slopes(model, log_minutes, "the log of human time", "models", "model " + model)
+        return informed({"means by time": means, "slopes by model": within})
 
     def groupings(self, rows):
         """Return the codes of the groups that columns besides models and tasks name."""

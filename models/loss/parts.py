@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..contrasts import Contrast, groupings, means, ordinals, slopes
+from ..contrasts import Contrast, groupings, informed, means, ordinals
 from ..parts import Grouping, Planner, Tests
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .direction import directions, flat
@@ -60,16 +60,13 @@ class LossTests(Tests):
         bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
         named = ordinals(bins, "compute")
         contrasts = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
-        within = slopes(bins, np.log(n / d))
-        if len(within):
-            what = f"slope of z in log(N/D) in each of {len(within)} bins"
-            contrasts["slopes by compute"] = Contrast(what, within).named(named)
+        contrasts["slopes by compute"] = Contrast.of_slopes(bins, np.log(n / d), "log(N/D)", "bins", named)
         if self.repeated_size(rows):
             codes = pd.factorize(n)[0]
             several = means(codes)[np.bincount(codes) > 1]
             what = f"mean of z in each of {len(several)} sizes of several rows"
             contrasts["means by size"] = Contrast(what, several).named([f"size {x:.3g}".replace("e+", "e") for x in n])
-        return contrasts
+        return informed(contrasts)
 
     def groupings(self, rows):
         """Return codes of the groups that the table's other columns name, but for runs that share effects."""

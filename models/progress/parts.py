@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ...errors import InputError
-from ..contrasts import Contrast, groupings, means, slopes
+from ..contrasts import Contrast, groupings, informed, means
 from ..parts import Grouping, Tests
 
 
@@ -23,23 +23,17 @@ class ProgressTests(Tests):
     def contrasts(self, rows):
         """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
-        within, named = slopes(benchmark, year), "benchmark " + benchmark
+        named = "benchmark " + benchmark
         contrasts = {
             "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
-            "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within).named(
-                named
-            ),
+            "slopes by date": Contrast.of_slopes(benchmark, year, "the date", "benchmarks", named),
         }
         if "paper_id" in rows:
             by_paper = means(rows["paper_id"])
             several = by_paper[(by_paper > 0).sum(1) > 1]
             what = f"mean of z of each of {len(several)} papers of several rows"
-            contrasts |= (
-                {"means by paper": Contrast(what, several).named("paper " + rows["paper_id"].astype(str))}
-                if len(several)
-                else {}
-            )
-        return contrasts
+            contrasts["means by paper"] = Contrast(what, several).named("paper " + rows["paper_id"].astype(str))
+        return informed(contrasts)
 
     shared = "means by paper"
 

@@ -1,6 +1,6 @@
 """The parts of the law of scores: how scores are tested and grouped."""
 
-from ..contrasts import Contrast, groupings, slopes
+from ..contrasts import Contrast, groupings, informed
 from ..parts import Grouping, Tests
 
 LEAST_PAST = 3
@@ -18,10 +18,9 @@ class ScoresTests(Tests):
         named = "benchmark " + benchmark
         contrasts = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
         if "year" in rows and rows["year"].notna().all():
-            within = slopes(benchmark, rows["year"].to_numpy(float))
-            what = f"slope of z in the date in each of {len(within)} benchmarks"
-            contrasts |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
-        return contrasts
+            year = rows["year"].to_numpy(float)
+            contrasts["slopes by date"] = Contrast.of_slopes(benchmark, year, "the date", "benchmarks", named)
+        return informed(contrasts)
 
     def groupings(self, rows):
         """Return the codes of the groups that columns besides models and benchmarks name."""

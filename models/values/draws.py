@@ -9,6 +9,11 @@ from ..member_draws import MemberDraws
 from ..trends import WithTrend
 
 
+def groups_of(data):
+    """Return the groups of rows from the arrays of the model."""
+    return effects.Groups(data["row_group"], data["group_rows"])
+
+
 class TrendDraws(WithTrend, MemberDraws):
     """Draws of the coordinates z of a law of dated values; `MemberDraws` describes what they hold."""
 
@@ -49,11 +54,7 @@ class TrendDraws(WithTrend, MemberDraws):
         residual, sigma = self.design["row_y"] - self._mean(), self.law.sigma(self._by_row, self.design)
         if not self.law.groups:
             return residual, sigma
-        return effects.conditional(residual, self._by_row["group_sd"], self._groups, conditioning, sigma)
-
-    @property
-    def _groups(self):
-        return effects.Groups(self.design["row_group"], self.design["group_rows"])
+        return effects.conditional(residual, self._by_row["group_sd"], groups_of(self.design), conditioning, sigma)
 
     def mean(self, rows=None):
         """Return the mean value at the rows, the median on a log scale: dims (chain, draw, row)."""
@@ -100,7 +101,7 @@ class TrendDraws(WithTrend, MemberDraws):
         at = self._at(rows)
         mean, sigma = at._mean(), at.law.sigma(at._by_row, at.design)
         if self.law.groups:
-            noise = effects.draw(rng, mean.shape, at._by_row["group_sd"], at._groups, sigma)
+            noise = effects.draw(rng, mean.shape, at._by_row["group_sd"], groups_of(at.design), sigma)
         else:
             noise = sigma * rng.standard_normal(mean.shape)
         return self._array(mean + noise, "row").rename(self.law.scale)

@@ -14,12 +14,12 @@ from ...datasets.wording import quoted, shown
 from ...errors import InputError
 from ..coordinates import Coordinates
 from ..density import Density
-from ..effects import Groups, joint_logp
+from ..effects import joint_logp
 from ..law import Effort, Law
 from ..loss.noise import normal_logp
 from ..naming import positive
 from ..trends import level, span_of
-from .draws import TrendDraws
+from .draws import TrendDraws, groups_of
 from .parts import TrendGrouping, TrendTests
 from .priors import OF_TRENDS, free_parameters
 
@@ -248,8 +248,3 @@ class Trend(Law):
 
     def _drawn(self, values, reference, rows, rng):
         return TrendDraws.of(self, reference, rows, values, [])
-
-
-def groups_of(data):
-    """Return the groups of rows from the arrays of the model."""
-    return Groups(data["row_group"], data["group_rows"])

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ..contrasts import Contrast, groupings, ordinals, slopes
+from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 
 BINS, LEAST_OF_BIN = 10, 5  # of rows by date, in the tests of the law
@@ -23,11 +23,8 @@ class TrendTests(Tests):
         contrasts = {"means by date": Contrast.of_means(bins, "bins of dates", ordinals(bins, "date"))}
         if self.law.groups:
             group = rows[self.law.groups].astype(str).to_numpy(object)
-            within = slopes(group, year)
-            what = f"slope of z in the date in each of {len(within)} groups"
-            if len(within):
-                contrasts["slopes by group"] = Contrast(what, within).named("group " + group)
-        return contrasts
+            contrasts["slopes by group"] = Contrast.of_slopes(group, year, "the date", "groups", "group " + group)
+        return informed(contrasts)
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns of text name; numbers may follow from the values."""
