@@ -53,6 +53,9 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     clock = min(clocks, key=lambda name: int(cells[name][~blank].isna().sum()))
     table = table.assign(**cells, **texts, clock=cells[clock])
     faulty = table.index.isin([fault.row for fault in (*faults, *nameless)])
+    finite = np.isfinite(table["loss"])
+    trained_on = finite[::-1].groupby(table["run"]).cummax() & ~finite & ~faulty
+    blank |= trained_on  # a step that the trainer skipped
     lost = (~np.isfinite(table["loss"]) & ~blank & ~faulty) | _after_the_last(table["run"], blank)
     if drop_missing:
         bad = lost | faulty | ~((table["loss"] > 0) & table["clock"].notna() | blank)

@@ -26,6 +26,7 @@ UNSEEN = 0.18  # sd of what a fall of the rate removes, as a share
 OTHER = (0.069, 0.046)  # mean and sd of what it removes less, of a schedule that no run of the table has
 FALLEN = 0.5  # of the peak: a fall in the table from which what one removes is known, so that `OTHER` serves
 BEYOND = 0.00155  # sd of the loss, as a share, for each e-fold of steps beyond the readings
+FARTHEST = 1000.0  # times its last reading, that a run may end at: farther, the end is of another unit
 SOON = 0.2  # of the run so far, over which the rate falls if it falls now
 STEADY = 0.99  # of the peak: rates above it have not fallen
 LOW = 0.1  # of the peak: where it falls to
@@ -59,7 +60,8 @@ def losses(
     Raises
     ------
     InputError
-        If the fit is of another law, the run has ended by `until`, or another run has no schedule.
+        If the fit is of another law, the run has ended by `until` or it is a thousand times as far, or another run has
+        no schedule.
     """
     rows = of_kind(fit, "curves").rows
     names, source = rows["run"].unique().tolist(), fit.record["data"]["source"]
@@ -70,6 +72,9 @@ def losses(
         if not until > last["clock"]:
             place = f"{source}: run {quoted(run)} has readings beyond {number(float(until))}"
             raise InputError(f"{place}, near {number(float(last['clock']))}; give where it ends (until, --until)")
+        if until > FARTHEST * last["clock"]:
+            place = f"{source}: run {quoted(run)} has come to {number(float(last['clock']))} {unit_of(rows)}s"
+            raise InputError(f"{place}; an end at {number(float(until))} is too far, give it in {unit_of(rows)}s")
         clock = np.linspace(last["clock"], until, PLACES)
         shares = np.full(PLACES, last["rate"])
         if schedule is None:
@@ -158,7 +163,7 @@ def forecast(
         places = np.linspace(last, soon, PLACES)
         falls = _drawn(fit, run, places, np.linspace(share, min(LOW, share), PLACES), seed)
         rows["if the rate is held"] = _row(held[1][..., -1], until, below)
-        rows[f"if it falls now, by {number(soon)}"] = _row(falls[..., -1], soon, below)
+        rows[f"if it falls now, by {number(float(f'{soon:.3g}'))}"] = _row(falls[..., -1], soon, below)
         rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
     table = pd.DataFrame.from_dict(rows, orient="index")
     note = f"At {number(until)} {unit_of(fit.rows)}s: medians and 95% intervals of the loss averaged over readings. "

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import warnings
 
 import bayescaling as bs
@@ -211,6 +212,14 @@ def test_losses_after_a_divergence_are_refused_or_left_out(cell, tmp_path):
         bs.read(path, "curves")
     table, notes = read(path, drop_missing=True)
     assert len(table) == 20 and any("3 readings without a positive finite loss" in note for note in notes)
+
+
+def test_a_step_that_a_trainer_skipped_is_left_out(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text(re.sub("(?<=iter 100: loss )[0-9.]+", "nan", curve()))
+    table, notes = read(path)
+    assert len(table) == 19 and 100 not in table["step"].tolist()
+    assert any("1 reading without a loss left out" in note for note in notes)
 
 
 def test_blank_losses_are_left_out_between_evaluations_and_refused_where_a_run_ends_with_them():

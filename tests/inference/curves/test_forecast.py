@@ -126,6 +126,8 @@ def test_the_probability_of_a_lower_loss_is_a_share_of_draws(fit):
 def test_a_run_that_has_ended_and_other_laws_are_refused(fit, fit_default):
     with pytest.raises(bs.InputError, match="has readings beyond"):
         bs.curves.forecast(fit, 9_000)
+    with pytest.raises(bs.InputError, match="has come to 12k steps; an end at 24B is too far, give it in steps"):
+        bs.curves.forecast(fit, 24e9)
     with pytest.raises(bs.InputError, match="fit of chinchilla; "):
         bs.curves.forecast(fit_default, 24_000)
 
