@@ -49,17 +49,7 @@ def table(header, rows):
 
 
 def substitutions(headline):
-    """Return the texts by name.
-
-    Parameters
-    ----------
-    headline : dict
-        The content of ``headline.json``.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Return the texts by name, str, from the content of ``headline.json``."""
     laws, best, lengths = headline["laws"], headline["best"], headline["lengths"]
     by_page = {answer["page"]: answer for answer in headline["answers"]}
     since = headline["since"]

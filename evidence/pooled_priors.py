@@ -43,14 +43,7 @@ def constants(table, options):
 
 
 def population(estimates, seed):
-    """Predict the quantities of a new source: priors of the same 95% interval, by name.
-
-    Parameters
-    ----------
-    estimates : dict
-        `constants` by source and table.
-    seed : int
-    """
+    """Predict the quantities of a new source from `constants` by source and table: priors of the same 95% interval."""
     pm, rng = pymc(), np.random.default_rng(seed)
     sources = sorted({source for source, _ in estimates})
     place = np.array([sources.index(source) for source, _ in estimates])

@@ -94,16 +94,7 @@ def without_benchmarks(table):
 
 
 def every_change(parts, fits, table, options):
-    """Fit both forms of the yearly gain with one thing changed at a time.
-
-    Parameters
-    ----------
-    parts : Parts
-    fits : dict of str to Fit
-        Fits of the unchanged laws, by form of the yearly gain.
-    table : DataFrame
-    options : dict
-        Of `fit`.
+    """Fit both forms of the yearly gain with one thing changed at a time; `fits` are of the unchanged laws, by form.
 
     Returns
     -------

@@ -23,12 +23,6 @@ def of_the_frontier(laws, options):
 
     Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
 
-    Parameters
-    ----------
-    laws : dict of str to Scores
-    options : dict
-        Options of `fit`.
-
     Returns
     -------
     dict

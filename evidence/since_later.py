@@ -12,13 +12,6 @@ FIGURES = ("coverage_50", "coverage_80", "coverage_90", "crps", "mae", "bias")
 def of_later_models(law, table, options):
     """Fit a law to models before each cutoff and predict the others' scores.
 
-    Parameters
-    ----------
-    law : Scores
-    table : DataFrame
-    options : dict
-        Options of `fit`.
-
     Returns
     -------
     dict

@@ -133,16 +133,9 @@ def read(name, folder=HERE):
 
 
 def made(name, study, *, folder=HERE, parts, **more):
-    """Make a study, write its file and return the content.
+    """Make a study, write its file to a folder and return the content; its parts are saved in another until then.
 
-    Parameters
-    ----------
-    name : str
-    study : Study
-    folder, parts : Path
-        Where its file is written, and where its parts are saved until then.
-    **more
-        Further arguments of `make`.
+    Further arguments are those of `Study.make`.
     """
     of = origins(study)
     digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()

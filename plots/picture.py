@@ -220,16 +220,7 @@ def frame(**columns):
 def median_and_band(x, ends, look, name, *, half=None, legend=True):
     """Return the layers of a median with its band, and with the band of the central half where there is one.
 
-    Parameters
-    ----------
-    x : array_like, shape (point,)
-    ends : tuple of ndarray
-        Low end, median and high end.
-    look : Look
-    name : str
-    half : tuple of ndarray, optional
-        Ends of the central half.
-    legend : bool
+    Ends are the low end, median and high end of each point, and those of the central half its low and high end.
     """
     low, middle, high = ends
     layers = [Layer("band", f"{name}{BAND}", frame(x=x, low=low, high=high), look, False, opacity=OUTER)]

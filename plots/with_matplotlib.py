@@ -138,13 +138,7 @@ def check_format(path, formats=FORMATS):
 
 
 def write(figure, path):
-    """Write a figure whole or not at all, the same bytes each time.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    path : Path
-        Its ending names the format: svg, png or pdf.
+    """Write a figure as svg, png or pdf, by the ending of its path, whole or not at all, the same bytes each time.
 
     Raises
     ------

@@ -79,15 +79,11 @@ def parts(names):
 
 
 def make_ahead(names, out, written, preview, shown, **choice):
-    """Make the stages of pages in parallel if there are processes for it, save them and write their posteriors.
+    """Make the stages of pages in parallel if there are processes for it, and return the keys of those made, a set.
 
-    The names of the posteriors are added to `written`. The bar of `shown`, which are `Stages`, shows what runs.
-    `preview` is called with the parts of the report that are ready, each time that another is.
-
-    Returns
-    -------
-    set of str
-        Keys of the stages that were made.
+    They are saved, and their posteriors are written, whose names are added to `written`. The bar of `shown`, which are
+    `Stages`, shows what runs. `preview` is called with the parts of the report that are ready, each time that another
+    is.
     """
     apart = parts(names)
     if processes() < 2 or len(apart) < 2:

@@ -38,18 +38,10 @@ def judge_chains(document, records):
 
 
 def write(out, document, posteriors, title, parts, warned, front=None, *, written=(), claims=True):
-    """Write a report.
+    """Write a report; files of posteriors whose names are in `written` are there already.
 
-    Files of posteriors whose names are in `written` are there already.
-
-    Parameters
-    ----------
-    out : Path
-    document : dict
-        The content of results.json, after `judge_chains`; ``findings`` are added, what figures state above them.
-    posteriors : dict of str to Fit
-    title, parts, warned, front, claims
-        As for `render`.
+    To the document, which has been through `judge_chains`, ``findings`` are added: what figures state above them. Other
+    parameters are as for `render`.
     """
     document["findings"] = findings(parts, front)
     pages = render(title, parts, document, warned, front, claims=claims)

@@ -52,20 +52,7 @@ class Part:
 
 
 def document_of(parts, published, seconds):
-    """Compose the content of results.json from some parts.
-
-    Parameters
-    ----------
-    parts : list of Part
-    published : DataFrame
-        From ``load("published")``.
-    seconds : dict of str to float
-        That each stage took.
-
-    Returns
-    -------
-    dict
-    """
+    """Compose the content of results.json from some parts, published estimates, and the seconds of each stage."""
     document, records = {"schema": results.SCHEMA, "seconds": seconds}, {}
     for part in parts:
         _merge(document, part.document)

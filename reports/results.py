@@ -28,14 +28,7 @@ def rejected_by(misfit):
 
 
 def law_entry(fit, high_k=None):
-    """Return the entry of results.json of one fitted law.
-
-    Parameters
-    ----------
-    fit : Fit
-    high_k : str, optional
-        As for `Fit.loo`.
-    """
+    """Return the entry of results.json of one fitted law; `high_k` as for `Fit.loo`."""
     from ..inference.comparison.loo import left_out
     from ..inference.comparison.refits import largest_k_left, unreliable
 

@@ -28,14 +28,8 @@ def of_studies():
 def rows(loss, evaluations, capability, models, studies):
     """Return what doubles or halves, its months, its data and published months, in words: a list of tuples.
 
-    Parameters
-    ----------
-    loss, capability : dict of str to float
-        Quantiles of the months in which the compute for a given perplexity, or capability, halves.
-    evaluations, models : int
-        How many these are from.
-    studies : dict
-        From `of_studies`.
+    `loss` and `capability` are quantiles of the months in which the compute for a given perplexity, or capability,
+    halves. They are of so many evaluations, or models; `studies` is from `of_studies`.
     """
     return [
         ("compute for a given perplexity halves", months(loss),

@@ -47,12 +47,9 @@ class Front:
 
 
 def misfit_note(entries):
-    """Return a sentence on how far laws miss their rows, None where no size of a misfit is known.
+    """Return a sentence on how far laws miss their rows, from their entries of results.json.
 
-    Parameters
-    ----------
-    entries : list of dict
-        Of laws, from results.json.
+    It is None where no size of a misfit is known.
 
     Examples
     --------

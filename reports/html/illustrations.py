@@ -45,20 +45,9 @@ class Illustration:
 
 
 def pictured(plot, *arguments, code="", **options):
-    """Draw a figure for a page, or return None where the fit has nothing to draw.
+    """Draw a figure for a page by a ``plot_*`` function, or return None where the fit has nothing to draw.
 
-    Parameters
-    ----------
-    plot : callable
-        A ``plot_*`` function.
-    *arguments, **options
-        Its arguments.
-    code : str
-        Python that draws the same figure from the files of the report.
-
-    Returns
-    -------
-    Illustration or None
+    `code` is Python that draws the same figure from the files of the report.
     """
     try:
         picture = plot.picture(*arguments, **options)

@@ -14,19 +14,9 @@ LINES = 4  # of an answer or a doubt, at most
 
 
 def share_image(answer, source):
-    """Return the image of an answer as a data URI.
+    """Return the image of an answer as a data URI: an SVG of 1200 by 630 pixels, which needs nothing else.
 
-    Parameters
-    ----------
-    answer : dict
-        With ``question``, ``answer``, ``number``, ``doubt`` and ``strength``.
-    source : str
-        What made the number and when, below the answer.
-
-    Returns
-    -------
-    str
-        Of an SVG of 1200 by 630 pixels, which needs nothing else.
+    The source, below the answer, states what made the number and when.
 
     Examples
     --------

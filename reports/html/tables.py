@@ -36,7 +36,7 @@ class Table:
 
 
 def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, recommended=None):
-    """Return rows as a table to show.
+    """Return rows as a `Table` to show.
 
     Parameters
     ----------
@@ -53,10 +53,6 @@ def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, 
         fits. A name that is no fit of the report gets no mark.
     recommended : int, optional
         Place of the row to use.
-
-    Returns
-    -------
-    Table
     """
     frame = pd.DataFrame(rows)
     digits = dict.fromkeys(integers, 0) | (decimals or {})

@@ -13,37 +13,16 @@ LINE = 0.05  # of a band that holds 95% of calibrated models
 
 
 def marked(fine, text):
-    """Return the result of a check with its mark in front.
-
-    Parameters
-    ----------
-    fine : bool
-    text : str
-        HTML.
-
-    Returns
-    -------
-    str
-    """
+    """Return the result of a check, HTML, with its mark in front."""
     kind, sign = MARKS[bool(fine)]
     return f'<span class="dot {kind}" aria-hidden="true">{sign}</span> {text}'
 
 
 def marks(fit, page=""):
-    """Return the two marks of a fit, which follow each of its numbers: sampling, then fit of the law.
+    """Return the two marks of a fit, HTML, which follow each of its numbers: sampling, then fit of the law.
 
-    Parameters
-    ----------
-    fit : dict
-        ``name``, ``ok`` and ``sentence`` of its sampling, and ``law``. The last is True if the rows do not reject the
-        law, None if that was not tested.
-    page : str
-        Name of the file that has the diagnostics, empty for the page itself.
-
-    Returns
-    -------
-    str
-        HTML.
+    A fit has ``name``, ``ok`` and ``sentence`` of its sampling, and ``law``: True if the rows do not reject the law,
+    None if that was not tested. `page` is the file that has the diagnostics, empty for the page itself.
 
     Examples
     --------
@@ -61,17 +40,7 @@ def marks(fit, page=""):
 
 
 def laws_of(document):
-    """Return whether the rows of each fit do not reject its law, by the fit's name.
-
-    Parameters
-    ----------
-    document : dict
-        The content of results.json.
-
-    Returns
-    -------
-    dict of str to bool
-    """
+    """Return by its name whether the rows of each fit do not reject its law, from the content of results.json."""
     of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
     entries = {
         **document.get("laws", {}),

@@ -47,24 +47,10 @@ class Page:
         return f"{self.name}: the page".replace("-", " ")
 
     def analyse(self, stage, published, earlier, *, seed=1, sampler=None, **settings):
-        """Fit and compute all that the page and its part of results.json show.
+        """Return the `Findings` of the page: fit and compute all that it and its part of results.json show.
 
-        Parameters
-        ----------
-        stage : Stages
-            Those of the report.
-        published : DataFrame
-            From ``load("published")``.
-        earlier : dict of str to Fit
-            Posteriors of the pages before this one.
-        seed : int
-        sampler : str, optional
-        **settings
-            Of the sampler.
-
-        Returns
-        -------
-        Findings
+        `published` is ``load("published")``, and `earlier` has the posteriors of the pages before this one by name.
+        Settings are those of the sampler.
         """
         from ...datasets import load, sha256
 
@@ -88,13 +74,7 @@ class Page:
         return stage(self.drawing, make, taken=sorted(self.taken(names)))
 
     def sections(self, findings, published):
-        """Return the sections of the page, in order.
-
-        Parameters
-        ----------
-        findings : Findings
-            What `analyse` returned.
-        published : DataFrame
+        """Return the sections of the page, in order, from the `Findings` of `analyse`.
 
         Returns
         -------

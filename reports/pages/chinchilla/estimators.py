@@ -40,19 +40,9 @@ class PointEstimates:
 
 
 def point_estimates(runs, *, drop_highest=0, **isoflop):
-    """Run the parametric, iso-FLOP and frontier estimators, each for itself.
+    """Run the parametric, iso-FLOP and frontier estimators, each for itself, and return `PointEstimates`.
 
-    Parameters
-    ----------
-    runs : DataFrame
-    drop_highest : int
-        Runs of highest loss that the parametric fits leave out.
-    **isoflop
-        For `fit_isoflop`: ``compute``, ``by``, ``width`` and ``minimum_runs``.
-
-    Returns
-    -------
-    PointEstimates
+    Parametric fits leave out the `drop_highest` runs of highest loss; other options are those of `fit_isoflop`.
 
     Raises
     ------

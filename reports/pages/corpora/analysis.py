@@ -43,11 +43,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 def fitted(runs, *, seed=1, **options):
     """Fit one law to the runs of three corpora in four ways, and predict a new one.
 
-    Returns
-    -------
-    entry : dict
-        Of results.json, with the ``records`` of the fits.
-    fits : dict of str to Fit
+    Returns the entry of results.json, with the ``records`` of the fits, and the fits by name.
     """
     laws = LAWS | BESIDE
     fits = {name: fit(law, runs, seed=seed, **options) for name, law in laws.items()}

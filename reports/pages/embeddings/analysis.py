@@ -203,10 +203,7 @@ def _direction(by_law):
 def decades_beyond(runs, study=None):
     """Compute how far a study's budgets lie outside the fitted runs' compute, in decades, by basis.
 
-    Returns
-    -------
-    dict of str to float
-        The largest of either end: above the runs (positive) or below (negative), 0 within.
+    It is the largest of either end: above the runs (positive) or below (negative), 0 within.
     """
     study = study or Study()
     sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}

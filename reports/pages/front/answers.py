@@ -37,18 +37,7 @@ WORDS = {
 
 
 def answers(document):
-    """Answer the questions whose pages were computed.
-
-    Parameters
-    ----------
-    document : dict
-        The content of results.json.
-
-    Returns
-    -------
-    list of dict
-        As from `answer`.
-    """
+    """Return the answers to the questions whose pages were computed, from the content of results.json."""
     return [
         answer(section, page, *make(document), document["diagnostics"])
         for key, (section, page, make) in ANSWERED.items()
@@ -123,23 +112,10 @@ def furthest(q, others):
 
 
 def size_parts(document, law, rivals, compute, label=str, question="How big should the next model be?", **group):
-    """Return facts, fits and names of the answer on the best size at a budget.
+    """Return facts, fits and names of the answer on the best size at a budget in FLOP.
 
-    Parameters
-    ----------
-    document : dict
-        The content of results.json.
-    law : str
-        Whose optimum is recommended.
-    rivals : sequence of str
-        Laws that predict about as well.
-    compute : float
-        In FLOP.
-    label : callable
-        Turns the name of a law into what a sentence calls it.
-    question : str
-    **group
-        ``group``, of a law of groups.
+    It is that of the law recommended, next to rivals, which predict about as well. `label` turns the name of a law into
+    what a sentence calls it. A law of groups needs its ``group``.
     """
 
     def at_budget(name):

@@ -18,19 +18,9 @@ QUANTITIES = ("parameters", "tokens", "tokens_per_parameter", "loss")
 
 
 def optimum_grid(document, fits):
-    """Tabulate the recommended optimum and its rivals by budget, for a report on the built-in tables.
+    """Tabulate the recommended optimum and its rivals by budget as `budget_grid` does; None where there is no optimum.
 
-    Parameters
-    ----------
-    document : dict
-        The content of results.json.
-    fits : dict of str to Fit
-        By the names of the document's laws.
-
-    Returns
-    -------
-    dict or None
-        As `budget_grid` returns; None where there is no optimum.
+    Fits have the names of the laws in the document, the content of results.json.
     """
     if "allocation" not in document:
         return None
@@ -48,13 +38,7 @@ def budgets_of(fit, last):
 def budget_grid(fits, names, budgets):
     """Tabulate optima by budget, for interpolation.
 
-    Parameters
-    ----------
-    fits : dict of str to Fit
-    names : dict of str to str
-        What a sentence calls each law, the recommended one first, then its rivals.
-    budgets : ndarray
-        In FLOP.
+    `names` has what a sentence calls each law, the recommended one first, then its rivals. Budgets are in FLOP.
 
     Returns
     -------

@@ -14,17 +14,7 @@ LARGE, SMALL = 1000, 5  # Numbers are written as 47k, with one decimal or with t
 
 
 def front(document):
-    """Put the first screen together, or return None where no question was answered.
-
-    Parameters
-    ----------
-    document : dict
-        The content of results.json, with its ``answers``, ``claims`` and ``optimum``.
-
-    Returns
-    -------
-    Front or None
-    """
+    """Put the first `Front` together from the content of results.json; None where no question was answered."""
     if not document["answers"]:
         return None
     sized = next((answer for answer in document["answers"] if answer["page"] == SIZES), None)

@@ -86,14 +86,7 @@ CLAIMS = tuple(Claim(*entry) for entry in (
 
 
 def claims(document, published):
-    """Return entries of published estimates with ours, where the report has ours.
-
-    Parameters
-    ----------
-    document : dict
-        The content of results.json.
-    published : DataFrame
-        From ``load("published")``.
+    """Return entries of published estimates with ours, where the content of results.json has ours.
 
     Returns
     -------

@@ -21,13 +21,7 @@ NOMINAL = 0.9  # share of larger runs in the intervals that are counted
 
 
 def predicted_runs(fit):
-    """Fit the law to the smaller runs and predict the larger ones.
-
-    Returns
-    -------
-    Rollout or str
-        Or why there is none.
-    """
+    """Fit the law to the smaller runs and predict the larger ones: a `Rollout`, or in words why there is none."""
     rows, record = fit.rows, fit.record
     if len(rows) < FEWEST:
         return f"With fewer than {FEWEST} runs none are left out to predict"
@@ -60,12 +54,7 @@ def rollout_entry(result):
 def answers(custom, factor):
     """Answer how big the next model should be, of each group, and whether larger runs are predicted.
 
-    Parameters
-    ----------
-    custom : Custom
-        Whose document has ``allocation`` and ``rollout``.
-    factor : int
-        Budgets of each group in the allocation, of which the second is that of the next run.
+    The allocation has `factor` budgets of each group, of which the second is that of the next run.
     """
     planned = [at for at in custom.document["allocation"] if at["law"] == custom.best]
     return [*(_next_model(custom, at) for at in planned[1::factor]), _trust(custom)]

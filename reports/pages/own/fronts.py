@@ -107,19 +107,7 @@ class Custom:
 
 
 def front_of(custom, figures):
-    """Put the first screen together; None where nothing was answered.
-
-    Parameters
-    ----------
-    custom : Custom
-        Whose document has ``answers`` and ``optimum``.
-    figures : list of Illustration or None
-        None is left out.
-
-    Returns
-    -------
-    Front or None
-    """
+    """Put the `Front` together, without figures that are None; None where nothing was answered."""
     answers = custom.document["answers"]
     if not answers:
         return None

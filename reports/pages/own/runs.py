@@ -38,15 +38,9 @@ def entry(fit):
 
 
 def decisions(fits, laws, compute=None):
-    """Return the best sizes, and point estimates, or why there are none.
+    """Return the best sizes, and point estimates, or why there are none; the next run has `compute` FLOP.
 
-    Parameters
-    ----------
-    fits : dict of str to Fit
-    laws : dict of str to dict
-        Entries of results.json by law; one without best sizes has ``no_allocation``, why, afterwards.
-    compute : float, optional
-        FLOP of the next run.
+    The entry of a law without best sizes has afterwards ``no_allocation``, why.
     """
     allocation = []
     for name, fit in fits.items():

@@ -28,19 +28,8 @@ WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 def document(findings, of, fits, *, attribution, direct, direct_with_reference, paper):
     """Return all entries, by key, except `rule_gains`: those of the main specification are of the fits of this report.
 
-    Parameters
-    ----------
-    findings : ProgressFindings
-    of : dict
-        Entries of the study of all specifications.
-    fits : dict of str to Fit
-        Of the main specification, by noise.
-    attribution : Dataset
-        Shapley shares.
-    direct, direct_with_reference : dict
-        From `direct_doubling`, the reference's own row left out or counted.
-    paper : dict of str to PointEstimate
-        The paper's estimator as it stops, and converged.
+    `of` has entries of the study of all specifications, and `fits` those of the main one by noise. `direct` and
+    `direct_with_reference` are from `direct_doubling`, `paper` is the paper's estimator as it stops, and converged.
     """
     alone, effects = fits.values()
     gain, key = of["compute_equivalent_gain"], str(MAIN)

@@ -56,17 +56,9 @@ def modes(values, *, least=0.05, dip=0.9):
 
 
 def nearer(fit, paper):
-    """Return which draws are nearer to the second than to the first end of the paper's estimator, in posterior sds.
+    """Return which draws, (sample,), are nearer to the second than to the first end of the paper's estimator.
 
-    Parameters
-    ----------
-    fit : Fit
-    paper : sequence of PointEstimate
-        Two.
-
-    Returns
-    -------
-    ndarray of bool, (sample,)
+    Distances are in posterior sds.
     """
     a, b = year_slopes(fit)
     ends = [(f["alpha_year"], f["beta_year"]) for f in paper]
@@ -77,15 +69,8 @@ def nearer(fit, paper):
 def entry(fit, rate, paper, quantiles):
     """Return the entry of results.json: shares of draws near each end of the paper's estimator, and the peaks.
 
-    Parameters
-    ----------
-    fit : Fit
-    rate : ndarray
-        Draws of the rate of progress.
-    paper : sequence of PointEstimate
-        The paper's estimator as it stops, and converged.
-    quantiles : callable
-        Turns draws of a rate into quantiles of the doubling time.
+    `rate` are draws of the rate of progress, and `quantiles` turns them into quantiles of the doubling time. `paper` is
+    the estimator as it stops, and converged.
     """
     (a, b), rate, second = year_slopes(fit), np.ravel(rate), nearer(fit, paper)
     split = modes(a - b)

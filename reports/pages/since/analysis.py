@@ -56,15 +56,7 @@ def name_of_fit(pace, form=PLAIN):
 
 
 def constant_gain(table, **options):
-    """Fit a constant gain.
-
-    Returns
-    -------
-    result : dict
-        From `gain_entries`, and ``records``, the diagnostics.
-    fits : dict of str to Fit
-        By the name of its posterior.
-    """
+    """Fit a constant gain; return `gain_entries` with the ``records``, and the fit by the name of its posterior."""
     fitted = fit(LAWS[LINEAR], table, **options)
     fits = {name_of_fit(LINEAR): fitted}
     return gain_entries(LINEAR, fitted) | {"records": results.records(fits)}, fits

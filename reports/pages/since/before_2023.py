@@ -11,17 +11,8 @@ SHARED = {unit: name_of_fit(MAIN, noise) for unit, noise in (("rows", INDEPENDEN
 def earlier_progress(fits, study):
     """Return the fall of compute at fixed loss from the evaluations of 2012 to 2023.
 
-    Parameters
-    ----------
-    fits : dict of str to Fit
-        By unit, those of the page on progress: both pages then print one interval.
-    study : dict
-        Results of `fall` by the name of the fit, for units without a fit.
-
-    Returns
-    -------
-    dict
-        ``specification``, ``counts`` and ``units``, which are `fall` by rows and by papers.
+    `fits`, by unit, are those of the page on progress, so that both pages print one interval. For units without a fit
+    `study` has results of `fall` by the name of the fit. ``units`` are `fall` by rows and by papers.
     """
     table = load("lm_progress")
     counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}

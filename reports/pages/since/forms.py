@@ -28,12 +28,8 @@ VARIANTS = {
 def best_form(study):
     """Return the form of the scores to quote: the simplest that converged, unless another predicts better.
 
-    Another form predicts better if it converged, and its elpd is apart by models and by families left out.
-
-    Parameters
-    ----------
-    study : dict
-        Result of ``evidence/since_scores.json``; forms are ordered from the simplest.
+    Another form predicts better if it converged, and its elpd is apart by models and by families left out. Forms of the
+    study, ``since_scores``, are ordered from the simplest.
     """
     results = [study["left_out"][BREAK][by]["forms"] for by in ("model", "family")]
     converged = [name for name, by in study["answers"].items() if all(of["diagnostics"]["ok"] for of in by.values())]
@@ -52,11 +48,6 @@ def form_name(variant, form):
 
 def probabilities(entry):
     """Return the probability that capability grows faster later than earlier, by analysis.
-
-    Parameters
-    ----------
-    entry : dict
-        Of results.json, with ``periods``, ``rests``, ``forms``, ``scores`` and ``quoted``.
 
     Returns
     -------
@@ -94,12 +85,7 @@ def probabilities(entry):
 def with_fits(answers, periods):
     """Return answers by form with the gains of the forms that a report fits itself, so that a law has one interval.
 
-    Parameters
-    ----------
-    answers : dict
-        Of the evidence, by form of the trend.
-    periods : dict
-        Entries of results.json by period, as `periods.periods` returns them.
+    The gains are those of `periods.periods`.
     """
     gains = {period: of["model"]["gain"] for period, of in periods.items()}
     fitted = {

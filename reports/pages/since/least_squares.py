@@ -19,10 +19,7 @@ FAMILIES = {
 def least_squares(fitted):
     """Compute slope per decade, yearly gain and yearly factor by two stages and by one regression.
 
-    Parameters
-    ----------
-    fitted : Fit
-        A fit of the law of scores; the published capabilities are scaled to those of this fit.
+    The published capabilities are scaled to those of a fit of the law of scores.
     """
     scores, models = load("rosetta_scores"), load("rosetta_models")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]

@@ -29,14 +29,7 @@ def widths(fitted):
 def of_specifications(constant, changed, scores):
     """Return the spread of the factor under a constant gain between choices of analysis, in powers of ten.
 
-    Parameters
-    ----------
-    constant : dict
-        The entry of `periods` of the whole period.
-    changed : dict
-        The study of one thing changed at a time.
-    scores : dict
-        Answers of the study of forms of the scores.
+    The choices are that of the whole period, those of one thing changed at a time, and the forms of the scores.
     """
     medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
     medians += [of[LINEAR]["factors"]["after"]["q50"] for name, of in scores.items() if name != PLAIN]

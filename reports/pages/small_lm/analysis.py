@@ -32,13 +32,9 @@ TARGET_ACCEPT = 0.98
 
 
 def of_scheme(runs, scheme):
-    """Select the rows of a scheme: every reading at constant rates or of one budget, else the ends of runs.
+    """Select the rows of a scheme from ``load("small_lm_runs")``.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As ``load("small_lm_runs")`` returns it.
-    scheme : str
+    They are every reading at constant rates or of one budget, else the ends of runs.
     """
     rows = runs[[scheme in names.split() for names in runs["scheme"]]]
     if (rows["schedule"] != "constant").any() and rows["budget_fraction"].nunique() > 1:
@@ -79,12 +75,9 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def shortfalls(tables):
-    """Compute by how much runs at one rate end above those at the best rate, mean over seeds, by size.
+    """Compute by how much runs at one rate end above those at the best rate: a Series by number of parameters.
 
-    Returns
-    -------
-    Series
-        Nats per token, by number of parameters.
+    It is in nats per token, the mean over seeds.
     """
     ends = []
     for scheme in (ONE_RATE, BEST_RATE):
