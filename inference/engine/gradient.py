@@ -17,7 +17,12 @@ PLACES = "total", "nonfinite", "none", "unused"
 
 
 def source(graph, terms, coordinates, axes, *, sparse=False):
-    """Write the function.
+    """Write the function, as a module of LLVM with ``density(dim, u, gradient, value, user)``.
+
+    `user` holds the addresses of the arrays, which lie along their axis place after place, then the lengths of the
+    axes, in order of appearance. If `sparse`, it ends with the address of the place of each coordinate among those
+    sampled, below 0 where it is not. The function returns 0, or one of `NOT_FINITE`. Axes that depend on each other
+    raise `UntraceableError`.
 
     Parameters
     ----------
@@ -29,19 +34,6 @@ def source(graph, terms, coordinates, axes, *, sparse=False):
         Axis, or None, of each array, in the order in which their addresses are given.
     sparse : bool
         Not every coordinate is sampled, which then all lie on no axis: those that are not are 0.
-
-    Returns
-    -------
-    str
-        A module of LLVM with ``density(dim, u, gradient, value, user)``. `user` holds the addresses of the arrays,
-        which lie along their axis place after place, then the lengths of the axes, in order of appearance. If `sparse`,
-        it ends with the address of the place of each coordinate among those sampled, below 0 where it is not. It
-        returns 0, or one of `NOT_FINITE`.
-
-    Raises
-    ------
-    UntraceableError
-        If two axes depend on each other.
     """
     return _Writer(graph, terms, coordinates, axes, sparse).text()
 

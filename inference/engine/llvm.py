@@ -38,10 +38,7 @@ def copied():
 def address(text, name="density"):
     """Compile a module: the address of one of its functions, which stays for as long as the process.
 
-    Raises
-    ------
-    UntraceableError
-        If a function of the C library that it may call is not to be found in this process.
+    It raises `UntraceableError` if this process lacks a function of the C library that it may call.
     """
     import llvmlite.binding as llvm
 
@@ -85,14 +82,7 @@ def module(function):
 
 
 class Lines:
-    """Instructions of a function, in the order in which they are added.
-
-    Attributes
-    ----------
-    lines : list of str
-    block : str
-        Label of the block that they are in.
-    """
+    """Instructions of a function, in the order in which they are added; `block` is the label of the last block."""
 
     def __init__(self):
         self.lines, self.count, self.block = [], 0, "entry"

@@ -18,17 +18,10 @@ class UntraceableError(Exception):
 
 
 class Symbol:
-    """A number of a graph.
+    """A number of a graph: an operation of arithmetic, a constant, a coordinate or data, a sum or a pick.
 
-    Parameters
-    ----------
-    graph : Graph
-    operation : str
-        Of arithmetic; ``"constant"``, ``"coordinate"`` or ``"data"``; ``"sum"`` or ``"pick"``.
-    arguments : tuple
-        Symbols; of leaves what they are of; of a sum or pick the symbol of another axis and the index that joins them.
-    axis : str, optional
-        What it has a value for each of, None for a scalar.
+    Arguments are symbols; of leaves what they are of; of a sum or pick the symbol of another axis and the index that
+    joins them. The axis is what it has a value for each of, None for a scalar.
     """
 
     __slots__ = ("arguments", "axis", "graph", "index", "operation")
@@ -92,17 +85,9 @@ class Symbols(np.ndarray):
             return functions.pick(super().__getitem__(tuple(first)), last)
         return super().__getitem__(key)
 
-    def __lt__(self, other):
-        return np.less(self, other, dtype=object)
 
-    def __le__(self, other):
-        return np.less_equal(self, other, dtype=object)
-
-    def __gt__(self, other):
-        return np.greater(self, other, dtype=object)
-
-    def __ge__(self, other):
-        return np.greater_equal(self, other, dtype=object)
+for _name, _compare in (("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal)):
+    setattr(Symbols, f"__{_name}__", lambda self, other, compare=_compare: compare(self, other, dtype=object))
 
 
 class Graph:

@@ -25,13 +25,7 @@ def _may_have_accelerator():
 
 
 def choose(sampler=None):
-    """Return the name of the sampler to use.
-
-    Raises
-    ------
-    InputError
-        If `sampler` is unknown, or needs a package that is not installed.
-    """
+    """Return the name of the sampler to use, refusing one that is unknown or needs a package that is not installed."""
     if sampler is None:
         return "numpyro" if _may_have_accelerator() and accelerator() else "nutpie"
     check_choice("sampler", sampler, SAMPLERS)

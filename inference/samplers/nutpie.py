@@ -102,9 +102,9 @@ def model_of(compiled, density):
         "dims": {"z": (COORDINATE,)},
         "_coords": {COORDINATE: pd.RangeIndex(n)},
         "_shapes": {"z": (n,)},
-        "compiled_logp_func": _At(compiled.address),
-        "compiled_expand_func": _At(copied()),
-        "initial_point_func": _Start(start),
+        "compiled_logp_func": types.SimpleNamespace(address=compiled.address),
+        "compiled_expand_func": types.SimpleNamespace(address=copied()),
+        "initial_point_func": functools.partial(_start, start),
         "shared_data": held,
         "user_data": user,
         "n_expanded": n,
@@ -114,19 +114,8 @@ def model_of(compiled, density):
     return of_nutpie(**{name: values.get(name) for name in needed})
 
 
-@dataclasses.dataclass(frozen=True)
-class _At:
-    """Where a compiled function is, as nutpie reads it."""
-
-    address: int
-
-
-class _Start:
-    def __init__(self, centre):
-        self.centre = centre
-
-    def __call__(self, seed=None):
-        return self.centre + np.random.default_rng(seed).uniform(-1, 1, len(self.centre))
+def _start(centre, seed=None):
+    return centre + np.random.default_rng(seed).uniform(-1, 1, len(centre))
 
 
 def sample(compiled, settings, seed, progress, **options):

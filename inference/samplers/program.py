@@ -52,30 +52,14 @@ def quiet():
 class Program:
     """Something compiled that can be sampled.
 
-    Attributes
-    ----------
-    seconds : float
-        Time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
+    `seconds` is the time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
     """
 
     def sample(self, density, settings, seed, progress=False):
-        """Draw from the posterior.
+        """Draw from the posterior of a `Density` of the program that was compiled.
 
-        Parameters
-        ----------
-        density : Density
-            One of the program that was compiled.
-        settings : Settings
-        seed : int
-        progress : bool
-            Show a progress bar on standard error.
-
-        Returns
-        -------
-        posterior, sample_stats : Dataset
-            Sampled quantities and the sampler's statistics, dims (chain, draw).
-        seconds : float
-            Wall time, compilation included for PyMC's sampler and NumPyro.
+        The Datasets of sampled quantities and of the sampler's statistics, dims (chain, draw), are returned with the
+        wall time in seconds, compilation included for PyMC's sampler and NumPyro.
         """
         start = time.perf_counter()
         with quiet():
@@ -87,4 +71,3 @@ class Program:
 
     def _sample(self, density, settings, seed, progress):
         """Return the posterior and the statistics, as `sample` does."""
-        raise NotImplementedError

@@ -10,15 +10,7 @@ from .program import STATISTICS, Program, quiet
 
 
 class ModelProgram(Program):
-    """A PyMC model made ready for one sampler.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        With its data as `pymc.Data`.
-    sampler : str
-        From `choose`.
-    """
+    """A PyMC model, with its data as `pymc.Data`, made ready for one sampler of `choose`."""
 
     def __init__(self, model, sampler):
         self.model = model
@@ -34,19 +26,18 @@ class ModelProgram(Program):
         self.seconds = time.perf_counter() - start
 
     def _sample(self, density, settings, seed, progress):
-        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, density, progress)
+        trace = (self._by_nutpie if self.sampler == "nutpie" else self._by_pymc)(settings, seed, density, progress)
         tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
         posterior = tree["posterior"].to_dataset()[self.names]
         return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset())
 
-    def _sample_nutpie(self, settings, seed, density, progress):
+    def _by_nutpie(self, settings, seed, density, progress):
         used = {name: x for name, x in density.arrays.items() if name in self._used}
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
         return nutpie.sample(compiled, settings, seed, progress, low_rank_modified_mass_matrix=density.low_rank)
 
-    def _sample_pymc(self, settings, seed, density, progress):
+    def _by_pymc(self, settings, seed, density, progress):
         pm = pymc()
-
         with self.model:
             pm.set_data({name: x for name, x in density.arrays.items() if name in self.model.named_vars})
             return pm.sample(

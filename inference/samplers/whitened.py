@@ -19,14 +19,7 @@ MOST_STEPS = 20  # of Newton's method
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """A block of coordinates as a linear function of others, of which it has as many.
-
-    Parameters
-    ----------
-    block : Coordinates
-    centre : ndarray, shape (coordinate,)
-    factor : ndarray, shape (coordinate, coordinate)
-    """
+    """A block of coordinates as a linear function of others, of which it has as many."""
 
     block: object
     centre: np.ndarray
@@ -50,16 +43,8 @@ class Whitened:
 def whitened(compiled, density, seed):
     """Return a density of a large table in coordinates whose posterior is nearly a standard normal.
 
-    Parameters
-    ----------
-    compiled : Compiled
-    density : Density
-    seed : int
-
-    Returns
-    -------
-    Density or None
-        None of a smaller table, of a law with coordinates of models or groups, and where searches end at several modes.
+    It is None of a smaller table, of a law with coordinates of models or groups, and where searches end at several
+    modes.
     """
     rows = max((len(x) for name, x in density.arrays.items() if density.axes[name] is not None), default=0)
     if rows < LEAST_ROWS or len(density.blocks) > 1 or density.used is not None:
