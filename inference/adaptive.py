@@ -37,13 +37,9 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
 
     Returns
     -------
-    drawn
-        What `named` returned last.
-    posterior, sample_stats : Dataset
-    settings : Settings
-        Those of the last try.
-    diagnostics : dict
-        From `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
+    drawn, posterior, sample_stats, settings, diagnostics
+        What `named` returned last, the statistics, the `Settings` of the last try, and the result of
+        `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
     """
     asked = settings_of({"target_accept": effort.target_accept, "tune": effort.tune} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess
@@ -52,7 +48,7 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     while True:
         pieces.append(draw(asked.longer(thin - ran), len(pieces)))
         ran = thin
-        sampled, stats = (_joined(part, thin) for part in zip(*pieces, strict=True))
+        sampled, stats = (thinned(xr.concat(part, "draw"), thin) for part in zip(*pieces, strict=True))
         drawn, posterior = named(sampled)
         diagnosis = chains.diagnose_chains(posterior, stats)
         longer = min(effort.longest, _times(diagnosis, least_ess, asked, thin)) if least_ess else thin
@@ -63,10 +59,6 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
         elif diagnosis["r_hat_max"] is not None and diagnosis["r_hat_max"] > APART:
             pieces, ran = [], 0
         thin = max(thin, longer)
-
-
-def _joined(pieces, stride):
-    return thinned(xr.concat(pieces, "draw") if len(pieces) > 1 else pieces[0], stride)
 
 
 def thinned(dataset, stride):

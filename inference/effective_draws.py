@@ -19,14 +19,8 @@ BLOCK = 2**21  # numbers transformed at once
 def effective_draws(values):
     """Return how many independent draws give the mean of each quantity as exactly [1]_.
 
-    Parameters
-    ----------
-    values : ndarray, shape (chain, draw, ...)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        NaN where a draw is not finite or a chain has fewer than four.
+    Values have the shape (chain, draw, ...), and the result (...). It is NaN where a draw is not finite or a chain has
+    fewer than four.
 
     Examples
     --------

@@ -89,7 +89,9 @@ class Fit(Methods, Printed):
     def __getitem__(self, group: str) -> xr.DataTree:
         """Return a group of the tree."""
         if group in self._following and group not in self._tree.children:
-            self._tree[group] = xr.DataTree(self._density(group))
+            draws, seed = self.draws, self.record["seed"]
+            density = draws.log_prior() if group == PRIOR else densities.evaluated(draws, seed)[0]
+            self._tree[group] = xr.DataTree(density)
         return self._tree[group]
 
     def __contains__(self, group: str) -> bool:
@@ -111,12 +113,6 @@ class Fit(Methods, Printed):
         """Return names of the groups that follow from others."""
         evaluated = self.record.get(densities.GROUP) == densities.MADE
         return (densities.GROUP, PRIOR) if evaluated else (PRIOR,)
-
-    def _density(self, group):
-        """Evaluate a group that follows from others."""
-        if group == PRIOR:
-            return self.draws.log_prior()
-        return densities.evaluated(self.draws, self.record["seed"])[0]
 
     def _encoding(self):
         """Return how a file holds the draws: in single precision where `open` restores the same numbers."""

@@ -124,12 +124,7 @@ class Fitter:
     def density(self, law=None, rows=None, **changed):
         """Return the `Density` of a law on rows, by default this one's on all of the table.
 
-        Parameters
-        ----------
-        law : Law, optional
-        rows : DataFrame, optional
-        **changed
-            Entries of the reference that are other than those of the table.
+        Entries of the reference that are other than those of the table are given by `changed`.
         """
         law, table_rows, reference = self.of(law)
         if rows is not None or changed:
@@ -148,49 +143,22 @@ class Fitter:
             self._compiled[density.program] = _compiled(law, rows, reference, density, self.sampler)
         return self._compiled[density.program]
 
-    def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
-        """Sample once, with the settings unchanged.
+    def draws(self, rows=None, *, law=None, settings=None, seed=1, changed=None):
+        """Sample once, with the settings unchanged: `Draws`, the sampler's statistics and the seconds that it took.
 
-        Parameters
-        ----------
-        rows : DataFrame, optional
-            Rows that inform the law; by default all of the table.
-        law : Law, optional
-            Of the family that was compiled for.
-        settings : Settings
-        seed : int
-        progress : bool
-            Show a progress bar on standard error.
-        changed : dict, optional
-            Entries of the reference that are other than those of the table.
-
-        Returns
-        -------
-        draws : Draws
-        sample_stats : Dataset
-        seconds : float
+        Rows that inform the law are by default all of the table. The law is of the family that was compiled for.
+        Entries of the reference that are other than those of the table are given by `changed`.
         """
         (law, table_rows, reference), changed = self.of(law), changed or {}
         density = self.density(law, rows, **changed)
-        sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed, progress)
+        sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed)
         return law.draws(sampled, table_rows if rows is None else rows, reference | changed), stats, seconds
 
     @one_thread()
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
-        """Sample until the law's `Effort` is content; see `sample_enough`.
+        """Sample until the law's `Effort` is content, see `sample_enough`: `Sampled`.
 
-        Parameters
-        ----------
-        rows, law, seed, progress
-            As for `draws`.
-        least_ess : int, optional
-            In place of the least ESS of the law.
-        **settings
-            As for `fit`.
-
-        Returns
-        -------
-        Sampled
+        Rows and law are as for `draws`, and settings as for `fit`. `least_ess` replaces the least ESS of the law.
         """
         (law, table_rows, reference), density = self.of(law), self.density(law, rows)
         rows, seconds, tries = table_rows if rows is None else rows, [], []
@@ -294,22 +262,9 @@ class Fitter:
         return fit
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
-        """Fit several laws, in parallel where `parallel` allows it.
+        """Fit several laws of the family that was compiled for, in parallel where `parallel` allows it: fits by name.
 
-        Parameters
-        ----------
-        laws : dict of Law
-            Of the family that was compiled for, by any name.
-        progress : bool
-            Show a bar on standard error.
-        text : str
-            What the bar calls them.
-        **options
-            As for `fit`.
-
-        Returns
-        -------
-        dict of Fit
+        With `progress` there is a bar, which calls them `text`; other options are as for `fit`.
         """
         fits = mapped(_fitted, (self, options), list(laws.values()))
         return dict(zip(laws, counted(fits, text, progress, total=len(laws)), strict=True))

@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 
 def check_options(seed, sampler, settings):
-    """Refuse options of `fit` before the work that leads to it.
-
-    Raises
-    ------
-    InputError
-        If the seed, the sampler or a setting cannot be used.
-    """
+    """Refuse a seed, a sampler or settings of `fit` that cannot be used, before the work that leads to it."""
     settings_of(settings)
     seed_of(seed)
     choose(sampler)

@@ -19,13 +19,7 @@ MOST = 20  # entries that are printed
 
 
 class Forecast(Printed, dict):
-    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit.
-
-    Attributes
-    ----------
-    standing : dict
-        As from `standing`.
-    """
+    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit, its `standing`."""
 
     def __init__(self, document, held):
         super().__init__(document)

@@ -225,10 +225,7 @@ OF_DATE = {"horizons": _horizon, "scores": _scores, "values": _value}
 def write(document: dict, folder: str | Path) -> Path:
     """Write a forecast into a folder, under its date, kind and fingerprint, and return its path.
 
-    Raises
-    ------
-    InputError
-        If the file would have more than 200 kB, exists already, or cannot be written.
+    A file that would have more than 200 kB, exists already, or cannot be written is refused.
     """
     document = without_nonfinite(document)
     content = json.dumps({**document, "sha256": _fingerprint(document)}, allow_nan=False)
@@ -330,9 +327,8 @@ def _outcomes(document, later, within):
     if lacking := [name for name in needed if name not in getattr(later, "columns", ())]:
         raise InputError(f"a forecast of {kind} is scored on a table of {kind}; there is no column {listed(lacking)}")
     if kind == "runs":
-        same = np.ones(len(later), bool)
-        for name, x in document["plan"].items():
-            same &= (abs(later[name] / x - 1) <= NEAR).to_numpy()
+        plan = pd.Series(document["plan"])
+        same = (abs(later[plan.index] / plan - 1) <= NEAR).all(axis=1).to_numpy()
         label = (
             later["model"].astype(str) if "model" in later else "run " + pd.Series(later.index, later.index).astype(str)
         )

@@ -74,20 +74,10 @@ class IntervalTable(PrintedTable):
 
 
 def printed(table, heading, title, note, fit, *, quoted=None, robust=True):
-    """Return a DataFrame of quantiles as one that prints itself.
+    """Return a DataFrame of quantiles as one that prints itself, with a title above and a note below.
 
-    Parameters
-    ----------
-    table : DataFrame
-    heading : str
-        A key of `FORMS`.
-    title, note : str
-        Above and below the table.
-    fit : Fit
-    quoted : hashable, optional
-        Label of the row that is quoted, whose width is graded.
-    robust : bool
-        As for `standing`.
+    The heading is a key of `FORMS`. The row whose label is `quoted` is that whose width is graded; fit and `robust` are
+    those of `standing`.
     """
     interval = None if quoted is None else ends(table.loc[quoted])
     table.attrs = {"heading": heading, "title": title, "note": note, "standing": standing(fit, interval, robust=robust)}

@@ -8,11 +8,7 @@ from .workers import one_thread
 class Method:
     """A function of a module of `inference` as a method; at its first use it takes the place of this.
 
-    Parameters
-    ----------
-    module : str
-    function : str, optional
-        By default it has the name of the method.
+    The function has the name of the method, unless another is given.
     """
 
     def __init__(self, module, function=None):

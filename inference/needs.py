@@ -15,14 +15,7 @@ NEEDED = {
 
 
 def of_kind(fit, kind=None):
-    """Return a fit, refusing what is none or of a law of another kind.
-
-    Parameters
-    ----------
-    fit : Fit
-    kind : str, optional
-        The kind of law that is needed, a key of `datasets.KINDS`.
-    """
+    """Return a fit, refusing what is none or of a law of another kind than the one named, a key of `datasets.KINDS`."""
     law = getattr(fit, "law", None)
     if law is None:
         raise InputError(f"a {type(fit).__name__} is no fit of bayescaling; pass what fit() or open() returned")

@@ -14,21 +14,11 @@ PRIOR_DRAWS, PRIOR_K = 10, 0.5  # the draws that a prior of k at 0.5 is worth
 
 
 def pareto_smoothed(log_ratios, efficiency=1.0):
-    """Smooth log weights [1]_.
+    """Smooth log weights, (draw,); the exponentials of the result add up to 1 [1]_.
 
-    Parameters
-    ----------
-    log_ratios : ndarray, shape (draw,)
-    efficiency : float
-        Effective draws over draws.
-
-    Returns
-    -------
-    log_weights : ndarray, shape (draw,)
-        Exponentials add up to 1.
-    pareto_k : float
-        Infinite, and the weights unchanged, where no Pareto distribution can be fitted. This is so where the tail has
-        fewer than five draws, where they are all the same, or where one ratio is so large that the others vanish.
+    The efficiency is effective draws over draws. The Pareto k is infinite, and the weights unchanged, where no Pareto
+    distribution can be fitted. This is so where the tail has fewer than five draws, where they are all the same, or
+    where one ratio is so large that the others vanish.
     """
     count = len(log_ratios)
     size = int(3 * np.sqrt(count / efficiency) if count * efficiency > 225 else count / 5)

@@ -49,16 +49,9 @@ THREE, TWO = partial(plain, form="{:.3g}"), partial(plain, form="{:.2f}")
 class Answer:
     """A number of a fit, which every surface takes from here.
 
-    Attributes
-    ----------
-    label : str
-    value : dict or float
-        Quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite; or a probability.
-    form : callable
-        Writes the value.
-    template : str
-        The sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the table; "" for none.
-        ``{rivals}`` stands for other forms of the law that predict as well.
+    The value has quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite, or is a probability. The form
+    writes it. The template is the sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the
+    table; "" for none. ``{rivals}`` stands for other forms of the law that predict as well.
     """
 
     label: str
@@ -143,14 +136,8 @@ def summary(fit: Fit) -> Summary:
         rows[name] = {key: q[key] for key in (MIDDLE, LOW, HIGH)}
         rows[name] |= {"sd": errors.get("posterior_sd", q["sd"]), "robust_sd": errors.get("robust_sd")}
     table = pd.DataFrame.from_dict(rows, orient="index", dtype=float).rename_axis("quantity")
-    quote = tuple(quotes(fit))
-    return Summary(
-        _title(fit), fit.diagnostics["ok"], sentence(fit.diagnostics), verdict_sentence(verdict), table, quote
-    )
-
-
-def _title(fit):
-    return f"{_named(fit)}, {fit.law.noise} noise on {fit.law.scale}"
+    title, diagnosis = f"{_named(fit)}, {fit.law.noise} noise on {fit.law.scale}", fit.diagnostics
+    return Summary(title, diagnosis["ok"], sentence(diagnosis), verdict_sentence(verdict), table, tuple(quotes(fit)))
 
 
 def _named(fit):

@@ -128,20 +128,10 @@ def processes():
 
 
 def mapped(function, shared, items):
-    """Do a task for each item, in the workers of `parallel` or here.
+    """Yield the result of a task for each item, in their order, as done in the workers of `parallel` or here.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module, ``function(shared, item)``; it must not depend on anything else, nor change its arguments.
-    shared : object
-        What all tasks need; sent to a worker once.
-    items : sequence
-
-    Yields
-    ------
-    object
-        The results, in the order of the items, each as soon as it and those before are there.
+    The function is of a module, ``function(shared, item)``; it must not depend on anything else, nor change its
+    arguments. What all tasks need, `shared`, is sent to a worker once.
     """
     crew = _CREW.get()
     if crew is None or len(items) < 2:

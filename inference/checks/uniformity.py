@@ -24,15 +24,7 @@ MOST_RANKS = 20_000  # Beyond these the distribution of the statistic changes it
 
 
 def p_uniform(ranks):
-    """Compute the probability of ranks as far from uniform on 0..99 as these, if they were uniform.
-
-    Parameters
-    ----------
-    ranks : array_like of int, shape (simulation,)
-
-    Returns
-    -------
-    float
+    """Compute the probability of ranks, (simulation,), as far from uniform on 0..99 as these, if they were uniform.
 
     Examples
     --------

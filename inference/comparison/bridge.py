@@ -19,16 +19,11 @@ LEAST_OVERLAP = 0.1  # below it few draws of either posterior lie where the othe
 
 @dataclass(frozen=True)
 class Bridge:
-    """A log predictive density, its standard error, and how far the two posteriors overlap.
+    """A log predictive density, its Monte-Carlo standard error, and how far the two posteriors overlap.
 
-    Parameters
-    ----------
-    log_density : float
-    se : float
-        Monte-Carlo standard error of `log_density`, for the effective number of draws.
-    overlap : float
-        Integral of ``p q / (w p + (1 - w) q)`` of the two posteriors p and q, w the share of the draws that are of p.
-        It is 1 where they are the same and 0 where they have nothing in common.
+    The error is for the effective number of draws. The overlap is the integral of ``p q / (w p + (1 - w) q)`` of the
+    two posteriors p and q, w the share of the draws that are of p. It is 1 where they are the same and 0 where they
+    have nothing in common.
     """
 
     log_density: float

@@ -22,12 +22,8 @@ SETTINGS = ("draws", "tune", "chains")
 class Gate(NamedTuple):
     """How a law predicted the dearest runs at hand from cheaper ones.
 
-    Attributes
-    ----------
-    coverage : float
-        Share of them inside intervals of 90%, under the law alone; NaN where too few could be predicted.
-    predicted : int
-        Predictions, of all cutoffs.
+    The coverage is the share of them inside intervals of 90%, under the law alone; NaN where too few could be
+    predicted. `predicted` counts predictions, of all cutoffs.
     """
 
     coverage: float

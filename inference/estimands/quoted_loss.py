@@ -32,24 +32,8 @@ def quoted_loss(
 ) -> xr.DataArray:
     """Compute the mean loss of models of any size and tokens, with the spread and the drift of `allocate`.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a law of runs that plans models by parameters and tokens.
-    parameters, tokens : array_like, shape (point,)
-        All parameters N_T, and training tokens D.
-    beyond, robust, **planned
-        As for `allocate`.
-
-    Returns
-    -------
-    DataArray
-        Nats per token, dims (chain, draw, point).
-
-    Raises
-    ------
-    InputError
-        If the law does not plan models, or `beyond` is unknown.
+    The law of runs plans models by all parameters N_T, (point,), and training tokens D, (point,); other options are as
+    for `allocate`. The loss is in nats per token, dims (chain, draw, point).
 
     Examples
     --------
@@ -80,22 +64,9 @@ def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned:
     """Compute how much more loss a size has than the best one at the same training budget, relatively.
 
     The best size of each draw is that of `allocate`. So the median is at most a tolerance exactly between the
-    ``near_low`` and the ``near_high`` that `allocate` returns for it.
-
-    Parameters
-    ----------
-    fit : Fit
-    compute : float
-        Budget C in FLOP.
-    parameters : array_like, shape (size,)
-        All parameters N_T; tokens are C/(6 N_T).
-    **planned
-        As for `allocate`.
-
-    Returns
-    -------
-    DataArray
-        At least 0, dims (chain, draw, size); 0.01 is 1% of the best loss.
+    ``near_low`` and the ``near_high`` that `allocate` returns for it. At a budget C in FLOP, tokens of all parameters
+    N_T, (size,), are C/(6 N_T); other options are as for `allocate`. The result is at least 0, dims (chain, draw,
+    size); 0.01 is 1% of the best loss.
 
     Examples
     --------

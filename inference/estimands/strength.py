@@ -36,30 +36,12 @@ SHARE = (0.75, 0.4)
 
 
 class Facts(NamedTuple):
-    """Facts about an answer; None for what it does not have.
+    """Facts about an answer, as the table above has them; None for what it does not have.
 
-    Attributes
-    ----------
-    chains : bool
-        Whether every fit that the answer depends on converged.
-    verdict : str, optional
-        That of `Fit.check`.
-    p : float, optional
-        Least p of its tests.
-    size : float, optional
-        Size of the misfit of the tests that reject, as a share.
-    width : float, optional
-        Upper over lower end of the quoted interval; infinite where it has no upper end.
-    sensitivity : float, optional
-        Largest over smallest median of the stated alternatives and the answer.
-    decades : float, optional
-        Decades of compute, or of the one size, outside the data, either way.
-    direction : tuple of float, optional
-        Least and largest probability of the claimed direction over the stated alternatives.
-    share : tuple of (int, int, float), optional
-        Cases in which the claim holds, all cases, and the share that is nominal.
-    compute : float, optional
-        FLOP that the answer is about.
+    ``p`` and ``size`` are the least p of the tests of a law and the size of the misfit of those that reject it, as a
+    share. An infinite width has no upper end. ``direction`` has the least and largest probability of the claimed
+    direction over the stated alternatives. ``share`` has the cases in which the claim holds, all cases, and the share
+    that is nominal. ``compute`` is the FLOP that the answer is about.
     """
 
     chains: bool

@@ -154,17 +154,9 @@ def _frontier(law, study, basis, names, flat):
 def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
     """Compute the local exponent ``dlog N_x*/dlog C_x`` at each size, and the budget at which it is optimal.
 
-    The Chinchilla law has closed forms. For other laws the tokens at which a size is optimal are searched for.
-
-    Parameters
-    ----------
-    constants : Dataset
-        Of the law, as its posterior has them, of any dims.
-    sizes : array_like, shape (size,)
-        N_x.
-    gamma, delta : DataArray or float
-    law : LossLaw
-        A law of the loss in all parameters and tokens.
+    The Chinchilla law has closed forms. For other laws, in all parameters and tokens, the tokens at which a size is
+    optimal are searched for. The constants of the law are as its posterior has them, of any dims, with gamma and delta;
+    sizes are N_x, (size,).
 
     Returns
     -------

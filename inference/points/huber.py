@@ -48,20 +48,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Expansion:
-    """Second-order expansion of the sum of h_delta at a point.
+    """Second-order expansion of the sum of h_delta over runs at a point: value, and derivatives by theta.
 
-    Parameters
-    ----------
-    value : float
-        The sum over runs.
-    gradient, hessian : ndarray
-        Derivatives by theta.
-    drift : ndarray
-        Derivative of the gradient by delta.
-    pull : ndarray
-        Absolute gradient as a share of the most that the runs could pull, in [0, 1] for each constant; 0 at a minimum.
-    residuals : ndarray
-        Residuals of the log loss.
+    `drift` is the derivative of the gradient by delta. `pull` is the absolute gradient as a share of the most that the
+    runs could pull, in [0, 1] for each constant; 0 at a minimum. Residuals are of the log loss.
     """
 
     value: float

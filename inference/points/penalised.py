@@ -89,22 +89,12 @@ class _Problem:
 
 
 def penalised_fit(specification, table, *, delta=0.0025, converged=False):
-    """Fit a specification by the paper's estimator.
+    """Fit a specification, a number of table 10 of Ho et al. (2024) [1]_ or a custom one, by the paper's estimator.
 
     By default SLSQP runs from zeros at SciPy's default settings, as the paper's code does; it stops early, and where it
     stops is part of the estimate. With `converged` the objective is minimised to the accuracy of the arithmetic, from
-    where SLSQP stops, from zeros and from random points, and the best optimum is returned.
-
-    Parameters
-    ----------
-    specification : int or Specification
-        1 to 20 of table 10 of Ho et al. (2024) [1]_, or a custom one.
-    table : DataFrame
-        Such as ``load("lm_progress")``.
-    delta : float
-        Weight of the penalty, 0 or more.
-    converged : bool
-        Continue to an optimum.
+    where SLSQP stops, from zeros and from random points, and the best optimum is returned. The penalty has the weight
+    `delta`, 0 or more.
 
     Returns
     -------
@@ -120,15 +110,6 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
         - ``subgradient``: least size of an element, the largest over coefficients; 0 at an optimum.
 
         `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before one.
-
-    Raises
-    ------
-    InputError
-        If the specification is unknown, a column is missing or not positive, or there are too few rows.
-
-    References
-    ----------
-    .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
     law = Progress(specification)
     problem = _problem(law, table)
@@ -165,10 +146,8 @@ def penalised_grid(
     ----------
     table : DataFrame
         Such as ``load("lm_progress")``.
-    deltas : sequence of float
-        Weights of the penalty.
-    specifications : sequence of int
-        Numbers of table 10.
+    deltas, specifications : sequence
+        Weights of the penalty, and numbers of table 10.
     share : float
         Share of the rows to use, drawn without replacement; all by default.
     seed : int
@@ -184,15 +163,6 @@ def penalised_grid(
     DataFrame
         One row a cell: ``specification``, ``delta``, ``objective`` and ``loo_mse`` (nats^2) and the paper's
         ``published_loo_mse``, NaN where it has none.
-
-    Raises
-    ------
-    InputError
-        If an option or the table cannot be used.
-
-    References
-    ----------
-    .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
     check_choice("start", start, STARTS)
     if not 0 < share <= 1:
@@ -277,16 +247,10 @@ def _slsqp(problem, delta, start=None):
 
 
 def _starts(problem, stop):
-    spread = np.array([_spread(name) for name in problem.names])
+    # Terms of a few nats at the origin, which change by up to a few e-folds over the table.
+    spread = [0.0 if "log_year" in name else 1.0 if "const" in name else 0.1 for name in problem.names]
     noise = np.random.default_rng(1).standard_normal((RANDOM_STARTS, len(stop)))
-    return [stop, np.zeros(len(stop)), *(spread * noise)]
-
-
-def _spread(name):
-    """Scale of random starts: terms of a few nats at the origin that change by up to a few e-folds over the table."""
-    if "log_year" in name:
-        return 0.0
-    return 1.0 if "const" in name else 0.1
+    return [stop, np.zeros(len(stop)), *(np.array(spread) * noise)]
 
 
 def _summary(law, problem, delta, end, iterations, ending, table):

@@ -51,12 +51,10 @@ class PointEstimate(Printed):
     points: pd.DataFrame | None = None
 
     def __getitem__(self, name):
-        named = self._constants() | self.estimates
+        constants = {n: x for group in self.estimates.values() if isinstance(group, dict) for n, x in group.items()}
+        named = constants | self.estimates
         check_choice("estimate", name, list(named))
         return named[name]
-
-    def _constants(self):
-        return {name: x for group in self.estimates.values() if isinstance(group, dict) for name, x in group.items()}
 
     def table(self):
         """Return the estimates, a DataFrame with columns ``estimate`` and ``standard_error``, one row a number."""

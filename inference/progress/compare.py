@@ -109,14 +109,9 @@ def compare(
 class ProgressScores:
     """Leave-one-out scores of laws of progress, on the scale of the loss.
 
-    Attributes
-    ----------
-    table : DataFrame
-        By fit, as in `progress.compare`, without what depends on the other fits.
-    rowwise : DataFrame
-        Log predictive density of each row under each fit.
-    paperwise : DataFrame or None
-        Of each paper's rows together.
+    The table is by fit, as in `progress.compare`, without what depends on the other fits. `rowwise` has the log
+    predictive density of each row under each fit, and `paperwise` (None without papers) that of each paper's rows
+    together.
     """
 
     table: pd.DataFrame

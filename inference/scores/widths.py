@@ -9,7 +9,7 @@ from .compute import summary as progress_summary
 DRAWS = 1000  # of computes and of coefficients
 
 
-def widths(fit, *, seed=1):
+def widths(fit):
     """Compute the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
 
     The posterior has all of them at once. Scores, computes and models are separated by the least-squares line of
@@ -17,19 +17,10 @@ def widths(fit, *, seed=1):
     from draw to draw, as computes do within their errors, and by the standard errors of the line. Slope and gain alone
     are draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of the law ``scores`` with one ``pace``.
-    seed : int
-
-    Returns
-    -------
-    dict of str to float
-        ``posterior``; ``families``, with families as the unit, NaN of fewer than 10; ``scores``; ``computes``;
-        ``models``; ``slope``; ``gain``.
+    The fit is of the law ``scores`` with one ``pace``. The keys are ``posterior``; ``families``, with families as the
+    unit, NaN of fewer than 10; ``scores``; ``computes``; ``models``; ``slope``; ``gain``.
     """
-    draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(seed)
+    draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(1)
     progress, d = progress_at_fixed_compute(fit), draws.design
     slope, gain = progress["slope"].values.ravel(), progress["gain"].values.ravel()
     measured = d["model_known"] > 0.5
