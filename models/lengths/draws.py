@@ -18,29 +18,11 @@ COORDINATE = "coordinate"
 
 
 class LengthsDraws(Draws):
-    """Draws of the coefficients of a law of lengths, with the curve of each run.
+    """Draws of the coefficients of a law of lengths, a Dataset, with the curve of each run.
 
-    Parameters
-    ----------
-    law : Lengths
-    reference : dict
-    rows : DataFrame
-        Cells.
-    sampled : Dataset
-        Coefficients.
-    curve : dict of str to ndarray, shape (chain, draw, run)
-        Parameters of the runs, in order of the reference.
-    real : ndarray, shape (chain, draw, coordinate), optional
-        Coordinates of the draws on the real line.
-    log_units : ndarray, shape (chain, draw), optional
-        Log density of the units in which runs were sampled; worked out from `real` where it is absent.
-
-    Attributes
-    ----------
-    runs : DataFrame
-        The runs' conditions.
-    values : dict of str to ndarray
-        Coefficients.
+    The curve has parameters (chain, draw, run), runs in order of the reference, whose conditions are in `runs`. `real`
+    has the coordinates of the draws on the real line, (chain, draw, coordinate). `log_units` is the log density of the
+    units in which runs were sampled, (chain, draw), and worked out from `real` where it is absent.
     """
 
     def __init__(self, law, reference, rows, sampled, curve, real=None, log_units=None):

@@ -35,13 +35,8 @@ class Points:
     They lie about the draws of the runs' parameters. Their number is a power of two, for a Sobol sequence. `runs` are
     places in the reference, by default all.
 
-    Attributes
-    ----------
-    felt : dict of int to ndarray of bool, shape (part,)
-        On which parts the counts of a run depend.
-    u : dict of int to ndarray, shape (point, part felt)
-    log_ratio : dict of int to ndarray, shape (point,)
-        Log of ``p(y | u) / q(u)``, binomial coefficients included.
+    By run, `felt` has on which parts its counts depend, bool, (part,), and `u` the points, (point, part felt).
+    `log_ratio` has the log of ``p(y | u) / q(u)``, binomial coefficients included, (point,).
     """
 
     def __init__(self, draws, *, points=POINTS, seed=0, runs=None):

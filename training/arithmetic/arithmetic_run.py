@@ -1,6 +1,7 @@
 """One run of an arithmetic model: its problems, its model, how it is trained and tested, and what its record holds."""
 
 import functools
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -131,25 +132,20 @@ class Run(base.Run):
             count *= 2
         return count
 
-    @property
-    def largest_part(self):
-        """Tokens of the largest part of a microbatch, and the longest problem's."""
-        return max(problems * length for problems, length in self.shapes), max(length for _, length in self.shapes)
-
     def flop_done(self, updates):
         """Compute the FLOP of matrix products in a number of updates, with the recurrences that are drawn."""
         return self._flop_of_microbatches[self.plan.starts[updates]]
 
     def tokens_done(self, updates):
         """Count the tokens trained on in a number of updates, padding included."""
-        return self.plan.starts[updates] * sum(problems * length for problems, length in self.shapes)
+        return self.plan.starts[updates] * sum(map(math.prod, self.shapes))
 
     def bytes_needed(self, execution, device, precision):
         """Estimate the memory that training takes on a device, in bytes."""
         return self._bytes(1, device, precision)
 
     def _bytes(self, joined, device, precision):
-        tokens, length = self.largest_part
+        tokens, length = max(map(math.prod, self.shapes)), max(length for _, length in self.shapes)
         every = self.model.recurrences
         held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)
         return training_bytes(self.model, joined * tokens, length, precision, held, on_cpu=device.type == "cpu")
@@ -206,6 +202,6 @@ class Run(base.Run):
         # A block with gradients counts three times.
         blocks = drawn_pass * (free + 3 * held) + whole_pass * (every + 2 * self.objective.held(every))
         block = float(sum(problems * length * model.block_flop(length) for problems, length in self.shapes))
-        head = float(sum(problems * length for problems, length in self.shapes) * model.head_flop)
+        head = float(sum(map(math.prod, self.shapes)) * model.head_flop)
         flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)
         return [0.0, *flop.cumsum(0).tolist()]

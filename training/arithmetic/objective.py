@@ -9,8 +9,6 @@ import torch.nn.functional as F
 from ..engine.fields import Share, check_fields
 from .problems.vocabulary import PAD
 
-AVERAGES = ("tokens", "positions", "problems")
-
 
 @dataclass(frozen=True)
 class Objective:
@@ -37,7 +35,7 @@ class Objective:
     """
 
     masked: bool = True
-    average: Literal[AVERAGES] = "tokens"
+    average: Literal["tokens", "positions", "problems"] = "tokens"
     alpha: Share = 1.0
     all_gradients: bool = False
     divide_gradients: bool = False

@@ -176,7 +176,7 @@ class Run(base.Run):
     def curves(self, steps):
         """Compute tokens and 6 N_T D by step."""
         tokens = (steps * self.batch_tokens).astype(float)
-        return {"tokens": tokens, "flop": self.model.training_flop(tokens)}
+        return {"tokens": tokens, "flop": 6 * self.model.parameters * tokens}
 
     @property
     def attributes(self):

@@ -87,10 +87,6 @@ class Configuration:
         products = self.parameters_nonembedding + self.vocabulary * self.d_model
         return 6 * products + 12 * self.layers * self.context * self.d_model
 
-    def training_flop(self, tokens):
-        """Compute the training compute C = 6 N_T D, FLOP."""
-        return 6 * self.parameters * tokens
-
 
 class Decoder(torch.nn.Module):
     """Decoder with learned places, norms before attention and before a GELU network, and no biases.

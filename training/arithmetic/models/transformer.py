@@ -17,10 +17,6 @@ from ...engine.compilation import compiled, nested
 from ...engine.fields import Count, NotNegative, Whole, check_fields
 from .positions import SCHEMES, Abacus, Fire, ordered_positions, rotated, rotation
 
-INJECTIONS = ("none", "every-layer", "first-layer")
-BLOCKS = ("post-norm", "pre-norm")
-INITIALS = ("deepnorm", "normal")
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -67,15 +63,15 @@ class Configuration:
     heads: Count = 16
     layers: Count = 16
     recurrences: Count = 1
-    injection: Literal[INJECTIONS] = "none"
+    injection: Literal["none", "every-layer", "first-layer"] = "none"
     embedding: Literal[SCHEMES] = "abacus"
     feed_forward: Count | None = None
     k_max: Count = 100
     table_rows: Count = 512
     random_positions: Whole = 0
     noise: NotNegative = 0.02
-    block: Literal[BLOCKS] = "post-norm"
-    initial: Literal[INITIALS] = "deepnorm"
+    block: Literal["post-norm", "pre-norm"] = "post-norm"
+    initial: Literal["deepnorm", "normal"] = "deepnorm"
 
     def __post_init__(self):
         if self.feed_forward is None and isinstance(self.d_model, int):

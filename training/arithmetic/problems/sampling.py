@@ -39,6 +39,11 @@ class Strata:
         """Number of cells up to the end of each class, tuple of int."""
         return tuple(np.cumsum(self.sizes).tolist())
 
+    @functools.cached_property
+    def bounds(self):
+        """Largest first and second length of the cells that each bucket can hold, tuple of (int, int)."""
+        return tuple(tuple(max(cell[side] for cell in self.cells[:end]) for side in (0, 1)) for end in self.ends)
+
     def cuts(self, count):
         """Count the problems in each bucket of a batch of `count`, tuple of int."""
         ends = [0, *(count * end // len(self.cells) for end in self.ends)]

@@ -21,7 +21,6 @@ from .sampling import strata
 TRAINING, EVALUATION = 11, 12
 # First word of the hash of the hints of a problem.
 HINT = 4
-HINTS = ("none", "plain", "cyclic")
 # Number of hints and labels of [Mc24].
 POOL = 102
 # A variant of a problem that is still to be drawn.
@@ -58,7 +57,7 @@ class Task:
     """
 
     largest: Annotated[int, Field(ge=1, le=TRAINED)]
-    hints: Literal[HINTS] = "none"
+    hints: Literal["none", "plain", "cyclic"] = "none"
     tested_hints: Literal["first", "random"] = "first"
     labels: Annotated[int, Field(ge=1, le=len(vocabulary.LABELS))] = POOL
     padding: bool = False
@@ -124,7 +123,7 @@ class Task:
         All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
         cells. The batch depends on (seed, step) and the count alone, which is the same at every step.
         """
-        return self._batches(seed, range(step, step + 1), count, device, 1)[0][0]
+        return self.consecutive(seed, range(step, step + 1), count, device, buckets=False)[0][0]
 
     def batches(self, seed, step, count, device):
         """Generate problems to train on, in buckets of similar length, so that little of them is padding.
@@ -132,7 +131,7 @@ class Task:
         The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together. A bucket has
         the same number of problems and the same width at every step. All cells are equally frequent (see `sampling`).
         """
-        return self._batches(seed, range(step, step + 1), count, device, self.buckets)[0]
+        return self.consecutive(seed, range(step, step + 1), count, device)[0]
 
     def consecutive(self, seed, steps, count, device, *, buckets=True):
         """Generate the problems of a range of steps in one go, which takes barely longer than those of one.
@@ -140,7 +139,24 @@ class Task:
         The result is a list with what `batches` returns for each step, or with `batch` alone if problems are not in
         buckets.
         """
-        return self._batches(seed, steps, count, device, self.buckets if buckets else 1)
+        check_value("task: count", count, Many)
+        device = torch.device(device)
+        classes = _strata(self, self.buckets if buckets else 1, count)
+        cells = classes.drawn(seed, steps, count, device)
+        places = torch.arange(steps.start, steps.stop, device=device)[:, None]
+        keys = hashed(hashed(TRAINING, seed), places, torch.arange(count, device=device))
+        batches, start = [], 0
+        for problems, width, bounds in zip(classes.cuts(count), classes.widths, classes.bounds, strict=True):
+            part = slice(start, start + problems)
+            first, second, variants = cells[:, part].flatten(0, 1).unbind(1)
+            part_keys = keys[:, part].flatten()
+            variants = self._variants(first, second, variants, part_keys, None)
+            parts = self._parts(first, second, variants, part_keys, bounds, part_keys)
+            whole = layout.written(parts, self._roomy(width), part_keys, self._rate)
+            by_step = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
+            batches.append([Batch(*both) for both in zip(*by_step, strict=True)])
+            start += problems
+        return list(zip(*batches, strict=True))
 
     def cell(self, first, second, count, seed, device):
         """Generate problems of one cell, for evaluation: a `Batch` of shape (count, length(first, second)).
@@ -204,26 +220,6 @@ class Task:
         """
         raise NotImplementedError
 
-    def _batches(self, seed, steps, count, device, buckets):
-        check_value("task: count", count, Many)
-        device = torch.device(device)
-        classes = _strata(self, buckets, count)
-        cells = classes.drawn(seed, steps, count, device)
-        places = torch.arange(steps.start, steps.stop, device=device)[:, None]
-        keys = hashed(hashed(TRAINING, seed), places, torch.arange(count, device=device))
-        batches, start = [], 0
-        for problems, width, bounds in zip(classes.cuts(count), classes.widths, _bounds(classes), strict=True):
-            part = slice(start, start + problems)
-            first, second, variants = cells[:, part].flatten(0, 1).unbind(1)
-            part_keys = keys[:, part].flatten()
-            variants = self._variants(first, second, variants, part_keys, None)
-            parts = self._parts(first, second, variants, part_keys, bounds, part_keys)
-            whole = layout.written(parts, self._roomy(width), part_keys, self._rate)
-            by_step = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
-            batches.append([Batch(*both) for both in zip(*by_step, strict=True)])
-            start += problems
-        return list(zip(*batches, strict=True))
-
     def _number(self, digits, lengths, starts, *, reverse):
         hints = layout.labels(starts, digits.shape[-1], self.labels) if self.hinted else None
         return layout.number(digits, lengths, reverse=reverse, hints=hints)
@@ -252,9 +248,3 @@ class Task:
 def _strata(task, buckets, count):
     cells = task._cells()
     return strata(cells, [task.length(first, second) for first, second, _ in cells], buckets, count)
-
-
-@functools.lru_cache(maxsize=64)
-def _bounds(classes):
-    """Return the largest first and second length of the cells that a bucket can hold, tuple of (int, int)."""
-    return tuple(tuple(max(cell[side] for cell in classes.cells[:end]) for side in (0, 1)) for end in classes.ends)
