@@ -64,14 +64,7 @@ class Groups:
 def joint_logp(residual, scale, groups, sigma, nu=None):
     """Return the log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
 
-    Parameters
-    ----------
-    residual : array_like, shape (..., row)
-    scale : array_like
-        Scale of the effects, the root of t.
-    groups : Groups
-    sigma, nu : array_like
-        As for the noise of a row; without `nu` it is normal.
+    The scale is that of the effects, the root of t; sigma and nu are as for the noise of a row, normal without nu.
     """
     weight, between, count = spread(1 / sigma**2, residual), scale**2, groups.counts
     first = groups.sum(weight * residual)

@@ -87,9 +87,6 @@ class HorizonsDraws(WithTrend, MemberDraws):
         rows = self.rows if rows is None else rows
         return rows, design.rowwise(rows, self.reference)
 
-    def _precision(self):
-        return self.law.precision(self.values)
-
     def mean(self, rows=None):
         """Return the mean number of runs that reach each row's threshold: dims (chain, draw, row)."""
         rows, of_rows = self._rows(rows)
@@ -123,25 +120,25 @@ class HorizonsDraws(WithTrend, MemberDraws):
         _, of_rows = self._rows(rows)
         right, wrong = self._shares(of_rows)
         counts = of_rows["right"], of_rows["right"] + of_rows["wrong"]
-        below, at = cumulative(right, wrong, self._precision(), *counts)
+        below, at = cumulative(right, wrong, self.law.precision(self.values), *counts)
         return self._array(between(below, at), "row")
 
     def relative_scatter(self):
         """Give the sd of the share of runs at risk that reach each row's threshold, an ndarray (chain, draw, row)."""
         _, of_rows = self._rows(None)
-        right, wrong = self._shares(of_rows)
-        return spread(right, wrong, self._precision(), np.maximum(of_rows["right"] + of_rows["wrong"], 1.0))
+        total = np.maximum(of_rows["right"] + of_rows["wrong"], 1.0)
+        return spread(*self._shares(of_rows), self.law.precision(self.values), total)
 
     def replicate(self, rng, rows=None):
         """Draw successes of new runs of the same models on the same tasks: dims (chain, draw, row)."""
         rows, of_rows = self._rows(rows)
         right, wrong = self._shares(of_rows)
         counts = np.zeros(right.shape)
-        runs, previous = rows["runs"].to_numpy(int), _previous(rows)
+        runs, previous, precision = rows["runs"].to_numpy(int), _previous(rows), self.law.precision(self.values)
         for row in np.argsort(rows["minutes"].to_numpy(float), kind="stable"):
             total = runs[row] if previous[row] < 0 else counts[..., previous[row]].astype(int)
-            precision = None if self._precision() is None else self._precision()[..., 0]
-            counts[..., row] = draw_counts(right[..., row], wrong[..., row], precision, total, rng)
+            of_draw = None if precision is None else precision[..., 0]
+            counts[..., row] = draw_counts(right[..., row], wrong[..., row], of_draw, total, rng)
         return self._array(counts, "row").rename(self.law.scale)
 
     # Densities -------------------------------------------------------------------------------------------------------

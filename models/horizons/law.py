@@ -202,13 +202,7 @@ class Horizons(Law):
     def parts(self, values, quantities, log_scales, data):
         """Return log densities, with names, of models, tasks, families, estimates and rows.
 
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            Free parameters (...).
-        quantities, log_scales : tuple of array_like
-            From `placed`.
-        data : mapping of str to array_like
+        The quantities and the logs of derivatives are those that `placed` returns.
         """
         (horizon, effect, slope), (of_models, of_tasks) = quantities, log_scales
         densities = {HORIZON: self._density_of_models(values, horizon, data) + of_models}
@@ -327,11 +321,7 @@ class Horizons(Law):
     def places(self, effect, slope, of_thresholds):
         """Return slopes of thresholds, the log minutes of a typical task as hard, and what `outcomes.shares` takes.
 
-        Parameters
-        ----------
-        effect, slope : array_like, shape (..., task)
-        of_thresholds : mapping of str to array_like
-            From `design.thresholds`.
+        Effects and slopes are by task, (..., task), and `of_thresholds` is from `design.thresholds`.
         """
         slope = pick(slope, of_thresholds["task"])
         place = of_thresholds["log_minutes"] + pick(effect, of_thresholds["task"])

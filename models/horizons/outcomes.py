@@ -37,20 +37,10 @@ def shares(eta, passed):
 
 
 def log_density(chances, precision, counts, few):
-    """Return the log density of the order of runs that reach a threshold and that do not.
+    """Return the log density of the order of runs that reach a threshold and that do not, two counts with two chances.
 
-    Of a beta-binomial it lacks what the number of runs at risk divides by.
-
-    Parameters
-    ----------
-    chances : pair of array_like
-        From `shares`.
-    precision : array_like, or None
-        Sum of the parameters of the beta-binomial; None for a binomial.
-    counts : pair of array_like
-        Runs that reach it and that do not.
-    few : bool
-        Whether no more than `FEW` are at risk: the log of a product then takes a fraction of the time.
+    Of a beta-binomial, whose `precision` is the sum of its parameters, it lacks what the number of runs at risk divides
+    by; None is a binomial. With `few` no more than `FEW` are at risk: the log of a product takes less time.
     """
     if precision is None:
         return sum(count * log(chance) for chance, count in zip(chances, counts, strict=True))

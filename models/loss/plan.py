@@ -101,6 +101,9 @@ def training_compute(parameters, tokens):
 class Spending:
     """A choice among the models of a plan: the size of least objective for each draw and each target.
 
+    A subclass gives ``low`` and ``high``, logarithms of sizes, ``tokens(model)``, on which each model is trained, and
+    ``value(model, tokens)``, what is to be least.
+
     Parameters
     ----------
     plan : Plan
@@ -110,14 +113,6 @@ class Spending:
 
     def __init__(self, plan, demand):
         self.plan, self.demand = plan, demand
-
-    def tokens(self, model):
-        """Return the tokens that each model is trained on."""
-        raise NotImplementedError
-
-    def value(self, model, tokens):
-        """Return what is to be least."""
-        raise NotImplementedError
 
     def objective(self, log_size):
         """Return `value` at the logarithm of a size."""

@@ -15,15 +15,13 @@ from ..arrays import exp, log
 from ..loss.budget import log_slots
 
 MONTHS = 12.0
+HALVINGS = 100  # of an interval that holds a root
 
 
 def optimum(compute, p, q, a, b):
-    """Return the sizes that minimise the two terms at ``6 N D = compute``, appendix G of Ho et al. (2024).
+    """Return the logs of the sizes that minimise both terms at ``6 N D = compute``, appendix G of Ho et al. (2024).
 
-    Returns
-    -------
-    log_parameters, log_tokens : array_like
-        NaN where an exponent is not positive, for there is no optimum then.
+    They are NaN where an exponent is not positive, for there is no optimum then.
     """
     slots = log_slots(compute)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -40,17 +38,8 @@ def terms(log_parameters, log_tokens, p, q, a, b):
 def yearly_rate(fall_parameters, fall_data, a, b):
     """Return the growth of effective compute, ``fall_N/a + fall_D/b``, equations 4 to 6 of Ho et al. (2024).
 
-    Parameters
-    ----------
-    fall_parameters, fall_data : array_like
-        Yearly falls of the two exponents of the exponentials, ``-d eta/dY``, at the optimum.
-    a, b : array_like
-        Exponents of parameters and data.
-
-    Returns
-    -------
-    array_like
-        Log units a year. By the envelope theorem it is also how fast the budget of a given optimal loss falls.
+    It is in log units a year, from the yearly falls of the two exponents of the exponentials, ``-d eta/dY``, at the
+    optimum. By the envelope theorem it is also how fast the budget of a given optimal loss falls.
     """
     return fall_parameters / a + fall_data / b
 
@@ -70,23 +59,11 @@ def doubling_quantiles(rate, probabilities):
     return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
 
 
-def years_to_match(first, second, fall_first, fall_second, target, *, steps=100):
+def years_to_match(first, second, fall_first, fall_second, target):
     """Return the years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
 
-    Parameters
-    ----------
-    first, second : array_like
-        The two terms now.
-    fall_first, fall_second : array_like
-        Their falls in log units a year.
-    target : array_like
-        A loss below the present one.
-
-    Returns
-    -------
-    array_like
-        Infinite where progress never gets there first: the loss does not fall at the start, or turns back above the
-        target.
+    Falls are in log units a year; the target is a loss below the present one. It is infinite where progress never gets
+    there first: the loss does not fall at the start, or turns back above the target.
     """
     first, second, fall_first, fall_second, target = np.broadcast_arrays(first, second, fall_first, fall_second, target)
 
@@ -102,14 +79,14 @@ def years_to_match(first, second, fall_first, fall_second, target, *, steps=100)
         slowest = np.where(falls > 0, falls, np.inf).min(0)
         high = np.where(bounded, turning, 50 / slowest)
         reached = (speed > 0) & (excess(high) <= 0)
-        for _ in range(steps):
+        for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             above = excess(middle) > 0
             low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.where(reached, 0.5 * (low + high), np.inf)
 
 
-def scale_to_match(first, second, a, b, target, *, steps=100):
+def scale_to_match(first, second, a, b, target):
     """Solve ``first exp(-a x) + second exp(-b x) = target`` for x of either sign, both exponents positive.
 
     Returns
@@ -122,7 +99,7 @@ def scale_to_match(first, second, a, b, target, *, steps=100):
     with np.errstate(invalid="ignore", divide="ignore"):
         ends = np.stack([gap / a, gap / b])
         low, high = ends.min(0), ends.max(0)
-        for _ in range(steps):
+        for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             above = first * np.exp(-a * middle) + second * np.exp(-b * middle) > target
             low, high = np.where(above, middle, low), np.where(above, high, middle)

@@ -36,15 +36,9 @@ def parts_of(values):
 
 
 def centred(raw, d):
-    """Return the values by benchmark minus their mean, (..., item).
+    """Return the values by benchmark minus their mean, (..., item), from (..., benchmark) and the arrays of `design`.
 
     Independent normals minus their mean are normals that add up to 0; no score depends on that mean.
-
-    Parameters
-    ----------
-    raw : array_like, shape (..., benchmark)
-    d : mapping of str to array_like
-        From `design.arrays`.
     """
     return pick(raw, d["item_benchmark"]) - pick(_mean(raw, d), d["item_whole"])
 
@@ -54,34 +48,15 @@ def _mean(x, d):
 
 
 def items(raw, d):
-    """Return each benchmark's slope, difficulty and log noise, and its ceiling's logit where ceilings are free.
-
-    Parameters
-    ----------
-    raw : array_like, shape (..., benchmark, part)
-        Coordinates of the draws of benchmarks, see `parts_of`.
-    d : mapping of str to array_like
-
-    Returns
-    -------
-    Items
-    """
+    """Return the `Items` of coordinates of draws of benchmarks, (..., benchmark, part), in the order of `parts_of`."""
     rest = (pick(raw[..., i], d["item_benchmark"]) for i in range(2, raw.shape[-1]))
     return Items(exp(centred(raw[..., 0], d)), centred(raw[..., 1], d), *rest)
 
 
 def logits(ability, items, item):
-    """Return the logits of mean scores at rows, (..., row).
+    """Return the logits of mean scores at rows, (..., row), from capabilities and the benchmarks of the rows.
 
     With a ceiling c the mean is c times the logistic function of slope times capability less difficulty.
-
-    Parameters
-    ----------
-    ability : array_like, shape (..., row)
-        Capabilities of what the rows are scores of.
-    items : Items
-    item : array_like of int, shape (row,)
-        Benchmarks of the rows.
     """
     eta = pick(items.slope, item) * (ability - pick(items.difficulty, item))
     if items.logit_ceiling is None:
@@ -297,14 +272,7 @@ def sampled_items(values, raw, d):
 def place_of_capabilities(values, items, mean, variance, d):
     """Return the mean and the log sd of capabilities given benchmarks and scores, as if logits of these were normal.
 
-    Parameters
-    ----------
-    values : mapping of str to array_like, shape (...)
-    items : Items
-    mean, variance : array_like, shape (..., model)
-        From `expected`.
-    d : mapping of str to array_like
-        From `design.placing` too.
+    The mean and variance given, (..., model), are those of `expected`; the arrays are those of `design.placing` too.
     """
     item, model, logit, spread = d["row_item"], d["row_model"], d["row_logit"], d["row_spread"]
     if items.logit_ceiling is not None:

@@ -209,12 +209,8 @@ class Scores(Law):
         """
         require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
         place = table.attrs.get("source", "the table")
-        models = table.drop_duplicates("model")
-        for what, count, least in (
-            ("models", len(models), 3),
-            ("benchmarks", table["benchmark"].nunique(), 2),
-        ):
-            if count < least:
+        for what, column, least in (("models", "model", 3), ("benchmarks", "benchmark", 2)):
+            if (count := table[column].nunique()) < least:
                 raise InputError(f"{place}: {count} {what}; the scores law needs at least {least}")
         for column in self.needed:
             if column != "training_compute_flop":

@@ -25,16 +25,7 @@ class Beta:
 
     @staticmethod
     def log_density(eta, log_noise, log_score, log_rest):
-        """Return the log density of a score away from the ends.
-
-        Parameters
-        ----------
-        eta : array_like
-            Logit of the mean.
-        log_noise : array_like
-        log_score, log_rest : array_like
-            Logarithms of the score and of 1 less the score.
-        """
+        """Return the log density of a score away from the ends, from the logit of the mean, log y and log(1 - y)."""
         precision, a, b = _shapes(eta, log_noise)
         return gammaln(precision) - gammaln(a) - gammaln(b) + (a - 1) * log_score + (b - 1) * log_rest
 
@@ -42,11 +33,7 @@ class Beta:
     def with_sampling(eta, log_noise, per_item):
         """Return the log noise of means over a number of questions, whose variance is that of a beta-binomial.
 
-        Parameters
-        ----------
-        eta, log_noise : array_like
-        per_item : array_like
-            1 over the number of questions; 0 where it is not known.
+        `per_item` is 1 over that number, 0 where it is not known.
         """
         return 0.5 * log((exp(2 * log_noise) + 0.25 * per_item) / (1 - per_item))
 

@@ -14,12 +14,7 @@ class Normal:
 
     @staticmethod
     def log_density(x, mean, variance):
-        """Return the log density.
-
-        Parameters
-        ----------
-        x, mean, variance : array_like
-        """
+        """Return the log density."""
         return -0.5 * (np.log(2 * np.pi) + log(variance) + (x - mean) ** 2 / variance)
 
     @staticmethod
