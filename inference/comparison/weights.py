@@ -13,7 +13,8 @@ TOLERANCE = 1e-9
 
 def sum_error(values):
     """Return the standard error of a sum over the first axis: of n values, the variance by n - 1."""
-    return len(values) ** 0.5 * np.std(np.asarray(values, float), axis=0, ddof=1)
+    values = np.asarray(values, float)
+    return len(values) ** 0.5 * np.std(values, axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)
 
 
 def stacking(elpd_i):

@@ -75,7 +75,9 @@ def of_pit(name, entry):
 
 
 def of_pareto(name, entry):
-    """Return at how many rows leave-one-out is not reliable, as a sentence with a mark."""
+    """Return at how many rows leave-one-out is not reliable, as a sentence with a mark; None if it is not known."""
+    if entry["pareto_k_max"] is None:
+        return None
     count = entry["k_above_0.7"]
     return marked(
         count == 0,

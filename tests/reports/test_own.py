@@ -396,3 +396,12 @@ def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     assert "refused" in document["point_estimates"]["isoflop"]
     loss, _ = document["answers"]
     assert loss["number"].endswith("nats per token") and document["optimum"] is None
+
+
+def test_counts_of_one_run_have_a_report(tmp_path, quiet):
+    counts = bs.load("arithmetic_runs")
+    one = counts[counts["run"] == counts["run"].iloc[0]]
+    document = bs.report(tmp_path / "one", laws=["lengths"], table=one, draws=100, tune=200, chains=2)
+    entry = document["laws"]["lengths"]
+    assert entry["elpd_se"] is None
+    assert f"{abs(entry['elpd_loo']):.1f}" in (tmp_path / "one" / "index.html").read_text(encoding="utf-8")

@@ -95,7 +95,8 @@ class Custom:
         """Return a table of laws: elpd by leave-one-out, constants where a law has them, and the check of the law."""
         rows = []
         for name, entry in self.document["laws"].items():
-            row = {"law": name, "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
+            elpd = [f"{x:.1f}" for x in (entry["elpd_loo"], entry["elpd_se"]) if x is not None]  # one unit has no error
+            row = {"law": name, "elpd": " ± ".join(elpd)}
             if not isinstance(self.comparison, str):
                 of = self.comparison.loc[name]
                 row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
