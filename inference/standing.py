@@ -8,7 +8,7 @@ from .checks.verdict import FITS, verdict_of, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
 from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
 
-QUICK_ROWS = 1000  # of a table whose law is checked where its numbers are printed
+QUICK_ROWS = 4000  # of a table whose law is checked where its numbers are printed, within seconds
 # Kinds of laws whose intervals are robust where the rows reject the law.
 WIDENED = ("runs", "evaluations", "values", "horizons")
 UNCHECKED = "The law was not checked yet: call fit.check(), or bayescaling check FILE.nc"
@@ -19,7 +19,7 @@ CAREFUL = {
 
 
 def known_check(fit):
-    """Return the `Check` of a fit where it was made or takes about a second, else None."""
+    """Return the `Check` of a fit where it was made or takes a few seconds, else None."""
     return verdict_of(fit) if VERDICT in results_of(fit) or len(fit.rows) <= QUICK_ROWS else None
 
 

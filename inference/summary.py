@@ -171,7 +171,7 @@ def quotes(fit):
 def brief(fit):
     """Return the `Text` that a fit prints: its answers, whether its chains converged, and whether its law fits.
 
-    The law is checked where that takes about a second. Otherwise the text names the method that checks it, and has no
+    The law is checked where that takes a few seconds. Otherwise the text names the method that checks it, and has no
     answers whose width depends on the check.
     """
     checked = known_check(fit) is not None or fit.law.kind not in WIDENED
