@@ -150,12 +150,9 @@ def length_at_accuracy(
 
 
 def plateau(fit, *, seeds="typical", conditions=None, seed=None):
-    """Compute the share of problems right at short lengths; parameters as for `length_at_accuracy`.
+    """Compute the share of problems right at short lengths, dims chain, draw, condition (or run).
 
-    Returns
-    -------
-    DataArray
-        Dims chain, draw, condition (or run).
+    The parameters are those of `length_at_accuracy`.
     """
     curves = _Curves(fit, seeds, conditions, seed)
     reach = curves.parameters["log_reach"]
@@ -283,11 +280,7 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=None):
     """Compute the mean accuracy over the cells of each region, each pair of lengths counted once.
 
     A region's cells, under one training length, are those that any fitted run of that training length was tested on.
-
-    Returns
-    -------
-    DataArray
-        Dims chain, draw, condition (or run), region; NaN where a region has no cell.
+    The dims are chain, draw, condition (or run), region; the mean is NaN where a region has no cell.
     """
     curves = _Curves(fit, seeds, conditions, seed)
     fitted, which, curve = curves.fitted, curves.which, curves.parameters
@@ -318,13 +311,10 @@ def _mean_accuracy(fitted, curve, digits, cells):
 
 
 def learned_shares(fit):
-    """Return the share of problems right within the training lengths, by condition.
+    """Return the share of problems right within the training lengths, by the labels of `conditions`.
 
-    Returns
-    -------
-    dict of str to float
-        By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
-        `LEARNED` on; how far one that has not would generalise is unknown.
+    It is NaN where no problem is of such lengths. A condition has learned its task from `LEARNED` on; how far one that
+    has not would generalise is unknown.
     """
     rows, fitted = of_kind(fit, "counts").draws.rows, conditions(fit)
     within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special, xr
-from ..draws import DRAWS, Draws, draw_coordinates, flatten
+from ..draws import COORDINATE, DRAWS, Draws, draw_coordinates, flatten
 from . import design
 from .counts import between, cumulative, spread
 from .curve import log_likelihood
@@ -14,7 +14,6 @@ from .integrals import Points, of_draws, of_run, without_spread
 
 RUN = "run"
 UNITS = "z"
-COORDINATE = "coordinate"
 
 
 class LengthsDraws(Draws):

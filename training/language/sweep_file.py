@@ -132,12 +132,13 @@ def _assembled(corpus, model, training, stages):
 
 
 def _stages(listed_tables):
-    tables = named_tables("stages", listed_tables, STAGE, reserved=("runs",))
-    stages = tuple(_stage(f"stages: stage {i}", name, table) for i, (name, table) in enumerate(tables.items(), 1))
-    for position, stage in enumerate(stages):
-        if stage.learning_rates == BEST and not any(before.compares for before in stages[:position]):
+    stages = []
+    for name, table in named_tables("stages", listed_tables, STAGE, reserved=("runs",)).items():
+        stage = _stage(f"stages: stage {len(stages) + 1}", name, table)
+        if stage.learning_rates == BEST and not any(before.compares for before in stages):
             raise InputError(f"stages: {stage.name} takes the best rate and no constant stage goes before; add one")
-    return stages
+        stages.append(stage)
+    return tuple(stages)
 
 
 def _stage(label, name, table):

@@ -43,23 +43,21 @@ def outline(read, sweep, device=None):
     for name, runs in rounds.items():
         new = {run.model for run in runs} - models
         models |= new
-        seconds = None if times is None else sum(map(times.of, runs)) + times.first * len(new)
-        entries.append({"name": name} | _needed(runs, sweep.execution, device) | {"seconds": seconds})
+        parameters = [run.model.parameters for run in runs]
+        memory = [run.bytes_needed(sweep.execution, device, run.precision) for run in runs]
+        entry = {
+            "name": name,
+            "runs": len(runs),
+            "parameters": [min(parameters, default=0), max(parameters, default=0)],
+            "flop": float(sum(run.matmul_flop for run in runs)),
+            "bytes": max(memory, default=0.0),
+            "seconds": None if times is None else sum(map(times.of, runs)) + times.first * len(new),
+        }
+        entries.append(entry)
     return {
         "device": machine,
         "free": None if math.isinf(free := free_memory(device)) else free,
         "measured": [] if times is None else list(times.measured),
         "unmeasured": unmeasured,
         "rounds": entries,
-    }
-
-
-def _needed(runs, execution, device):
-    parameters = [run.model.parameters for run in runs]
-    memory = [run.bytes_needed(execution, device, run.precision) for run in runs]
-    return {
-        "runs": len(runs),
-        "parameters": [min(parameters, default=0), max(parameters, default=0)],
-        "flop": float(sum(run.matmul_flop for run in runs)),
-        "bytes": max(memory, default=0.0),
     }

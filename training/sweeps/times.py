@@ -48,13 +48,9 @@ def update(run, execution, device):
 class Times:
     """Seconds that runs of a sweep take on a device, interpolated by FLOP between its smallest and largest updates.
 
-    `InputError` is raised if updates do not fit into its memory or take too long, or another program trains the runs.
-
-    Attributes
-    ----------
-    measured : list of dict
-        Of the smallest and of the largest model: parameters, FLOP and seconds of an update, and how many more seconds
-        the first one takes.
+    `measured` has a dict of the smallest and of the largest model: parameters, FLOP and seconds of an update, and how
+    many more seconds the first one takes. `InputError` is raised if updates do not fit into its memory or take too
+    long, or another program trains the runs.
     """
 
     def __init__(self, sweep, device):

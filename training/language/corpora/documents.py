@@ -99,7 +99,7 @@ def hugging_face(
     files : str or sequence of str, optional
         Files of it, or files to read where `name` is a kind of file such as ``"json"``.
     """
-    load_dataset = _library().load_dataset
+    load_dataset = _load_dataset()
 
     def documents():
         try:
@@ -115,21 +115,19 @@ def hugging_face(
     return documents
 
 
-def _library():
+def _load_dataset():
     try:
-        import datasets
+        from datasets import load_dataset
     except ModuleNotFoundError as error:
         if error.name != "datasets":
             raise
         raise InputError("corpus: Hugging Face's datasets is not installed; pip install 'bayescaling[hub]'") from error
     except ImportError as error:
-        # This package's own folder of that name, found first from the repository's root, fails in this way.
-        if "relative import" not in str(error):
+        # A folder of that name lacks the function or, as this package's own, fails in its relative imports.
+        if error.name != "datasets" and "relative import" not in str(error):
             raise
         raise InputError(SHADOWED) from error
-    if not hasattr(datasets, "load_dataset"):
-        raise InputError(SHADOWED)
-    return datasets
+    return load_dataset
 
 
 def _texts(documents, name):
