@@ -159,14 +159,10 @@ def law(name: str, **options: Any) -> Any:
     >>> law("progress-7", noise="student_t").label
     'progress-7, noise=student_t'
     """
-    kind: Any
-    if name in WITH_OPTION:
-        options = WITH_OPTION[name][1] | options
-        kind = kind_of(name)
-    elif name == "progress" and "specification" in options:
-        kind = __getattr__("Progress")
-    elif name in LAWS:
-        kind = kind_of(name)
+    if name == "progress" and "specification" in options:
+        kind: Any = __getattr__("Progress")
+    elif name in names():
+        kind, options = kind_of(name), WITH_OPTION.get(name, ("", {}))[1] | options
     else:
         raise InputError(unknown("law", name, names()))
     names_of_options = [f.name for f in fields(kind)]

@@ -24,10 +24,7 @@ SIZE_GROUP = "size_group"  # column that names the model size of each row under 
 class LossTests(Tests):
     """How runs test a law of the loss."""
 
-    @property
-    def wider(self):
-        """Return a law that is this one at a value of a quantity, with both; None where there is none."""
-        return self.law.wider
+    wider = property(lambda self: self.law.wider)
 
     def check_priors(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite."""

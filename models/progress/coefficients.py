@@ -9,13 +9,12 @@ from .specifications import ARCHITECTURES, KNOTS, STEPS
 
 
 def _by_label(law, columns, values, which):
-    """Return one variable from slots: scalar, by benchmark, by architecture, or by a mixed level."""
+    """Return values from slots and, if several, their dim and labels: benchmarks, architectures or mixed levels."""
     labels = [column.label for column in columns]
     chosen = values[..., which]
     if labels == ["all"]:
-        return DRAWS, chosen[..., 0]
-    dimension = {law.benchmarks: "benchmark", ARCHITECTURES: "architecture"}.get(tuple(labels), "level")
-    return (*DRAWS, dimension), chosen, labels
+        return (chosen[..., 0],)
+    return chosen, {law.benchmarks: "benchmark", ARCHITECTURES: "architecture"}.get(tuple(labels), "level"), labels
 
 
 NAMES = {"y": "year", "after": "year_change", "hinge": "year_change"}
@@ -32,9 +31,8 @@ def named_coefficients(law, reference, c, d):
     """
     out = {}
 
-    def put(name, entry):
-        dims, values, *labels = entry
-        coords = {dims[-1]: labels[0]} if labels else {}
+    def put(name, values, dim=None, labels=None):
+        dims, coords = ((*DRAWS, dim), {dim: labels}) if dim else (DRAWS, {})
         out[name] = xr.DataArray(values, dims=dims, coords=coords)
 
     by_level = len(law.levels) > 1
@@ -42,20 +40,19 @@ def named_coefficients(law, reference, c, d):
     raw = family.raw(c, plain)
 
     def put_levels(name, values):
-        used = values[..., : len(law.levels)]
-        put(
-            name,
-            ((*DRAWS, "benchmark"), used, list(law.levels)) if by_level else (DRAWS, used[..., 0]),
-        )
+        if by_level:
+            put(name, values[..., : len(law.levels)], "benchmark", list(law.levels))
+        else:
+            put(name, values[..., 0])
 
     sizes_n, sizes_d, drifts = law.slots
     put_levels("alpha_const", raw["const_parameters"])
     size = "compute" if sizes_n[0].factors == ("c",) else "param"
-    put(f"alpha_{size}", _by_label(law, sizes_n, c["alpha"], list(range(len(sizes_n)))))
+    put(f"alpha_{size}", *_by_label(law, sizes_n, c["alpha"], list(range(len(sizes_n)))))
     sides = [("alpha", size, "drift_parameters", 0)]
     if sizes_d:
         put_levels("beta_const", raw["const_data"])
-        put("beta_data", _by_label(law, sizes_d, c["beta"], list(range(len(sizes_d)))))
+        put("beta_data", *_by_label(law, sizes_d, c["beta"], list(range(len(sizes_d)))))
         sides.append(("beta", "data", "drift_data", 1))
     drifting = list(drifts.values())
     for prefix, sized, key, side in sides:
@@ -69,34 +66,29 @@ def named_coefficients(law, reference, c, d):
             shared = kind == "year" and (law.spec.shared_year or (factor in STEPS and None not in drifting[which[0]]))
             if shared and side == 1:
                 continue
-            name = (
-                f"{prefix}_{sized}_rate"
-                if kind == "rate"
-                else "shared_" + NAMES[factor]
-                if shared
-                else f"{prefix}_{NAMES[factor]}"
-            )
-            dims, values, *labels = _by_label(law, columns, c[key], which)
-            put(name, (dims, values / (scales if labels else scales[0]), *labels))
+            of = "shared" if shared else prefix
+            name = f"{prefix}_{sized}_rate" if kind == "rate" else f"{of}_{NAMES[factor]}"
+            values, *labels = _by_label(law, columns, c[key], which)
+            put(name, values / (scales if labels else scales[0]), *labels)
     if law.spec.vocabulary:
-        put("gamma_vocabulary", (DRAWS, c["vocabulary"][..., 0]))
+        put("gamma_vocabulary", c["vocabulary"][..., 0])
     if law.transformer:
-        put("gamma_transformer", (DRAWS, c["gamma_transformer"][..., 0]))
-        put("transformer_factor", (DRAWS, np.exp(c["log_factor"][..., 0])))
+        put("gamma_transformer", c["gamma_transformer"][..., 0])
+        put("transformer_factor", np.exp(c["log_factor"][..., 0]))
     if law.irreducible:
         put_levels("irreducible", c["irreducible"])
-    put("sigma", (DRAWS, c["sigma"][..., 0]))
+    put("sigma", c["sigma"][..., 0])
     if law.scatter == "by_benchmark":
         scatter = (c["sigma"] * np.exp(c["log_scatter"]))[..., : len(law.benchmarks)]
-        put("sigma_benchmark", ((*DRAWS, "benchmark"), scatter, list(law.benchmarks)))
+        put("sigma_benchmark", scatter, "benchmark", list(law.benchmarks))
     if law.pace == "random_walk":
-        put("pace_sd", (DRAWS, c["pace_sd"][..., 0]))
+        put("pace_sd", c["pace_sd"][..., 0])
     if law.noise == "student_t":
-        put("nu", (DRAWS, c["nu"][..., 0]))
+        put("nu", c["nu"][..., 0])
     if law.paper_effects:
         tau, sigma = c["paper_sd"][..., 0], c["sigma"][..., 0]
-        put("paper_sd", (DRAWS, tau))
-        put("rho", (DRAWS, tau**2 / (tau**2 + sigma**2)))
+        put("paper_sd", tau)
+        put("rho", tau**2 / (tau**2 + sigma**2))
     put_levels("loss_centre", c["loss_centre"])
     if sizes_d:
         put_levels("parameter_share", c["share"])

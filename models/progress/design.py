@@ -165,15 +165,8 @@ def _drift_roles(law, reference):
     roles |= {name: np.zeros((widths.sizes, widths.drifts)) for name in ("uncentred_parameters", "uncentred_data")}
     year = reference["Yc"]
     for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(law.slots[2].items()):
-        role = (
-            "only_data"
-            if in_n is None
-            else "only_parameters"
-            if in_d is None
-            else "shared"
-            if law.spec.shared_year or roles["walk"][j]
-            else "both"
-        )
+        role = "shared" if law.spec.shared_year or roles["walk"][j] else "both"
+        role = "only_data" if in_n is None else "only_parameters" if in_d is None else role
         roles[role][j] = 1.0
         for side, name in enumerate(("parameters", "data")):
             if kind == "rate" and (in_n, in_d)[side] is not None:

@@ -29,9 +29,8 @@ def slots(law):
         for column in predictor:
             if column.kind in ("year", "rate"):
                 timed = tuple(f for f in column.factors if f not in ("n", "d", "c"))
-                drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[side] = (
-                    column
-                )
+                key = timed, column.kind, column.benchmark, column.architecture
+                drifts.setdefault(key, [None, None])[side] = column
     most = law.widths
     if max(len(sizes[0]), len(sizes[1])) > most.sizes or len(drifts) > most.drifts:
         raise InputError(

@@ -103,32 +103,25 @@ def parse(formula, size, benchmarks=BENCHMARKS):
         If a factor is unknown or a term makes no sense.
     """
     allowed = {"1", "b", "t", "y", "log(Y)", *size}
-    columns = []
+    place, columns = f"specification {quoted(formula)}", []
     for term in re.split(r"\+", formula.replace(" ", "")):
         factors = term.split(":")
         for factor in factors:
             if factor not in allowed:
-                raise InputError(
-                    f"specification {quoted(formula)}: there is no column {quoted(factor)} here; a term is made of "
-                    f"{listed(sorted(allowed))}"
-                )
+                terms = f"a term is made of {listed(sorted(allowed))}"
+                raise InputError(f"{place}: there is no column {quoted(factor)} here; {terms}")
         numeric = tuple(f for f in factors if f not in ("1", "b", "t"))
         if sum(f in YEARS for f in numeric) > 1 or sum(f in SIZES for f in numeric) > 1:
-            raise InputError(
-                f"specification {quoted(formula)}: term {quoted(term)} holds two sizes or two dates; write at most "
-                "one of each"
-            )
+            raise InputError(f"{place}: term {quoted(term)} holds two sizes or two dates; write at most one of each")
         if "t" in factors and not numeric:
-            raise InputError(
-                f"specification {quoted(formula)}: intercepts are 1 or b; t goes with a size or a date, such as t:n"
-            )
+            raise InputError(f"{place}: intercepts are 1 or b; t goes with a size or a date, such as t:n")
         columns += [
             Column(numeric, b, t)
             for b in (benchmarks if "b" in factors else (None,))
             for t in (ARCHITECTURES if "t" in factors else (None,))
         ]
     if len(set(columns)) < len(columns):
-        raise InputError(f"specification {quoted(formula)}: a term stands there twice")
+        raise InputError(f"{place}: a term stands there twice")
     return tuple(columns)
 
 
@@ -165,31 +158,24 @@ class Specification:
     diminishing: bool = False
 
     def __post_init__(self):
-        intercepts = [
-            {c.benchmark for c in p if c.kind == "intercept"} for p in (self.columns_parameters, self.columns_data) if p
-        ]
+        place, both = f"specification {quoted(self.parameters)}, {quoted(self.data)}", self.columns(BENCHMARKS)
+        intercepts = [{c.benchmark for c in p if c.kind == "intercept"} for p in both if p]
         if any(not i or i != intercepts[0] or i not in ({None}, set(BENCHMARKS)) for i in intercepts):
-            raise InputError(
-                f"specification {quoted(self.parameters)}, {quoted(self.data)}: both predictors need the same "
-                "intercepts, 1 or b"
-            )
-        for formula, columns in ((self.parameters, self.columns_parameters), (self.data, self.columns_data)):
+            raise InputError(f"{place}: both predictors need the same intercepts, 1 or b")
+        for formula, columns in zip((self.parameters, self.data), both, strict=True):
             if columns and not any(c.kind == "size" for c in columns):
                 raise InputError(
                     f"specification {quoted(formula)}: a predictor needs a size (n, d or c) without a date"
                 )
-        compute = {"c" in c.factors for c in self.columns_parameters if set(c.factors) & set(SIZES)}
-        if compute != {not self.columns_data}:
+        compute = {"c" in c.factors for c in both[0] if set(c.factors) & set(SIZES)}
+        if compute != {not both[1]}:
             raise InputError(
-                f"specification {quoted(self.parameters)}, {quoted(self.data)}: sizes are n in one predictor and d in "
-                "the other, or c alone with the other predictor left empty"
+                f"{place}: sizes are n in one predictor and d in the other, or c alone with the other predictor left "
+                "empty"
             )
-        years = [{c for c in p if c.kind == "year"} for p in (self.columns_parameters, self.columns_data)]
+        years = [{c for c in p if c.kind == "year"} for p in both]
         if self.shared_year and not (years[0] and years[0] == years[1]):
-            raise InputError(
-                f"specification {quoted(self.parameters)}, {quoted(self.data)}: shared_year needs the same terms of "
-                "the date in both predictors"
-            )
+            raise InputError(f"{place}: shared_year needs the same terms of the date in both predictors")
 
     @property
     def columns_parameters(self):

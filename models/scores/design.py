@@ -163,6 +163,7 @@ def placing(law, rows, reference):
         slope = slope / np.exp(np.log(slope).mean())
         difficulty = of_ability - of_logit / slope
         difficulty = difficulty - difficulty.mean()
+    free = max(1 - (models + 2 * benchmarks) / len(rows), 0.2)
     data = {
         "row_model": np.append(model, np.arange(models)),
         "row_item": np.append(item, np.zeros(models, int)),
@@ -173,9 +174,7 @@ def placing(law, rows, reference):
         "benchmark_logit": of_logit,
         "benchmark_steepness": slope**2 * (steepness - RIDGE),
         "benchmark_weight": steepness / steepness.sum(),
-        "benchmark_freedom": 2
-        * np.bincount(item, inner, benchmarks)
-        * max(1 - (models + 2 * benchmarks) / len(rows), 0.2),
+        "benchmark_freedom": 2 * np.bincount(item, inner, benchmarks) * free,
         "benchmark_per_item": mean(questions, item, 1.0 * inner),
     }
     of_rows = {"logit": logit, "spread": weight, "per_item": questions}

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY
-from ....datasets.wording import check_choice, shown
+from ....datasets.wording import shown
 from ....errors import InputError
 from ...arrays import exp, log, spread
 from ...naming import check_positive
@@ -92,16 +92,10 @@ class Configurations(LossLaw):
 
     def __post_init__(self):
         check_delta(self.delta)
-        check_choice("noise", self.noise, NOISES)
-        if self.measurement_error:
-            raise InputError("measurement_error is for losses; sizes of models are known")
-        for option in ("run_effects", "size_effects"):
+        self._check_options(noise=NOISES, scatter=("one",), scale=("log_parameters",))
+        for option in ("measurement_error", "run_effects", "size_effects"):
             if getattr(self, option):
                 raise InputError(f"{option} is for losses; models are read once: set {option}=False")
-        if self.scatter != "one":
-            raise InputError("sizes of models have one scatter; scatter must be 'one'")
-        if self.scale != "log_parameters":
-            raise InputError(f"scale of the configurations must be 'log_parameters', not {shown(self.scale)}")
         check_positive("vocabulary", self.vocabulary)
         super().__post_init__()
 
