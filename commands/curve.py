@@ -40,10 +40,14 @@ def curve(
         _watch(log, run, asked, reading)
         return
     if out:
+        from ..datasets.wording import listed
         from ..plots.with_matplotlib import check_format, write
 
         check_format(out)
-    fits = {str(name): _fit(of, asked) for name, of in _runs(log, run, asked, reading)}
+    runs = _runs(log, run, asked, reading)
+    if out and len(runs) > 1:
+        raise InputError(f"--out draws one run; name it with --run: {listed([name for name, _ in runs], 5)}")
+    fits = {str(name): _fit(of, asked) for name, of in runs}
     results = {name: {"loss": _forecast(fit, asked)} for name, fit in fits.items()}
     if out:
         from ..plots import plot_curve

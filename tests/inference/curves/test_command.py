@@ -52,6 +52,8 @@ def test_each_log_of_a_folder_is_a_run_and_epochs_are_places(tmp_path, monkeypat
     assert status == 0 and "At 3000 epochs:" in out and "places of runs are epochs" in err
     assert "a.log" in out and "b.log" in out
     assert "b.log" not in call(tmp_path, "--until", "3000", "--run", "a.log", monkeypatch=monkeypatch)[1]
+    status, _, err = call(tmp_path, "--until", "3000", "--out", tmp_path / "a.svg", monkeypatch=monkeypatch)
+    assert status == 2 and 'draws one run; name it with --run: "a.log", "b.log"' in err
 
 
 @pytest.mark.parametrize(
