@@ -46,11 +46,6 @@ class Together:
         """The groups of weights of all."""
         return [group for optimiser in self.optimisers for group in optimiser.param_groups]
 
-    def zero_grad(self):
-        """Forget the gradients of all weights."""
-        for optimiser in self.optimisers:
-            optimiser.zero_grad()
-
     def step(self):
         """Make an update of all weights."""
         for optimiser in self.optimisers:

@@ -23,7 +23,7 @@ class Stepper:
         """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group.get("scale", 1.0)
-        self.optimiser.zero_grad()
+        self.model.zero_grad()
         with torch.no_grad():
             if self.pairs:
                 weights, copies = zip(*self.pairs, strict=True)
