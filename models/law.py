@@ -5,13 +5,15 @@ Techniques (fitting, leave-one-out, calibration, storage, reports) use this inte
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..datasets import KINDS
 from ..errors import InputError
 from . import pymc_model
+from .coordinates import Coordinates, Units
+from .density import Density
 from .naming import Named
 from .parts import Grouping, Planner, Tests
 from .priors import WithPriors
@@ -169,3 +171,51 @@ class Law(Named, WithPriors):
         missing = [name for name in self.prior_of if name not in values]
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
+
+
+class MemberLaw(Law):
+    """A law whose draws are `MemberDraws`: free parameters and, of some laws, coordinates of members such as models.
+
+    Attributes
+    ----------
+    drawn_as : type
+        The class of its draws.
+    """
+
+    unit: ClassVar[str] = "row"
+    drawn_as: ClassVar[Any]
+
+    def blocks(self, reference):
+        """Return the blocks of coordinates after the free parameters, by name: dims, start and axis, as `Units` has."""
+        return {}
+
+    def units(self, reference):
+        """Return where chains start in each of these blocks."""
+        return [start for _, start, _ in self.blocks(reference).values()]
+
+    def _sampled_arrays(self, rows, reference):
+        """Return the arrays of the density."""
+        return self.design_arrays(rows, reference)
+
+    def density(self, rows, reference):
+        """Return the `Density`; arrays name in their first word what they are of."""
+        arrays = self._sampled_arrays(rows, reference)
+        units = (Units(name, *block) for name, block in self.blocks(reference).items())
+        axes = {name: name.split("_")[0] for name in arrays}
+        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key)
+
+    def draws(self, sampled, rows, reference):
+        """Return the draws of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
+        if "z" in sampled:
+            return self.drawn_as(self, reference, rows, sampled["z"].values)
+        values = {name: sampled[name].values for name in self.prior_of}
+        lead, blocks = next(iter(values.values())).shape, self.blocks(reference).items()
+        units = {name: sampled[name].values.reshape(*lead, *start.shape) for name, (_, start, _) in blocks}
+        return self.drawn_as.of(self, reference, rows, values, self._units_of_draws(values, units, rows, reference))
+
+    def _units_of_draws(self, values, units, rows, reference):
+        """Return blocks of coordinates of draws from those that are sampled."""
+        return []
+
+    def _drawn(self, values, reference, rows, rng):
+        return self.drawn_as.at_random(self, reference, rows, values, rng)

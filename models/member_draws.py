@@ -39,15 +39,15 @@ def nodes(draws, count, width):
 class MemberDraws(CoordinateDraws):
     """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
 
-    A subclass gives four methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
+    A subclass gives three methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
     and ``rowwise()`` those of rows given their model, (chain, draw, row). ``integrated(draws)`` returns that of each
     model's rows under draws by name, (chain, draw), its quantity integrated out. The quantity of an unseen model
-    follows from what the law knows of it. ``coordinate_names()`` lists the names of the coordinates.
+    follows from what the law knows of it.
 
     Parameters
     ----------
     law : Law
-        Its ``units(reference)`` are blocks of coordinates where chains start.
+        Its ``units(reference)`` are blocks of coordinates where chains start, none where rows have no members.
     reference : dict
     rows : DataFrame
     z : ndarray, shape (chain, draw, coordinate)
@@ -70,6 +70,11 @@ class MemberDraws(CoordinateDraws):
         lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
         self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
         self.design = law.design_arrays(rows, reference)
+
+    @classmethod
+    def at_random(cls, law, reference, rows, values, rng):
+        """Return draws from free parameters, by name; a subclass of a law with members draws these given them."""
+        return cls.of(law, reference, rows, values, [])
 
     @classmethod
     def of(cls, law, reference, rows, values, units):
@@ -99,6 +104,10 @@ class MemberDraws(CoordinateDraws):
             total = total + term.sum(-1)
         return self._array(total)
 
+    def coordinate_names(self):
+        """List the names of the coordinates: the free parameters, and of laws with members more."""
+        return list(self.law.prior_of)
+
     def real_line(self):
         """Return coordinates on the real line: free parameters, then the blocks."""
         return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
@@ -111,6 +120,8 @@ class MemberDraws(CoordinateDraws):
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        if not self.units:
+            return fitted.log_likelihood(self.rows).isel(row=i, drop=True)
         return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
 
     def by_group(self, by=None):
@@ -127,6 +138,8 @@ class MemberDraws(CoordinateDraws):
 
     def exchangeable(self):
         """Return each model's log density, its quantity integrated out: dims (chain, draw, model)."""
+        if not self.units:
+            return self.of_groups()
         return self.by_group("model").rename(group="model")
 
     def left_out_group(self, fitted, rows, by=None):
@@ -136,4 +149,6 @@ class MemberDraws(CoordinateDraws):
         return fitted._array(sum(self.integrated(fitted._at(rows)).values()))
 
     def _of_models(self, by):
-        return by == "model" or bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())
+        if by == "model" or not self.units:
+            return bool(self.units)
+        return bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())

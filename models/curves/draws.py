@@ -59,9 +59,6 @@ class CurveDraws(MemberDraws):
         """Return the log density of all blocks together."""
         return self._array(self._at(rows).rowwise().sum(-1))
 
-    def exchangeable(self):
-        """Return None: blocks follow each other."""
-
     def ahead(self, run, area, annealed, clock, rng):
         """Draw the losses of a run at later places of its schedule, dims (chain, draw, place).
 
@@ -103,14 +100,3 @@ class CurveDraws(MemberDraws):
         shares = data["run_share"][np.nonzero(data["run_seen"])]
         fast = values["noise"] * np.sqrt(shares) * rng.standard_normal(mean.shape)
         return self._array(mean + values["loss_centre"] * (slow + fast), "row").rename(self.law.scale)
-
-    def coordinate_names(self):
-        """List the coordinates: the free parameters."""
-        return list(self.law.prior_of)
-
-    def _of_models(self, by):
-        return False
-
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return fitted.log_likelihood(self.rows).isel(row=i, drop=True)

@@ -11,9 +11,7 @@ from ...datasets.wording import plural
 from ...errors import InputError
 from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
-from ..coordinates import Coordinates
-from ..density import Density
-from ..law import Effort, Law
+from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
 from ..parts import Grouping, Tests
 from .areas import MEMORY, areas
@@ -52,7 +50,7 @@ class CurveGrouping(Grouping):
 
 
 @dataclass(frozen=True)
-class Curve(Law):
+class Curve(MemberLaw):
     """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
 
     S is the area under a power of the learning rate and V how far the rate has annealed (`areas`). Deviations are of
@@ -101,12 +99,12 @@ class Curve(Law):
 
     name: ClassVar[str] = "curve"
     kind: ClassVar[str] = "curves"
-    unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "loss"
     scale = "loss"
     centre: ClassVar[str] = "loss_centre"
     noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
+    drawn_as: ClassVar[type] = CurveDraws
     tests = CurveTests()
     grouping = CurveGrouping()
     _free_parameters = PRIORS
@@ -181,17 +179,7 @@ class Curve(Law):
             data[f"run_{name}"][runs.ngroup(), runs.cumcount()] = x
         return data
 
-    def units(self, reference):
-        """Return the blocks of coordinates after the first: none."""
-        return []
-
-    def density(self, rows, reference):
-        """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self.design_arrays(rows, reference)
-        axes = {name: name.partition("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self._key)
-
-    def parts(self, values, data):
+    def _rest(self, values, data):
         """Return the log density of each block given those before it, by name."""
         values = {name: values[name][..., None] for name in self.prior_of}
         residual, total, *_ = self.filtered(values, data)
@@ -233,12 +221,3 @@ class Curve(Law):
         residuals, alike = (pick(x, data["run_place"]) for x in (residuals, persistence))
         start = 0.0 * residuals[..., 0]
         return recursion(step, (start, start + drift), (residuals, alike, data["run_share"]), BLOCKS)
-
-    def draws(self, sampled, rows, reference):
-        """Return the `CurveDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
-        if "z" in sampled:
-            return CurveDraws(self, reference, rows, sampled["z"].values)
-        return CurveDraws.of(self, reference, rows, {name: sampled[name].values for name in self.prior_of}, [])
-
-    def _drawn(self, values, reference, rows, rng):
-        return CurveDraws.of(self, reference, rows, values, [])

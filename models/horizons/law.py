@@ -9,9 +9,9 @@ import numpy as np
 from ...datasets import filled, require
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
-from ..coordinates import Coordinates, Units, place
-from ..density import POTENTIAL, Density
-from ..law import Effort, Law
+from ..coordinates import place
+from ..density import POTENTIAL
+from ..law import Effort, MemberLaw
 from ..lengths.curve import log_rising
 from ..trends import level
 from . import design
@@ -27,7 +27,7 @@ BENT = "break", "logistic"  # trends with a date of their own
 
 
 @dataclass(frozen=True)
-class Horizons(Law):
+class Horizons(MemberLaw):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
     Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -
@@ -100,11 +100,11 @@ class Horizons(Law):
 
     name: ClassVar[str] = "horizons"
     kind: ClassVar[str] = "horizons"
-    unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "successes"
     centre: ClassVar[str] = "horizon_centre"
     linear_unit: ClassVar[None] = None  # horizons are on a log scale
     scale: ClassVar[str] = "successes"  # type: ignore[misc]
+    drawn_as: ClassVar[type] = HorizonsDraws
     tests = HorizonsTests()
     grouping = HorizonsGrouping()
 
@@ -174,10 +174,6 @@ class Horizons(Law):
         """Return the names of the coordinates of a task."""
         return ("effect", "slope") if self.task_slopes else ("effect",)
 
-    def units(self, reference):
-        """Return the blocks of coordinates after the first where chains start."""
-        return [start for _, start, _ in self.blocks(reference).values()]
-
     def blocks(self, reference):
         """Return the blocks of coordinates of models and of tasks, by name: (dims, start, axis)."""
         models, tasks = len(reference["models"]), len(reference["tasks"])
@@ -187,13 +183,8 @@ class Horizons(Law):
         }
 
     def density(self, rows, reference):
-        """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self._sampled_arrays(rows, reference)
-        units = (Units(name, *block) for name, block in self.blocks(reference).items())
-        axes = {name: name.split("_")[0] for name in arrays}
-        # Where each task has one threshold, hundreds of tasks are nearly independent.
-        low_rank = not reference["in_logits"]
-        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key, low_rank=low_rank)
+        """Return the `Density`; where each task has one threshold, hundreds of tasks are nearly independent."""
+        return super().density(rows, reference)._replace(low_rank=not reference["in_logits"])
 
     def _rest(self, values, data):
         """Return the log density of models, tasks, families, estimates and rows at the coordinates sampled."""
@@ -333,18 +324,9 @@ class Horizons(Law):
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
-    def draws(self, sampled, rows, reference):
-        """Return the `HorizonsDraws` of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
-        if "z" in sampled:
-            return HorizonsDraws(self, reference, rows, sampled["z"].values)
-        values, data = {name: sampled[name].values for name in self.prior_of}, self._sampled_arrays(rows, reference)
-        lead, blocks = next(iter(values.values())).shape, self.blocks(reference).items()
-        units = {name: sampled[name].values.reshape(*lead, *start.shape) for name, (_, start, _) in blocks}
-        quantities, _ = self.placed(values | units, data)
-        return HorizonsDraws.of(self, reference, rows, values, self.coordinates(*quantities))
-
-    def _drawn(self, values, reference, rows, rng):
-        return HorizonsDraws.at_random(self, reference, rows, values, rng)
+    def _units_of_draws(self, values, units, rows, reference):
+        quantities, _ = self.placed(values | units, self._sampled_arrays(rows, reference))
+        return self.coordinates(*quantities)
 
     def _draw_units(self, values, rows, reference, rng):
         """Draw what is sampled of models and tasks given free parameters, a list: the inverse of `placed`."""

@@ -10,9 +10,7 @@ from ...datasets import filled, require
 from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, pick
-from ..coordinates import Coordinates, Units
-from ..density import Density
-from ..law import Effort, Law
+from ..law import Effort, MemberLaw
 from ..naming import positive
 from . import design
 from .draws import ScoresDraws
@@ -39,7 +37,7 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 
 
 @dataclass(frozen=True)
-class Scores(Law):
+class Scores(MemberLaw):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
     Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
@@ -147,10 +145,10 @@ class Scores(Law):
 
     name: ClassVar[str] = "scores"
     kind: ClassVar[str] = "scores"
-    unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "score"
     scale: ClassVar[str] = "score"  # type: ignore[misc]
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
+    drawn_as: ClassVar[type] = ScoresDraws
     tests = ScoresTests()
     grouping = ScoresGrouping()
 
@@ -183,18 +181,23 @@ class Scores(Law):
     def needed(self):
         """Return the columns of the table that this law needs besides those that its reader does."""
         dated = ("year", "training_compute_flop") if self.pace else ()
-        return dated + tuple(axis for axis in ("family", "version") if axis in self._axes())
+        return dated + tuple(self._effects)
 
-    def _axes(self):
-        """Return what the blocks of coordinates after the first are of, but for the steps of a random walk."""
-        return tuple(axis for name, (axis, *_) in self._blocks() if name != STEPS)
+    @property
+    def _effects(self):
+        """Return the blocks of the effects of groups of models, by what they are of."""
+        flags = {"family": self.family_effects, "version": self.version_effects}
+        return {axis: f"{axis}_units" for axis, on in flags.items() if on}
 
-    def _blocks(self):
-        """Return pairs of name and dims of what is sampled besides free parameters."""
-        blocks = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
-        blocks += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
-        blocks += [(VERSION_UNITS, ("version",))] if self.version_effects else []
-        return blocks + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
+    def blocks(self, reference):
+        """Return the blocks of coordinates of benchmarks, models, families, versions and steps; see `MemberLaw`."""
+        of_benchmarks = np.zeros((len(reference["benchmarks"]), len(parts_of(self.prior_of))))
+        blocks = {BENCHMARK_UNITS: (("benchmark", "part"), of_benchmarks, "benchmark")}
+        plurals = {"model": "models", "family": "families", "version": "versions"}
+        for axis, name in ({"model": CAPABILITY} | self._effects).items():
+            blocks[name] = (axis,), np.zeros((len(reference[plurals[axis]]), 1)), axis
+        walk = {STEPS: (("half_year",), np.zeros(len(reference.get("half_years", []))), None)}
+        return blocks | (walk if self.pace == "random_walk" else {})
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -242,19 +245,10 @@ class Scores(Law):
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    def density(self, rows, reference):
-        """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self._sampled_arrays(rows, reference)
-        units = (
-            Units(name, dims, start, None if name == STEPS else dims[0])
-            for (name, dims), start in zip(self._blocks(), self.units(reference), strict=True)
-        )
-        axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key)
-
     def _rest(self, values, data):
         """Return the log density of benchmarks, of models, and of scores by where they lie, at what is sampled."""
-        benchmarks, (raw, *units), log_scales = self.placed(values, [values[name] for name, _ in self._blocks()], data)
+        names = [BENCHMARK_UNITS, CAPABILITY, *self._effects.values(), *([STEPS] if self.pace == "random_walk" else [])]
+        benchmarks, (raw, *units), log_scales = self.placed(values, [values[name] for name in names], data)
         terms = self._parts(values, benchmarks, raw, units, data)
         return terms | {name: terms[name] + log_scale for name, log_scale in log_scales.items()}
 
@@ -316,35 +310,17 @@ class Scores(Law):
 
     def effects(self, units):
         """Select standardised effects of families and of versions, those that there are, by name."""
-        blocks = zip(self._blocks()[2:], units[2:], strict=True)
-        return {name: x[..., 0] for (name, _), x in blocks if name != STEPS}
+        return {name: x[..., 0] for name, x in zip(self._effects.values(), units[2:], strict=False)}
 
     def steps(self, units):
         """Select standardised steps of a random walk, one array (...) each; none of other forms."""
         return [units[-1][..., i] for i in range(units[-1].shape[-1])] if self.pace == "random_walk" else []
 
-    def units(self, reference):
-        """Return the blocks of coordinates after the first where chains start: all in the middle of their priors."""
-        of_benchmarks = np.zeros((len(reference["benchmarks"]), len(parts_of(self.prior_of))))
-        names = {"model": "models", "family": "families", "version": "versions"}
-        counts = [len(reference[names[axis]]) for axis in self._axes()[1:]]
-        walk = (np.zeros(len(reference["half_years"])),) if self.pace == "random_walk" else ()
-        return (of_benchmarks, *(np.zeros((count, 1)) for count in counts), *walk)
-
     # Draws -----------------------------------------------------------------------------------------------------------
 
-    def draws(self, sampled, rows, reference):
-        """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
-        if "z" in sampled:
-            return ScoresDraws(self, reference, rows, sampled["z"].values)
-        values = {name: sampled[name].values for name in self.prior_of}
-        lead, blocks = next(iter(values.values())).shape, zip(self._blocks(), self.units(reference), strict=True)
-        units = [sampled[name].values.reshape(*lead, *start.shape) for (name, _), start in blocks]
-        _, (raw, *units), _ = self.placed(values, units, self._sampled_arrays(rows, reference))
-        return ScoresDraws.of(self, reference, rows, values, [np.stack(raw, -1), *units])
-
-    def _drawn(self, values, reference, rows, rng):
-        return ScoresDraws.at_random(self, reference, rows, values, rng)
+    def _units_of_draws(self, values, units, rows, reference):
+        _, (raw, *units), _ = self.placed(values, list(units.values()), self._sampled_arrays(rows, reference))
+        return [np.stack(raw, -1), *units]
 
     def _draw_units(self, values, rows, reference, rng):
         """Draw what is sampled of benchmarks, models, families, versions and steps given free parameters, a list."""

@@ -78,7 +78,7 @@ class TrendDraws(WithTrend, MemberDraws):
 
     def terms(self):
         """Return the log density of rows, or of groups of rows, by name."""
-        return self.law.parts(self.values, self.design)
+        return self.law._rest(self.values, self.design)
 
     def of_groups(self):
         """Return the log density of each group's rows under effects, (chain, draw, group), else None."""
@@ -86,10 +86,6 @@ class TrendDraws(WithTrend, MemberDraws):
             return None
         names = self.rows[self.law.groups].drop_duplicates().tolist()  # in the order of codes
         return self._array(self.terms()["groups"], self.law.groups, **{self.law.groups: names})
-
-    def exchangeable(self):
-        """Return the log density of groups under effects, else None; see `Draws.exchangeable`."""
-        return self.of_groups()
 
     def total_log_likelihood(self, rows=None):
         """Return the log density of all rows together; under effects rows of a group are not independent."""
@@ -105,14 +101,3 @@ class TrendDraws(WithTrend, MemberDraws):
         else:
             noise = sigma * rng.standard_normal(mean.shape)
         return self._array(mean + noise, "row").rename(self.law.scale)
-
-    def coordinate_names(self):
-        """List the coordinates: the free parameters."""
-        return list(self.law.prior_of)
-
-    def _of_models(self, by):
-        return False
-
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return fitted.log_likelihood(self.rows).isel(row=i, drop=True)

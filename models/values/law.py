@@ -12,10 +12,8 @@ from ...datasets import filled, require
 from ...datasets.deferred import special
 from ...datasets.wording import quoted, shown
 from ...errors import InputError
-from ..coordinates import Coordinates
-from ..density import Density
 from ..effects import joint_logp
-from ..law import Effort, Law
+from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
 from ..naming import positive
 from ..trends import level, span_of
@@ -29,7 +27,7 @@ NARROW = 2.0  # greatest over least value, below which a log scale is not taken 
 
 
 @dataclass(frozen=True)
-class Trend(Law):
+class Trend(MemberLaw):
     """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
 
     Values are normal about the trend, on a log scale or on a linear one: ``value = trend(year) + scatter``. Errors that
@@ -85,11 +83,11 @@ class Trend(Law):
 
     name: ClassVar[str] = "trend"
     kind: ClassVar[str] = "values"
-    unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "value"
     centre: ClassVar[str] = "centre"
     noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
+    drawn_as: ClassVar[type] = TrendDraws
     tests = TrendTests()
     grouping = TrendGrouping()
 
@@ -209,17 +207,7 @@ class Trend(Law):
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    def units(self, reference):
-        """Return the blocks of coordinates after the first: none."""
-        return []
-
-    def density(self, rows, reference):
-        """Return the `Density`; arrays name in their first word what they are of."""
-        arrays = self.design_arrays(rows, reference)
-        axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of),), self.parts, arrays, axes, self._key)
-
-    def parts(self, values, data):
+    def _rest(self, values, data):
         """Return the log density of rows, or of groups of rows, by name."""
         values = {name: values[name][..., None] for name in self.prior_of}
         residual, sigma = data["row_y"] - self._mean_at(values, data), self.sigma(values, data)
@@ -237,14 +225,3 @@ class Trend(Law):
     def sigma(self, values, data):
         """Return the sd of rows about the trend and the effect of their group, (..., row)."""
         return (values["scatter"] ** 2 + data["row_variance"]) ** 0.5
-
-    # Draws -----------------------------------------------------------------------------------------------------------
-
-    def draws(self, sampled, rows, reference):
-        """Return the `TrendDraws` of a Dataset that holds coordinates ``z``, or the sampled quantities."""
-        if "z" in sampled:
-            return TrendDraws(self, reference, rows, sampled["z"].values)
-        return TrendDraws.of(self, reference, rows, {name: sampled[name].values for name in self.prior_of}, [])
-
-    def _drawn(self, values, reference, rows, rng):
-        return TrendDraws.of(self, reference, rows, values, [])
