@@ -46,15 +46,14 @@ def modes(groups, log_train, parts, priors, shape):
     import scipy.optimize  # noqa: F401, its library of algebra is loaded before the threads are limited
     from threadpoolctl import threadpool_limits
 
-    location, spread = np.array(priors, float).T
-    centre = np.tile(location, (len(log_train), 1))
+    centre = np.tile(np.array(priors, float)[:, 0], (len(log_train), 1))
     information = np.zeros_like(centre)
     # The matrices of a search are of a few rows: several threads take up to eight times as long.
     with threadpool_limits(1, user_api="blas"):
         for run in np.unique(groups["pair_run"]):
             run_groups = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
-            priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
-            centre[run], information[run] = _mode_of_run(run_groups, float(log_train[run]), tuple(parts), priors, shape)
+            arguments = float(log_train[run]), tuple(parts), tuple(priors), shape
+            centre[run], information[run] = _mode_of_run(run_groups, *arguments)
     return centre, information
 
 
@@ -62,7 +61,7 @@ def modes(groups, log_train, parts, priors, shape):
 def _mode_of_run(counts, log_train, parts, priors, shape):
     """Return the mode and information of one run; a refit to the same counts of a run does not search again."""
     counts = {name: np.frombuffer(x, dtype) for name, x, dtype in counts}
-    location, spread = (np.array(x) for x in priors)
+    location, spread = np.array(priors).T
     farthest = np.full(len(parts), FARTHEST)
     if "log_precision" in parts:
         of = parts.index("log_precision")

@@ -7,7 +7,7 @@ import torch
 
 from ...engine.randomness import below, hashed
 from .digits import DTYPE
-from .layout import symbol
+from .layout import number, symbol
 from .task import ANY, Task
 from .vocabulary import EOS, EQUALS, OR
 
@@ -59,7 +59,7 @@ class Or(Task):
         one = (place == variants[:, None]).to(DTYPE)
         starts = self._starts(hint_keys, longer)
         a, b, c = (
-            self._number(digits[:, :bound], length, starts, reverse=True)
+            number(digits[:, :bound], length, starts, self.labels)
             for digits, length, bound in (
                 (one * in_first[:, None], first, bounds[0]),
                 (one * ~in_first[:, None], second, bounds[1]),

@@ -40,11 +40,12 @@ def symbol(token, keys):
     return Part(tokens, torch.ones_like(tokens, dtype=torch.bool))
 
 
-def number(digits, lengths, *, reverse, hints=None):
+def number(digits, lengths, starts, pool, *, reverse=True):
     """Make the part of a number, of the shape of its digits, or with twice the columns if it has hints.
 
     Digits are int16, of shape (..., columns), the lowest first, of which `lengths`, shape (...), are written, the
-    lowest first if `reverse`. Hints are tokens to write before each digit, int16, which broadcast with the digits.
+    lowest first if `reverse`. Hints before each digit are labels of the pool from `starts`, int64, which broadcast with
+    the lengths; without starts there are none.
     """
     columns = digits.shape[-1]
     place = torch.arange(columns, device=digits.device)
@@ -52,8 +53,9 @@ def number(digits, lengths, *, reverse, hints=None):
     if not reverse:
         digits = digits.gather(-1, (lengths[..., None].long() - 1 - place).clamp(min=0))
     tokens = digits + DIGIT0
-    if hints is None:
+    if starts is None:
         return Part(tokens, present)
+    hints = labels(starts, columns, pool)
     tokens = torch.stack([hints.expand(tokens.shape), tokens], -1).flatten(-2)
     return Part(tokens, present.repeat_interleave(2, -1))
 

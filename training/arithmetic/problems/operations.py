@@ -6,7 +6,7 @@ import torch
 
 from ...engine.randomness import below, hashed
 from .digits import added, drawn, lengths, multiplied, subtracted
-from .layout import Part, symbol
+from .layout import Part, number, symbol
 from .task import ANY, Task
 from .vocabulary import EOS, EQUALS, MINUS, PLUS, TIMES
 
@@ -38,14 +38,14 @@ class Operation(Task):
         answer_lengths = lengths(answer)
         starts = self._starts(hint_keys, torch.maximum(torch.maximum(first, second), answer_lengths.long()))
         a, b, c = (
-            self._number(digits, length, starts, reverse=self.reverse)
+            number(digits, length, starts, self.labels, reverse=self.reverse)
             for digits, length in zip((*operands, answer), (first, second, answer_lengths), strict=True)
         )
-        number = [c]
+        result = [c]
         if negative is not None:
             # The sign is next to the highest digit, the last one if numbers are reversed.
-            number.insert(int(self.reverse), Part(symbol(MINUS, keys).tokens, negative[:, None]))
-        return [a, operation, b, symbol(EQUALS, keys), *number, symbol(EOS, keys)]
+            result.insert(int(self.reverse), Part(symbol(MINUS, keys).tokens, negative[:, None]))
+        return [a, operation, b, symbol(EQUALS, keys), *result, symbol(EOS, keys)]
 
     def _answer(self, first, second, variants):
         """Compute the digits of the answer, whether it is negative (None if it never is), and the operation's part."""

@@ -9,7 +9,7 @@ from ....errors import InputError
 from ...engine.fields import Count
 from ...engine.randomness import below, hashed
 from .digits import drawn, ranked
-from .layout import Part, labels, symbol
+from .layout import Part, labels, number, symbol
 from .task import Task
 from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0
 
@@ -91,7 +91,7 @@ class Sorting(Task):
         ascending = named.gather(1, ranked(digits, present))
         starts = self._starts(hint_keys, second)
         starts = None if starts is None else starts[:, None]
-        numbers = self._number(digits, sizes, starts, reverse=self.reverse)
+        numbers = number(digits, sizes, starts, self.labels, reverse=self.reverse)
         comma, colon = (torch.full_like(named[..., None], token) for token in (COMMA, COLON))
         between = (order > 0) & present
         here = present[..., None]

@@ -220,10 +220,6 @@ class Task:
         """
         raise NotImplementedError
 
-    def _number(self, digits, lengths, starts, *, reverse):
-        hints = layout.labels(starts, digits.shape[-1], self.labels) if self.hinted else None
-        return layout.number(digits, lengths, reverse=reverse, hints=hints)
-
     def _written_digits(self, digits):
         return digits * (2 if self.hinted else 1)
 
