@@ -17,7 +17,7 @@ from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
 from scipy import stats
-from study import Study
+from study import Study, laws_of
 
 TABLE = "weirdml"
 TRENDS = ("linear", "break", "acceleration", "logistic")
@@ -290,19 +290,15 @@ def _of_points(estimate, model):
     return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))
 
 
-def _laws():
-    table = bs.load(TABLE)
-    return [(_law(trend), table) for trend in TRENDS]
-
-
+LAWS = laws_of(TABLE, [_law(trend) for trend in TRENDS])
 STUDIES = {
-    "horizons_weirdml": Study("time horizons of the built-in table and published ones", weirdml, _laws, {"seed": 1}),
-    "horizons_forecasts": Study("time horizons forecast as of past quarters", forecasts, _laws, {"seed": 1}),
+    "horizons_weirdml": Study("time horizons of the built-in table and published ones", weirdml, LAWS, {"seed": 1}),
+    "horizons_forecasts": Study("time horizons forecast as of past quarters", forecasts, LAWS, {"seed": 1}),
     "horizons_recovery": Study(
         "known horizons and doubling times in simulated tables",
         recovery,
-        _laws,
+        LAWS,
         {"seed": 1, "simulations": 100, "draws": 1000, "tune": 500, "chains": 2},
     ),
-    "horizons_metr": Study("time horizons of METR's runs by its method and by ours", metr, _laws, {"seed": 1}, True),
+    "horizons_metr": Study("time horizons of METR's runs by its method and by ours", metr, LAWS, {"seed": 1}, True),
 }

@@ -77,22 +77,22 @@ def simulated(rng):
 
 def on_simulated(simulations, seed, settings):
     """Predict the largest size of simulated tables."""
-    counts, rows = {name: {} for name in SIMULATED}, 0
+    counts, rows = {name: [] for name in SIMULATED}, 0
     for s in range(simulations):
         table = simulated(np.random.default_rng([seed, s]))
         last = table["parameters"] == table["parameters"].max()
         smaller, predicted = (table[mask].reset_index(drop=True) for mask in (~last, last))
         rows += len(predicted)
         for name in SIMULATED:
-            add(counts[name], held(bs.Fitter(LAWS[name], smaller).fit(seed=s, **settings).draws, predicted, s))
-    return shares(counts, rows, simulations)
+            counts[name].append(held(bs.Fitter(LAWS[name], smaller).fit(seed=s, **settings).draws, predicted, s))
+    return shares(counts, rows)
 
 
 def on_table(table, seed, settings):
     """Predict the largest sizes of a table, each from all smaller ones; None where no size can be predicted."""
     count = table["parameters"].value_counts()
     sizes = sorted(count.index[count >= LEAST_ROWS])[-PREDICTED_SIZES:]
-    counts, rows, fits, by_size = {name: {} for name in LAWS}, 0, 0, {}
+    counts, rows, by_size = {name: [] for name in LAWS}, 0, {}
     for size in sizes:
         smaller, predicted = (
             table[mask].reset_index(drop=True) for mask in (table["parameters"] < size, table["parameters"] == size)
@@ -100,31 +100,21 @@ def on_table(table, seed, settings):
         if smaller["parameters"].nunique() < LEAST_SIZES:
             continue
         fitted = {name: bs.Fitter(law, smaller).fit(seed=seed, **settings) for name, law in LAWS.items()}
-        rows, fits = rows + len(predicted), fits + 1
+        rows += len(predicted)
         by_size[f"{size:.4g}"] = {"rows": len(predicted)}
         for name, fit in fitted.items():
-            one = held(fit.draws, predicted, seed)
-            add(counts[name], one)
-            by_size[f"{size:.4g}"][name] = {floor: x["coverage_90"] for floor, x in one.items()}
-    return shares(counts, rows, fits) | {"sizes": by_size} if fits else None
+            counts[name].append(held(fit.draws, predicted, seed))
+            by_size[f"{size:.4g}"][name] = {floor: x["coverage_90"] for floor, x in counts[name][-1].items()}
+    return shares(counts, rows) | {"sizes": by_size} if by_size else None
 
 
-def add(total, one):
-    """Add counts to a total, in place."""
-    for floor, numbers in one.items():
-        for name, x in numbers.items():
-            total.setdefault(floor, {}).setdefault(name, 0)
-            total[floor][name] += x
-
-
-def shares(counts, rows, fits):
-    """Turn counts of rows into shares and sums of widths into means."""
+def shares(counts, rows):
+    """Return shares of all rows, and mean widths, by law and kind of scatter, from the counts of each fit."""
+    fits = len(next(iter(counts.values())))
+    over = {**dict.fromkeys(LEVELS, rows), "width_90": fits}
     by_law = {
-        law: {
-            floor: {n: round(x / (fits if n == "width_90" else rows), 3) for n, x in numbers.items()}
-            for floor, numbers in by_floor.items()
-        }
-        for law, by_floor in counts.items()
+        law: {floor: {n: round(sum(one[floor][n] for one in of) / k, 3) for n, k in over.items()} for floor in FLOORS}
+        for law, of in counts.items()
     }
     return {"rows": rows, "fits": fits, "laws": by_law}
 

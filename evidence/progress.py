@@ -19,7 +19,7 @@ from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
 from bayescaling.reports.pages.progress.specifications import ten_best, with_weight
 from bayescaling.reports.results import law_entry
-from study import Study
+from study import Study, laws_of
 
 TABLE = "lm_progress"
 WALK = bs.laws.Progress(MAIN, pace="random_walk")
@@ -186,25 +186,21 @@ def _by_year(path):
     }
 
 
-def _laws(*options):
-    return lambda: [(law, bs.load(TABLE)) for law in options]
-
-
 SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
 STUDIES = {
     "progress_future": Study(
-        "years to come predicted from those before", future, _laws(*SPECIFIED, *PACES.values()), {"seed": 1}
+        "years to come predicted from those before", future, laws_of(TABLE, [*SPECIFIED, *PACES.values()]), {"seed": 1}
     ),
     "progress_sensitivity": Study(
-        "progress under other priors, and papers left out", sensitivity, _laws(*SPECIFIED), {"seed": 1, **BRIEF}
+        "progress under other priors, and papers left out", sensitivity, laws_of(TABLE, SPECIFIED), {"seed": 1, **BRIEF}
     ),
     "progress_variants": Study(
         "variants of the main specification of progress",
         variants,
-        _laws(*SPECIFIED, *(bs.laws.Progress(MAIN, **options) for options in VARIANTS.values())),
+        laws_of(TABLE, [*SPECIFIED, *(bs.laws.Progress(MAIN, **options) for options in VARIANTS.values())]),
         {"seed": 1, **BRIEF},
     ),
     "progress_pace": Study(
-        "when the rate of progress changed", pace, _laws(bs.laws.Progress(MAIN), WALK), {"seed": 1, **BRIEF}
+        "when the rate of progress changed", pace, laws_of(TABLE, [bs.laws.Progress(MAIN), WALK]), {"seed": 1, **BRIEF}
     ),
 }

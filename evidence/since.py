@@ -8,7 +8,7 @@ from bayescaling.reports.results import calibration_entry
 from since_changes import every_change
 from since_frontier import of_the_frontier
 from since_later import of_later_models
-from study import Study
+from study import Study, copies, laws_of
 
 TABLE = "eci_scores"
 FULL = {"draws": 1000, "tune": 500}
@@ -44,36 +44,28 @@ def changed(parts, *, seed, draws, tune):
 
 def coverage(parts, *, seed, simulations, **settings):
     """Fit a constant yearly gain to tables of the same shape, simulated from posterior medians."""
-    fit = _fits(parts, seed)[LINEAR]
-    return {LINEAR: _coverage(parts, LAWS[LINEAR], fit, {"simulations": simulations, "seed": seed, **settings})}
-
-
-def _coverage(parts, law, fit, options):
-    truth = {name: float(fit["posterior"][name].median()) for name in law.prior_of}
-    calibration = bs.calibrate(law, bs.load(TABLE), truth=truth, out=parts.path(f"{law.pace}-tables.nc"), **options)
+    fit, out = _fits(parts, seed)[LINEAR], parts.path(f"{LINEAR}-tables.nc")
+    calibration = copies(fit, bs.load(TABLE), out=out, simulations=simulations, seed=seed, **settings)
     shown = [name for name in calibration["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
     chosen = calibration.sel(quantity=shown)
-    return calibration_entry(chosen) | {"r_hat_median": intervals.finite(chosen["r_hat"].median())}
+    return {LINEAR: calibration_entry(chosen) | {"r_hat_median": intervals.finite(chosen["r_hat"].median())}}
 
 
-def _laws():
-    return [(law, bs.load(TABLE)) for law in LAWS.values()]
-
-
+OF_SCORES = laws_of(TABLE, LAWS.values())
 BRIEF = {"seed": 1, "draws": 500, "tune": 500}
 STUDIES = {
-    "since_later_models": Study("scores of later models predicted from earlier ones", later_models, _laws, BRIEF),
+    "since_later_models": Study("scores of later models predicted from earlier ones", later_models, OF_SCORES, BRIEF),
     "since_frontier": Study(
         "the ablest model so far predicted from earlier ones",
         frontier,
-        lambda: [(law, bs.load("rosetta_scores")) for law in LAWS.values()],
+        laws_of("rosetta_scores", LAWS.values()),
         BRIEF,
     ),
-    "since_changes": Study("progress since 2023 with one thing changed at a time", changed, _laws, BRIEF),
+    "since_changes": Study("progress since 2023 with one thing changed at a time", changed, OF_SCORES, BRIEF),
     "since_coverage": Study(
         "whether intervals of the law of scores cover, under a constant yearly gain",
         coverage,
-        lambda: _laws()[:1],
+        laws_of(TABLE, [LAWS[LINEAR]]),
         {"seed": 1, "simulations": 50, **SHORT},
     ),
 }

@@ -18,7 +18,7 @@ from bayescaling.reports.pages.since.periods import BREAK, LINEAR
 from bayescaling.reports.results import records
 from since_changes import REASONING, selected
 from since_later import of_later_models
-from study import Study
+from study import Study, laws_of
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
@@ -188,9 +188,7 @@ def _later(name, settings):
 
 
 def _laws(laws):
-    return lambda: [
-        (bs.laws.Scores(**of), bs.load("eci_scores")) for by_form in laws.values() for of in by_form.values()
-    ]
+    return laws_of("eci_scores", [bs.laws.Scores(**of) for by_form in laws.values() for of in by_form.values()])
 
 
 STUDIES = {

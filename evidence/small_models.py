@@ -18,7 +18,7 @@ from bayescaling.reports.pages.small_lm.analysis import (
     compared_floor,
     tables_of_schemes,
 )
-from study import Study
+from study import Study, copies
 
 LAW, WITH_RUNS = bs.laws.Chinchilla(), bs.laws.Chinchilla(run_effects=True)
 WEIGHTED = bs.laws.EmbeddingWeighted()
@@ -69,21 +69,12 @@ def _left_out(table, options):
     }
 
 
-def coverage(parts, *, seed, simulations, draws, tune, target_accept):
+def coverage(parts, *, simulations, draws, tune, **options):
     """Fit the law to tables simulated from the medians of its fit to one scheme."""
     table = _tables()[MAIN]
-    fitted = parts.fit("fit", lambda: bs.fit(LAW, table, seed=seed, target_accept=target_accept))
-    table_of_coverage = bs.calibrate(
-        LAW,
-        table,
-        truth={name: float(fitted["posterior"][name].median()) for name in LAW.prior_of},
-        simulations=simulations,
-        seed=seed,
-        draws=draws,
-        tune=tune,
-        target_accept=target_accept,
-        out=parts.path("tables.nc"),
-    ).table()
+    fitted = parts.fit("fit", lambda: bs.fit(LAW, table, **options))
+    options |= {"simulations": simulations, "draws": draws, "tune": tune, "out": parts.path("tables.nc")}
+    table_of_coverage = copies(fitted, table, **options).table()
     counts = {name: table_of_coverage.attrs[name] for name in ("simulations", "not_converged")}
     return counts | {"quantities": intervals.entries(table_of_coverage)}
 
@@ -166,9 +157,7 @@ def changed(parts, *, copies, copy, **options):
 
 def _of_copies(fit, rows, out, simulations, options):
     """Return by how much E is missed, and how often its 90% interval holds it, in copies simulated from a fit."""
-    truth = {name: float(fit["posterior"][name].median()) for name in fit.law.prior_of}
-    table = bs.calibrate(fit.law, rows, truth=truth, simulations=simulations, out=out, **options).table()
-    E = intervals.entries(table)["E"]
+    E = intervals.entries(copies(fit, rows, simulations=simulations, out=out, **options).table())["E"]
     return {"simulations": simulations} | {name: E[name] for name in ("truth", "bias", "bias_se", "coverage_90")}
 
 

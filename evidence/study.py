@@ -82,6 +82,17 @@ class Parts:
         return self.folder / _file_name(name)
 
 
+def laws_of(table, laws):
+    """Return the `laws` of a study of one table that comes with the package."""
+    return lambda: [(law, bs.load(table)) for law in laws]
+
+
+def copies(fit, table, **options):
+    """Calibrate the law of a fit on copies of its table, simulated from posterior medians; options of `calibrate`."""
+    truth = {name: float(fit["posterior"][name].median()) for name in fit.law.prior_of}
+    return bs.calibrate(fit.law, table, truth=truth, **options)
+
+
 def _file_name(name):
     return "".join(x if x.isalnum() else "-" for x in name)
 

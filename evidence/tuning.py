@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.models.loss.tuned import BATCH, RATE
-from study import Study
+from study import Study, laws_of
 
 LAW = bs.laws.RateAndBatch()
 PARAMETERS, TOKENS = np.geomspace(2e7, 5e8, 4), np.geomspace(1e9, 2.5e10, 3)
@@ -149,21 +149,17 @@ def _quantiles(draws):
     return [float(x) for x in np.quantile(draws, (0.05, 0.5, 0.95))]
 
 
-def _laws():
-    return [(LAW, bs.load("small_lm_rates"))]
-
-
 STUDIES = {
     "tuning": Study(
         "whether intervals of the best learning rate and batch hold the truth",
         simulated,
-        _laws,
+        laws_of("small_lm_rates", [LAW]),
         {"seed": 1, "simulations": 100},
     ),
     "tuning_step_law": Study(
         "the best learning rate and batch of a model larger than all that are fitted",
         step_law,
-        _laws,
+        laws_of("small_lm_rates", [LAW]),
         {"seed": 1},
         foreign=True,
     ),

@@ -28,8 +28,6 @@ BEYOND, NOISE = 10.0, 0.003
 EFFICIENCY, EXPONENT = 0.25, 0.02  # sd of the log of what parameters and tokens count for, and of an exponent
 ALONE = {"beyond": "none", "robust": False}
 WAYS = {"quoted": ("pooled", {}), "law alone": ("pooled", ALONE), "exponents shared": ("shared", {})}
-
-
 DECIDED = {"quoted": "fit", "law alone": "fit, law alone", "exponents shared": "fit, exponents shared"}
 
 
@@ -94,19 +92,23 @@ def fitted(exponents, kappa, seed, settings):
     return fit
 
 
-def simulated(fits, kappa, seed):
+def simulated(parts, name, kappa, seed, settings):
     """Return true log multipliers of a ladder, their quantiles in each way, and what each decision takes."""
+    fits = {
+        exponents: parts.fit(f"{name} {seed[-1]} {exponents}", partial(fitted, exponents, kappa, seed, settings))
+        for exponents in SHARED
+    }
     constants, runs = drawn(kappa, seed)
     largest = float((6 * runs["parameters"] * runs["tokens"]).max())
     budgets = [largest, BEYOND * largest]
     truth = [multiplier(constants, compute) for compute in budgets]
     quantiles, better = {}, {}
-    for name, (exponents, options) in WAYS.items():
+    for way, (exponents, options) in WAYS.items():
         result = multipliers(fits[exponents], "baseline", np.array(budgets), **options)[0].isel(group=0)
         sample = np.log(result["multiplier"].transpose("chain", "draw", "compute").values.reshape(-1, len(budgets)))
         ends = [0.05, 0.25, 0.5, 0.75, 0.95]
-        quantiles[name] = np.quantile(sample, ends, axis=0, method="inverted_cdf").clip(-14, 14).T.tolist()
-        better[name] = (sample > 0).mean(0).tolist()
+        quantiles[way] = np.quantile(sample, ends, axis=0, method="inverted_cdf").clip(-14, 14).T.tolist()
+        better[way] = (sample > 0).mean(0).tolist()
     pair = runs[6 * runs["parameters"] * runs["tokens"] > 0.999 * largest].set_index("recipe")["loss"]
     return {
         "truth": truth,
@@ -153,19 +155,8 @@ def worth(parts, *, seed, simulations, **settings):
     """Simulate ladders under both laws."""
     result = {}
     for name, kappa in KAPPA.items():
-        ladders = []
-        for i in range(simulations):
-
-            def one(i=i, name=name, kappa=kappa):
-                fits = {
-                    exponents: parts.fit(
-                        f"{name} {i} {exponents}", partial(fitted, exponents, kappa, [seed, i], settings)
-                    )
-                    for exponents in SHARED
-                }
-                return simulated(fits, kappa, [seed, i])
-
-            ladders.append(parts.entry(f"{name} {i}", one))
+        make = partial(simulated, parts, name, kappa, settings=settings)
+        ladders = [parts.entry(f"{name} {i}", partial(make, [seed, i])) for i in range(simulations)]
         result[name] = summary(ladders)
     return result
 
