@@ -52,11 +52,11 @@ def allocate(
         lambda: storage.open(file),
     )
     answers = fit.allocate(**requests, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
-    entries, verdict = answers.entries(fit.law.name), results.verdict_entry(fit)
+    entries = answers.entries(fit.law.name)
     if price is not None:
         entries = [entry | _priced(entry, price) for entry in entries]
     if json:
-        checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
+        checks = {"diagnostics": fit.diagnostics, **results.check_entries(fit)}
         tables.print_json({"allocation": entries, "standing": answers.attrs.get("standing")} | checks)
         return
     print(answers)

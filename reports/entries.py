@@ -24,8 +24,7 @@ def loss_entry(fit):
 
 def fit_entry(fit, *, seed=1, high_k=None):
     """Return the entry of one fit: `results.law_entry`, its answers, its tests, and what its law has besides."""
-    judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
-    entry = results.law_entry(fit, high_k=high_k) | document(fit) | judged
+    entry = results.law_entry(fit, high_k=high_k) | document(fit) | results.check_entries(fit)
     if fit.law.kind == "runs":
         entry |= loss_entry(fit)
     elif fit.law.kind == "counts":

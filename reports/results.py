@@ -10,9 +10,9 @@ from ..inference.intervals import entries, finite, parameters, robust_entries, w
 SCHEMA = 1
 
 
-def misfit_entries(fit):
-    """Return entries of the tests of the law of a fit, by test."""
-    return fit.check()["tests"]
+def check_entries(fit):
+    """Return the entries of the check of a law: its tests as ``misfit``, and the ``verdict``."""
+    return {"misfit": fit.check()["tests"], "verdict": verdict_entry(fit)}
 
 
 def verdict_entry(fit):
@@ -23,7 +23,7 @@ def verdict_entry(fit):
 
 
 def rejected_by(misfit):
-    """Return the names of the tests of `misfit_entries` that reject the law; "" if none does."""
+    """Return the names of tests, the ``misfit`` of `check_entries`, that reject the law; "" if none does."""
     return ", ".join(f"{test} ({p_value(result['p'])})" for test, result in misfit.items() if not result["fits"])
 
 

@@ -19,24 +19,9 @@ from . import tables
 NAME = "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
-FILTERS = {
-    "dates": words.dates,
-    "digits": words.digits,
-    "durations": words.durations,
-    "f": format,
-    "flop": words.flop,
-    "interval": tables.interval,
-    "months": words.months,
-    "p_value": p_value,
-    "plain": words.plain,
-    "plural": plural,
-    "probability": words.probability,
-    "si": words.si,
-    "size": words.size,
-    "sizes": words.sizes,
-    "times": words.times,
-    "yearly": words.yearly,
-}
+NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.months, words.plain, words.probability,
+           words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
+FILTERS = {filter_.__name__: filter_ for filter_ in (*NUMBERS, tables.interval, p_value, plural)} | {"f": format}
 
 
 def sections(module, blocks, *, template=NAME, escaped=False, **values):

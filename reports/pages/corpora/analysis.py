@@ -63,8 +63,7 @@ def fitted(runs, *, seed=1, **options):
         "laws": {
             name: {
                 "law": law.label,
-                "verdict": results.verdict_entry(fits[name]),
-                "misfit": results.misfit_entries(fits[name]),
+                **results.check_entries(fits[name]),
                 "diagnostics": fits[name].diagnostics,
             }
             for name, law in laws.items()

@@ -58,8 +58,7 @@ def numbers(fitted):
         "hours": {model: intervals.entries(hours.loc[model]) for model in hours.index.unique("model")},
         "longest": str(solved.loc[solved["solved"] > 0, MIDDLE].idxmax()),
         "estimate_factor": intervals.summary(np.exp(fitted["posterior"]["estimate_bias"]), ratio=True),
-        "verdict": results.verdict_entry(fitted),
-        "misfit": results.misfit_entries(fitted),
+        **results.check_entries(fitted),
         "diagnostics": fitted.diagnostics,
     }
 

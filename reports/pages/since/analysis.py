@@ -123,8 +123,7 @@ def _entry(findings, table, constant, broken, form):
 def _law(fitted):
     pit = pit_by_benchmark(fitted)
     return {
-        "verdict": results.verdict_entry(fitted),
-        "misfit": results.misfit_entries(fitted),
+        **results.check_entries(fitted),
         "diagnostics": fitted.diagnostics,
         "benchmarks": {
             "tested": int(pit["p_uniform"].notna().sum()),
