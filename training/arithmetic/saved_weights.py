@@ -55,9 +55,13 @@ def check_saved(
     options = {"count": count, "seed": seed, "device": device}
     tables = []
     for path in paths:
-        model, task, described = _opened(path, device)
+        model, settings = restored(path, lambda settings: Transformer(Configuration(**settings["model"])))
+        model, shape, options_of_task = model.to(device), model.configuration, dict(settings["task"])
+        task = TASKS[options_of_task.pop("name")](**options_of_task)
+        described = {"run": path.stem, "task": task.name} | {name: getattr(shape, name) for name in DESCRIBED}
+        described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": shape.parameters}
         chosen = cells_of(with_defaults(OF_TASK.get(task.name, {}) | cells, CELLS))
-        shape, axes = model.configuration, {"offsets": [0], "recurrences": [model.configuration.recurrences]}
+        axes = {"offsets": [0], "recurrences": [shape.recurrences]}
         if "abacus" in shape.parts:
             axes["offsets"] = list(offsets)
             longest = max(task.digits(*cell) for cell in chosen)
@@ -71,14 +75,3 @@ def check_saved(
         rows = rows[rows["total"] > 0].assign(**described)
         tables.append(rows[[*described, *(name for name in rows if name not in described)]])
     return pd.concat(tables, ignore_index=True)
-
-
-def _opened(path, device):
-    """Read a model, its task, and the columns that describe its run, from a file of weights."""
-    model, settings = restored(path, lambda settings: Transformer(Configuration(**settings["model"])))
-    task = dict(settings["task"])
-    task = TASKS[task.pop("name")](**task)
-    described = {"run": path.stem, "task": task.name}
-    described |= {name: getattr(model.configuration, name) for name in DESCRIBED}
-    described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": model.configuration.parameters}
-    return model.to(device), task, described

@@ -29,17 +29,16 @@ class Stepper:
                 weights, copies = zip(*self.pairs, strict=True)
                 torch._foreach_copy_(copies, weights)
         loss = self.loss(self.rounded, *batch)
-        total = sum(map(self._backpropagated, [loss] if isinstance(loss, torch.Tensor) else loss))
+        total = 0
+        for part in [loss] if isinstance(loss, torch.Tensor) else loss:
+            part.backward()
+            # Gradients of rounded weights are added to those in float32.
+            for weight, copied in self.pairs:
+                if copied.grad is not None:
+                    weight.grad = copied.grad.float() if weight.grad is None else weight.grad.add_(copied.grad)
+                    copied.grad = None
+            total = total + part.detach()
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimiser.step()
         return total
-
-    def _backpropagated(self, part):
-        """Backpropagate a part, and add the gradients of rounded weights to those in float32."""
-        part.backward()
-        for weight, copied in self.pairs:
-            if copied.grad is not None:
-                weight.grad = copied.grad.float() if weight.grad is None else weight.grad.add_(copied.grad)
-                copied.grad = None
-        return part.detach()

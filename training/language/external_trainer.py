@@ -118,7 +118,9 @@ class ExternalTrainer:
         the last update.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        path, settings = folder / "trainer.log", _settings(run, folder)
+        path, parts = folder / "trainer.log", (run, run.model, run.optimisation)
+        settings = {name: getattr(part, name) for part in parts for name in NAMES if hasattr(part, name)}
+        settings |= {"folder": folder / "output", "evaluate_every": run.evaluate_at[0]}
         words = [NAME.sub(lambda match: str(settings[match[1]]), word) for word in shlex.split(self.command)]
         begun, shown, took = time.monotonic(), 0, 0.0
         with path.open("ab", buffering=0) as log, _held(folder) as held:
@@ -174,17 +176,6 @@ def _held(folder):
         yield (descriptor,) if os.name == "posix" else ()
     finally:
         os.close(descriptor)
-
-
-def _settings(run, folder):
-    """Return what names in braces stand for."""
-    settings = {
-        name: getattr(part, name)
-        for part in (run, run.model, run.optimisation)
-        for name in NAMES
-        if hasattr(part, name)
-    }
-    return settings | {"folder": folder / "output", "evaluate_every": run.evaluate_at[0]}
 
 
 def _lines(path):
