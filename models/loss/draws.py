@@ -9,6 +9,7 @@ from ...datasets.deferred import xr
 from .. import effects
 from ..draws import BLOCK, COORDINATE, Draws
 
+STEP = 1e-4  # of a derivative, as a share of the quantity
 PARTS = 4  # of `BLOCK` log densities: arrays so small stay in a processor's cache, and evaluating them takes 80 MiB
 
 
@@ -180,7 +181,7 @@ class LossDraws(Draws):
         residual, scale = effects.conditional(values, effect_sd, self.law.groups(self.rows), "earlier", sigma)
         return residual / scale
 
-    def slopes(self, law, names, *, step=1e-4, **held):
+    def slopes(self, law, names, **held):
         """Differentiate the mean on the scale of the residuals by sampled quantities of a law: dict of (..., run).
 
         Parameters
@@ -189,7 +190,6 @@ class LossDraws(Draws):
             This law, or one that has it as a special case.
         names : sequence of str
             Of the quantities, by the logarithm of which it is differentiated.
-        step : float
         **held : float
             Values of the quantities that this law does not sample.
         """
@@ -201,7 +201,7 @@ class LossDraws(Draws):
             shifted = values | {name: values[name] * factor}
             return law.on_scale(law.mean(law.constants(shifted, origin), sizes))
 
-        return {name: (mean(name, 1 + step) - mean(name, 1 - step)) / (2 * step) for name in names}
+        return {name: (mean(name, 1 + STEP) - mean(name, 1 - STEP)) / (2 * STEP) for name in names}
 
     def log_prior(self):
         """Return the log prior density of each sampled quantity, on the quantity's scale."""

@@ -96,14 +96,13 @@ class ProgressDraws(CoordinateDraws):
         """Draw losses of new evaluations on the scale of the law, each paper's effect drawn again."""
         at = self._at(rows)
         law, c, mean = self.law, at.c, family.mean(at.c, at.design)
-        if law.noise == "student_t":
-            noise = rng.standard_t(np.broadcast_to(c["nu"], mean.shape))
-        else:
-            noise = rng.normal(size=mean.shape)
-        noise = family.scatter(c, at.design) * noise
+        sigma = family.scatter(c, at.design)
         if law.paper_effects:
-            papers = family.papers(at.design)
-            noise = noise + c["paper_sd"] * rng.normal(size=(*mean.shape[:2], len(papers.counts)))[..., papers.codes]
+            noise = effects.draw(rng, mean.shape, c["paper_sd"], family.papers(at.design), sigma)
+        elif law.noise == "student_t":
+            noise = sigma * rng.standard_t(np.broadcast_to(c["nu"], mean.shape))
+        else:
+            noise = sigma * rng.standard_normal(mean.shape)
         centre = np.log(np.maximum(mean, family.LEAST_REDUCIBLE)) if law.scale == "log_loss" else mean
         return self._array(centre + noise, "evaluation").rename(law.scale)
 
