@@ -38,14 +38,22 @@ def compiled_model(run, execution, device):
 
 def task(run, device, precision="float32"):
     """Make the task of a run, an `engine.loop.Task`, whose layers have a precision."""
-    problems, joined = problems_of(run, device), run.joined(torch.device(device), precision)
+    joined, size = run.joined(torch.device(device), precision), AHEAD[torch.device(device).type == "cuda"]
+    size = max(1, size // run.plan.microbatch)
+
+    # A call that generates problems takes a thousand operations, however few they are.
+    @functools.lru_cache(maxsize=1)
+    def made(first):
+        steps = range(first, min(first + size, run.plan.starts[-1]))
+        return run.batches(run.seed, steps, run.plan.microbatch, device)
 
     def batch(step):
         parts = []
         for microbatches in run.plan.groups(step, joined):
             draws = [run.draws(microbatch) for microbatch in microbatches]
             offsets = torch.tensor([one.offset for one in draws], device=device)
-            for place, batches in enumerate(zip(*map(problems, microbatches), strict=True)):
+            problems = [made(microbatch - microbatch % size)[microbatch % size] for microbatch in microbatches]
+            for place, batches in enumerate(zip(*problems, strict=True)):
                 # Parts have different noise; the other draws are common to all.
                 noise = tuple(low_bits(hashed(*one.noise, place), 62) for one in draws)
                 offset = offsets.repeat_interleave(len(batches[0].tokens))[:, None]
@@ -57,21 +65,6 @@ def task(run, device, precision="float32"):
         return run.objective.losses(model, parts)
 
     return Task(batch, loss, _evaluation(run, device))
-
-
-def problems_of(run, device):
-    """Return a function that makes the batches of a microbatch, tuple of problems.Batch, by the number of those before.
-
-    They are made many at a time. A call that generates problems takes a thousand operations, however few they are.
-    """
-    size = max(1, AHEAD[torch.device(device).type == "cuda"] // run.plan.microbatch)
-
-    @functools.lru_cache(maxsize=1)
-    def made(first):
-        steps = range(first, min(first + size, run.plan.starts[-1]))
-        return run.batches(run.seed, steps, run.plan.microbatch, device)
-
-    return lambda microbatch: made(microbatch - microbatch % size)[microbatch % size]
 
 
 def grid_counts(model, run, folder, device, precision, guard, *, trained=True):

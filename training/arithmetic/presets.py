@@ -12,7 +12,6 @@ means. All deviations are in `deviations`.
 import copy
 import itertools
 
-FIRE_RATE = 6e-5
 COMPARED = ["abacus", "fire", "nope"]
 PRODUCTS = {"task": "multiplication", "lengths": 15}
 STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
@@ -151,7 +150,7 @@ PRESETS = {
             ["fire", "abacus+fire"],
             ["4x4+first"],
             **PRODUCTS,
-            training={"learning_rate": FIRE_RATE},
+            training={"learning_rate": 6e-5},
         ),
         _arm("multiplication-abacus", ["abacus"], ["4x4+first"], **PRODUCTS),
         training={"samples": 8 * SAMPLES, "microbatch": 8 * 512, "average": "positions"},

@@ -33,7 +33,6 @@ WORDS = {
     types.NoneType: "",
     os.PathLike: "",
 }
-PLURALS = {"a whole number": "whole numbers", "a number": "numbers", "a positive number": "positive numbers"}
 
 
 def check_fields(settings, section):
@@ -75,7 +74,8 @@ def words(hint):
         return " or ".join(filter(None, [", ".join(f'"{part}"' for part in of[:-1]), f'"{of[-1]}"']))
     if origin is tuple:
         number = "" if of[-1] is ... else f"{len(of)} "
-        return f"a list of {number}{_plural(words(of[0]))}"
+        plural = re.sub("^a (.*?)(number|list)", r"\1\2s", words(of[0]))
+        return f"a list of {number}{plural}"
     return " or ".join(filter(None, map(words, of))) if of and origin is not dict else WORDS[origin or hint]
 
 
@@ -91,14 +91,6 @@ def _ranged(hint, limits):
 def _number(bound):
     power = bound.bit_length() - 1 if isinstance(bound, int) else 0
     return f"2^{power}" if power > 30 and bound == 2**power else bound
-
-
-def _plural(singular):
-    """Return the plural of what a type takes."""
-    for one in sorted(PLURALS, key=len, reverse=True):
-        if singular.startswith(one):
-            return PLURALS[one] + singular[len(one) :]
-    return re.sub("^a list", "lists", singular)
 
 
 def described(kind):

@@ -14,8 +14,6 @@ from ....errors import InputError
 from ..problems.vocabulary import DIGIT0, EQUALS
 
 SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
-# Su et al. 2021, arXiv:2104.09864, section 3.2.2.
-ROTARY_BASE = 10000.0
 
 
 def digit_places(tokens):
@@ -121,7 +119,7 @@ def rotation(length, width, device):
     Each is float32, of shape (length, width / 2) for a head of even width: of position t times 10000^(-2 m / width) in
     column m.
     """
-    frequencies = ROTARY_BASE ** (-torch.arange(0, width, 2, device=device) / width)
+    frequencies = 10000.0 ** (-torch.arange(0, width, 2, device=device) / width)
     angles = torch.arange(length, device=device)[:, None] * frequencies
     return angles.cos(), angles.sin()
 

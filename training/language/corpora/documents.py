@@ -15,12 +15,6 @@ from ...engine.fields import Count, ProperShare
 from .tokenisers import Tokenised, tokenised_once
 
 Paths = str | Annotated[tuple[str, ...], Field(min_length=1)]
-# Documents on which a tokeniser is trained.
-SAMPLE = 10_000
-SHADOWED = (
-    'corpus: "import datasets" finds another folder of that name, as in the root of this package\'s repository, '
-    "and not Hugging Face's library; start Python in another folder"
-)
 
 
 def open_documents(
@@ -31,7 +25,7 @@ def open_documents(
     name: str,
     tokens: Count,
     held_out: ProperShare = 0.05,
-    sample: Count = SAMPLE,
+    sample: Count = 10_000,
 ):
     """Tokenise documents, once, and open the tokens as `StoredTokens`.
 
@@ -126,7 +120,10 @@ def _load_dataset():
         # A folder of that name lacks the function or, as this package's own, fails in its relative imports.
         if error.name != "datasets" and "relative import" not in str(error):
             raise
-        raise InputError(SHADOWED) from error
+        raise InputError(
+            'corpus: "import datasets" finds another folder of that name, as in the root of this package\'s '
+            "repository, and not Hugging Face's library; start Python in another folder"
+        ) from error
     return load_dataset
 
 

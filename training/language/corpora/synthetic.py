@@ -28,7 +28,6 @@ from ...engine.randomness import hashed, low_bits, top_bits
 
 BITS = 32
 TRAINING, HELD_OUT, ENTROPY = 1, 2, 3
-FEWEST, MOST = 2, 2**20
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Synthetic:
     True
     """
 
-    vocabulary: Annotated[int, Field(ge=FEWEST, le=MOST)] = 4096
+    vocabulary: Annotated[int, Field(ge=2, le=2**20)] = 4096
     exponent: Annotated[float, Field(gt=0, lt=20)] = 1.4
     successors: Annotated[int, Field(ge=1, le=64)] = 4
     backoff: tuple[Positive, Positive, Positive] = (0.25, 0.35, 0.4)
