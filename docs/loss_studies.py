@@ -64,10 +64,7 @@ def _grades(result, table):
 def _ladders(result, table):
     """Tabulate how often intervals of N* hold, and how wide they are, by what the ladder's losses are."""
     ofs = [result[truth] for truth in LADDERS]
-    rows = [
-        (way, *(f"{of[way]['coverage_90']:.0%}, a factor of {of[way]['median_factor_90']:.1f}" for of in ofs))
-        for way in list(result["right"])[1:]
-    ]
+    rows = [(way, *(_held(of[way]) for of in ofs)) for way in list(result["right"])[1:]]
     return table(("runs", *LADDERS.values()), rows)
 
 
@@ -131,8 +128,8 @@ def _common_drift(result, table):
 
 def _worth_coverage(result, table):
     rows = [
-        (f"{truth}, {name}", *(_held(of[place][way]) for way in ("quoted", "law alone", "exponents shared")))
-        for of, truth in ((result[name], truth) for name, truth in TRUTHS.items())
+        (f"{truth}, {name}", *(_held(result[key][place][way]) for way in ("quoted", "law alone", "exponents shared")))
+        for key, truth in TRUTHS.items()
         for place, name in PLACES.items()
     ]
     return table(("truth, budget", "quoted, exponents pooled", "without the drift", "quoted, exponents shared"), rows)

@@ -55,7 +55,8 @@ def document_of(parts, published, seconds):
     """Compose the content of results.json from some parts, published estimates, and the seconds of each stage."""
     document, records = {"schema": results.SCHEMA, "seconds": seconds}, {}
     for part in parts:
-        _merge(document, part.document)
+        for key, entry in part.document.items():  # dictionaries under a key of an earlier page are merged
+            document[key] = document[key] | entry if key in document else entry
         records |= part.records
     document["studies"] = results.studies(name for part in parts for name in part.studies)
     document["provenance"] = results.provenance(records)
@@ -78,9 +79,3 @@ def shown(parts, document):
         }
         for part in sorted(parts, key=lambda part: SHOWN.index(part.name))
     ]
-
-
-def _merge(document, entries):
-    """Add the entries of a page; dictionaries under a key of an earlier page are merged."""
-    for key, entry in entries.items():
-        document[key] = document[key] | entry if key in document else entry

@@ -26,15 +26,14 @@ def lengths_entry(fit, *, seed=1):
         contrasts = []
     return {
         "lengths": {kind: _lengths(fit, kind, seed) for kind in KINDS},
-        "runs": {str(run): _description(row) for run, row in fit.draws.runs.iterrows()},
+        "runs": {
+            str(run): f"{row['embedding']}, seed {row['seed']}" if "seed" in row else str(row["embedding"])
+            for run, row in fit.draws.runs.iterrows()
+        },
         "learned": {name: finite(share) for name, share in learned_shares(fit).items()},
         "contrasts": [{k: x if isinstance(x, str | bool) else finite(x) for k, x in row.items()} for row in contrasts],
         "confounded": fit.record["law"]["reference"]["confounded"],
     }
-
-
-def _description(row):
-    return f"{row['embedding']}, seed {row['seed']}" if "seed" in row else str(row["embedding"])
 
 
 def _lengths(fit, kind, seed):

@@ -49,7 +49,7 @@ def decisions(fits, laws, compute=None):
             largest = compute_range(fit, **planned)[1]
             budgets = [largest, *(factor * (compute or TIMES * largest) for factor in BEYOND)]
             try:
-                near = {"near_optimal": NEAR} if _has_sizes(fit) else {}
+                near = {"near_optimal": NEAR} if "tokens" in fit.law.columns else {}  # not the best loss alone
                 at = fit.allocate(budgets, **near, **planned).entries(name)
             except InputError as error:
                 laws[name]["no_allocation"] = str(error)
@@ -61,11 +61,6 @@ def decisions(fits, laws, compute=None):
     except InputError as error:
         points = {name: {"refused": str(error)} for name in ESTIMATORS}
     return {"allocation": allocation, "point_estimates": points}
-
-
-def _has_sizes(fit):
-    """Return whether a law has a best size at a budget, not the best loss alone."""
-    return "tokens" in fit.law.columns
 
 
 def first_screen(custom, stage):
@@ -139,12 +134,7 @@ def _parameters_table(custom):
 def _estimators_table(estimates):
     rows = []
     for name, estimate in estimates.items():
-        exponent = _estimated(estimate)
-        remark = estimate.get("refused", estimate.get("message")) if exponent == tables.MISSING else ""
-        rows.append([ESTIMATORS[name], exponent, remark or ""])
+        exponent = estimate.get("exponent") or (estimate.get("constants") or {}).get(EXPONENT)
+        remark = estimate.get("refused", estimate.get("message")) if exponent is None else ""
+        rows.append([ESTIMATORS[name], tables.MISSING if exponent is None else f"{exponent:.3f}", remark or ""])
     return tables.of_rows(["estimator", "exponent of N* in C", "remark"], rows)
-
-
-def _estimated(estimate):
-    exponent = estimate.get("exponent") or (estimate.get("constants") or {}).get(EXPONENT)
-    return tables.MISSING if exponent is None else f"{exponent:.3f}"
