@@ -128,7 +128,7 @@ class Run(base.Run):
         alike, count = self.model.recurrences == 1 and not self.model.random_positions, 1
         most = min(self.plan.batch, AT_ONCE[device.type == "cuda"]) // self.plan.microbatch
         memory = MEMORY * free_memory(device)
-        while alike and 2 * count <= most and self._bytes(2 * count, device, precision) <= memory:
+        while alike and 2 * count <= most and self.bytes_needed(None, device, precision, 2 * count) <= memory:
             count *= 2
         return count
 
@@ -140,11 +140,8 @@ class Run(base.Run):
         """Count the tokens trained on in a number of updates, padding included."""
         return self.plan.starts[updates] * sum(map(math.prod, self.shapes))
 
-    def bytes_needed(self, execution, device, precision):
-        """Estimate the memory that training takes on a device, in bytes."""
-        return self._bytes(1, device, precision)
-
-    def _bytes(self, joined, device, precision):
+    def bytes_needed(self, execution, device, precision, joined=1):
+        """Estimate the memory that training takes on a device, in bytes, with so many microbatches together."""
         tokens, length = max(map(math.prod, self.shapes)), max(length for _, length in self.shapes)
         every = self.model.recurrences
         held = self.objective.held(every) if self.objective.alpha < 1 else max(1, every // 2)

@@ -52,10 +52,20 @@ class Plan:
                 f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"
             )
 
-    @property
+    @functools.cached_property
     def starts(self):
         """Number of microbatches before each update, and at the end that of the whole run, tuple of int."""
-        return _starts(self)
+        total, full = -(-self.samples // self.microbatch), self.batch // self.microbatch
+        starts = [0]
+        while starts[-1] < total:
+            if len(starts) > MOST_UPDATES:
+                raise InputError(
+                    f"training: samples is {self.samples} in batches of {self.batch}, more than {MOST_UPDATES:,} "
+                    "updates; give fewer samples or a larger batch"
+                )
+            done = starts[-1] / (self.ramp * total) if self.ramp else 1.0
+            starts.append(min(total, starts[-1] + min(full, math.floor(full * done) + 1)))
+        return tuple(starts)
 
     @property
     def updates(self):
@@ -86,21 +96,6 @@ class Plan:
     def progress(self, step):
         """Compute the share of the run done in the middle of the update after `step` others."""
         return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
-
-
-@functools.lru_cache(maxsize=32)
-def _starts(plan):
-    total, full = -(-plan.samples // plan.microbatch), plan.batch // plan.microbatch
-    starts = [0]
-    while starts[-1] < total:
-        if len(starts) > MOST_UPDATES:
-            raise InputError(
-                f"training: samples is {plan.samples} in batches of {plan.batch}, more than {MOST_UPDATES:,} updates; "
-                "give fewer samples or a larger batch"
-            )
-        done = starts[-1] / (plan.ramp * total) if plan.ramp else 1.0
-        starts.append(min(total, starts[-1] + min(full, math.floor(full * done) + 1)))
-    return tuple(starts)
 
 
 @dataclass(frozen=True)

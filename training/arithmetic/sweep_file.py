@@ -180,11 +180,12 @@ def _runs(arm, common):
     for task in tasks:
         for cell in cells:
             task.check(*cell)
+    plan = Plan(**{"microbatch": tables["training"]["batch"]} | chosen(tables["training"], PLAN))
     axes = itertools.product(tasks, arm["embeddings"], shapes, tables["training"]["seeds"])
-    return [_run(task, cells, embedding, shape, seed, **tables) for task, embedding, shape, seed in axes]
+    return [_run(task, cells, plan, embedding, shape, seed, **tables) for task, embedding, shape, seed in axes]
 
 
-def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
+def _run(task, cells, plan, embedding, shape, seed, *, model, training, evaluation):
     layers, recurrences, injection = shape
     # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
     names = [name for name in SHAPE if name != "random_positions" or "fire" in embedding]
@@ -203,7 +204,6 @@ def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
         equals = "equals" in model.parts
         check_digits(task.digits(*task.longest), model.table_rows, model.k_max, equals)
         check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets), equals)
-    plan = Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
     return Run(
         task,
         model,

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import multiprocessing
 import os
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
@@ -17,7 +16,7 @@ from ...datasets.files import remove_partial, written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
-from ..engine.fields import Count, check_value
+from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
 from ..engine.loop import FINISHED, PAUSED
@@ -46,8 +45,7 @@ def train(
     `read` takes the path of a sweep's file, and the folder for tokens that are made from text, and returns a `Sweep`.
     The other parameters, the result and the errors are those of `training.train`.
     """
-    if time_limit is not None and (not isinstance(time_limit, int | float) or not 0 <= time_limit < math.inf):
-        raise InputError(f"time limit is {time_limit!r}; give seconds, at least 0")
+    check_value("time limit", time_limit, NotNegative | None, "600 seconds")
     guard = Guard(time_limit)
     out = Path(os.path.realpath(os.path.expanduser(out)))
     for folder in (out, out / "runs"):

@@ -542,7 +542,7 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
     cuda = torch.device("cuda")
     assert [one.joined(cuda, "bfloat16") for one in (run, looped)] == [8, 1] and run.joined(CPU, "float32") == 8
     with monkeypatch.context() as patched:
-        free = 2 * run._bytes(1, cuda, "float32")
+        free = 2 * run.bytes_needed(None, cuda, "float32")
         patched.setattr(arithmetic_run, "free_memory", lambda device: free)
         assert run.joined(cuda, "float32") == 1
     results = []
