@@ -44,8 +44,8 @@ def losses(
     until : float
         Where the run ends on its clock: steps, or tokens of a table without steps.
     schedule : str, optional
-        Of its learning rate, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``; by default rates fall on as they
-        were logged where their shape ends at `until`, else the last one is held, as by ``"held"``.
+        Of its learning rate, such as ``"cosine:peak=3e-4,warmup=2000,final=3e-5"``; by default rates fall on in the
+        shape that was logged, else the last one is held, as by ``"held"``.
     run : str, optional
         A run of the table, by default its last one. A name that the table lacks is another run of the model, whose
         `schedule` is given.
