@@ -37,10 +37,9 @@ class LengthsDraws(Draws):
         coefficients = sampled[[name for name in law.prior_of if name in sampled]]
         coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
         curve = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
+        units = sampled[UNITS].values if UNITS in sampled else None
         if curve:
-            real = sampled[UNITS].values if UNITS in sampled else None
-            return cls(law, reference, rows, coefficients, curve, real)
-        units = sampled[UNITS].values if law.seeds else None
+            return cls(law, reference, rows, coefficients, curve, real=units)
         return cls._from_units(law, reference, rows, coefficients, units)
 
     @classmethod
@@ -117,8 +116,7 @@ class LengthsDraws(Draws):
             efficiency = min(effective for _, effective in results)
             densities = [density for density, _ in results]
         else:
-            log_choose, efficiency = at.log_choose(), None
-            densities = [without_spread(at, at.rows, run) + log_choose[run] for run in at.present]
+            densities, efficiency = [without_spread(at, at, run) for run in at.present], None
         array = self._array(np.stack(densities, -1), **{RUN: names}).rename(self.law.scale)
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
@@ -206,10 +204,9 @@ class LengthsDraws(Draws):
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""
-        if self.law.seeds:
-            if seed not in self._own_points:
-                self._own_points[seed] = Points(self, seed=seed)
-            density, _ = of_draws(fitted, self._own_points[seed], self.present[i])
-        else:
-            density = without_spread(fitted, self.rows, self.present[i]) + self.log_choose()[self.present[i]]
-        return xr.DataArray(density, dims=DRAWS)
+        run = self.present[i]
+        if not self.law.seeds:
+            return xr.DataArray(without_spread(fitted, self, run), dims=DRAWS)
+        if seed not in self._own_points:
+            self._own_points[seed] = Points(self, seed=seed)
+        return xr.DataArray(of_draws(fitted, self._own_points[seed], run)[0], dims=DRAWS)

@@ -143,12 +143,12 @@ def of_run(draws, points, run, seed=0):
     return density, efficiency
 
 
-def without_spread(draws, rows, run):
-    """Return the log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
-    counts = modes.of_run(draws.law.groups(rows, draws.reference), run)
+def without_spread(draws, of, run):
+    """Return the log density of one run's counts, of other draws' rows, where runs of a condition do not differ."""
+    counts = modes.of_run(draws.law.groups(of.rows, draws.reference), run)
     values = _typical(draws, run)
     density = _of_counts(values.reshape(-1, values.shape[-1]), draws.law, log_train_of(draws.runs)[run], counts)
-    return density.reshape(values.shape[:-1])
+    return density.reshape(values.shape[:-1]) + of.log_choose()[run]
 
 
 def _typical(draws, run):
