@@ -70,10 +70,10 @@ class LossTests(Tests):
         return groupings(rows, (SIZE_GROUP, *((self.law.effect_column,) if self.law.effects_of else ())))
 
     def wider_laws(self, rows):
-        """Widen the law, with a scatter by size; where runs or sizes have several rows, with their effects too."""
+        """Widen the law, that of a loss with a scatter by size; where runs or sizes have several rows, with effects."""
         narrow = self.law
         law = narrow if narrow.wider is None else narrow.wider[0]
-        law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
+        law = replace(law, scatter="by_size") if law.observed == "loss" else law
         laws = [law] if law != narrow else []
         if not self._may_have_effects():
             return laws

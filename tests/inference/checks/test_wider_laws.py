@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference.checks.suggestion import is_clear, suggestion
 from bayescaling.inference.checks.wider_laws import BRIEF, MOST_REFITS, worth_trying
+from bayescaling.models.laws import as_law
 
 SIZES, TOKENS = np.geomspace(3e7, 3e9, 8), np.geomspace(1e9, 1e11, 6)
 SHORT = {"draws": 500, "tune": 500, "chains": 2}
@@ -107,3 +108,15 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     short = {"draws": 100, "tune": 200, "chains": 2}  # the fields are tested, not their values
     laws = bs.Fitter(law, table).fit(seed=1, least_ess=0, **short).wider_laws(most=1, **short)
     assert [laws[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    "law", ["configurations", "coupled", "embedding-corrected", "embedding-weighted", "kaplan", "offsets"]
+)
+def test_wider_laws_are_other_laws_that_can_be_fitted(law):
+    law = as_law(law)
+    rows = law.rows(law.usual_table())
+    others = law.tests.wider_laws(rows)
+    assert law not in others
+    assert all(np.isfinite(other.density(rows, other.reference(rows)).start[0]).all() for other in others)
+    assert bool(others) == (law.observed == "loss")
