@@ -13,7 +13,6 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.sandwich import quotable
 from ..inference.checks.verdict import percent as share
-from ..inference.needs import of_kind
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
 from .density import density_layers, density_within
@@ -160,7 +159,8 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
     if against not in RESIDUALS:
         raise InputError(unknown("against", against, RESIDUALS))
     runs["tokens_per_parameter"] = runs["tokens"] / runs["parameters"]
-    residuals = standardised_residuals(fit)
+    probabilities = fit.draws.cdf().transpose(*DRAWS, ...).values.mean((0, 1))
+    residuals = scipy.special.ndtri(np.clip(probabilities, 1e-12, 1 - 1e-12))
     edge = scipy.special.ndtri((1 + level) / 2)
     x = runs[against].to_numpy()
     span = np.array([x.min(), x.max()])
@@ -185,12 +185,6 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
         layers=tuple(layers),
         checked=True,
     )
-
-
-def standardised_residuals(fit):
-    """Return the normal quantile of the posterior mean probability of each run's loss, (run,)."""
-    cdf = of_kind(fit, "runs").draws.cdf().transpose(*DRAWS, ...).values
-    return scipy.special.ndtri(np.clip(cdf.mean((0, 1)), 1e-12, 1 - 1e-12))
 
 
 def in_and_out(x, y, outside):
