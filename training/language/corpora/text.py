@@ -15,8 +15,6 @@ from ...engine.fields import ProperShare
 from .documents import Paths
 from .tokenisers import Tokenised, pieces_of, tokenised_once
 
-SUFFIXES = (".txt", ".txt.gz")
-
 
 def open_text(
     paths: str | Sequence[str], *, vocabulary: Tokenised, folder: str | os.PathLike, held_out: ProperShare = 0.05
@@ -58,7 +56,7 @@ def open_text(
             raise InputError(f"corpus: no file matches {quoted(pattern)}; check the path, which counts from the sweep")
         files.update(matches)
     for file in sorted(files):
-        if not file.endswith(SUFFIXES):
+        if not file.endswith((".txt", ".txt.gz")):
             raise InputError(f"{printable(file)}: text is read from .txt and .txt.gz files; save it as one")
     return _tokenised(sorted(files), vocabulary, folder, held_out)
 
