@@ -5,6 +5,7 @@ from html import escape
 from ...datasets.wording import p_value
 from ...inference.checks.chains import PARETO_K_LIMIT
 from ...inference.words import in_words
+from ..laws import name_of_fit
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
 SAMPLING = {True: "converged", False: "did not converge"}
@@ -53,8 +54,7 @@ def laws_of(document):
     fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
     for k, entry in document.get("progress", {}).items():
         for noise, tests in entry.get("misfit", {}).items():
-            name = f"progress-{k}" if noise == "rows independent" else f"progress-{k}, {noise}"
-            fine[name] = all(test["fits"] for test in tests.values())
+            fine[name_of_fit(k, noise)] = all(test["fits"] for test in tests.values())
     return fine
 
 
