@@ -7,14 +7,17 @@ from typer import Argument, Option
 
 from . import options, tables
 
-NEXT = {
+NEXT = {  # by the kind of a law, or else by what it is of
     "runs": ("allocate {file} --compute {budget}", "plot fit {file} --out fit.svg"),
+    "one size": ("predict {file} --column {size}={budget}",),
+    "parameters": ("plot posterior {file} --quantity delta --out delta.svg",),
     "error": ("predict RUNS.nc --parameters 7B --tokens 140B --task {file}",),
     "evaluations": ("doubling {file}", "plot doubling {file} --out doubling.svg"),
     "counts": ("plot lengths {file} --out lengths.svg",),
     "scores": ("ranks {file}", "plot capability {file} --out capability.svg"),
     "horizons": ("horizons {file} --share 0.8", "plot horizons {file} --out horizons.svg"),
     "values": ("trend {file}", "plot trend {file} --out trend.svg"),
+    "curves": ("curve LOG --until 24000",),
 }
 OFF, CONSTANTS = ("check {file}",), "show {file} --constants"
 Files = Annotated[list[Path], Argument(metavar="FILE.nc...", help="Fits that 'bayescaling fit' wrote.")]
@@ -47,11 +50,15 @@ def print_next(fit, path, *, rejected):
     from ..datasets.wording import printable
     from ..models.loss.budget import training_flop
 
-    compute = training_flop(fit.rows) if fit.law.kind == "runs" else None
-    budget = "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")
+    law, words = fit.law, {"file": printable(path)}
+    kind = law.observed if law.observed in NEXT else law.kind
+    if kind == "runs":
+        kind, (size, *others) = "runs" if len(law.columns) > 1 else "one size", law.columns
+        compute = training_flop(fit.rows) if others else fit.rows[size]
+        words |= {"size": size, "budget": "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")}
     print("Next:")
-    for command in (*(OFF if rejected else ()), *(NEXT.get(fit.law.observed) or NEXT[fit.law.kind]), CONSTANTS):
-        print(f"    bayescaling {command.format(file=printable(path), budget=budget)}")
+    for command in (*(OFF if rejected else ()), *NEXT[kind], CONSTANTS):
+        print(f"    bayescaling {command.format(**words)}")
 
 
 def check(

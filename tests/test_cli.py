@@ -213,6 +213,20 @@ def test_fit_in_words(fits):
     assert "exponent_parameters" in constants and "sigma_tokens" in constants
 
 
+@pytest.mark.parametrize("law", ["power-tokens", "configurations", "kaplan", "trend", "curve"])
+def test_commands_that_are_proposed_after_a_fit_work(law, tmp_path):
+    table = ["--data", "chinchilla_runs"] if law == "power-tokens" else []
+    where = ["--where", "run == '100M cosine_24000'"] if law == "curve" else []
+    text = succeeded("fit", law, *SHORT, *table, *where, "--no-wider", "--out", "a.nc", folder=tmp_path)
+    proposed = [line.split()[1:] for line in text.partition("Next:\n")[2].splitlines() if "bayescaling" in line]
+    assert len(proposed) > 1
+    for words in proposed:
+        if "LOG" in words:
+            words = ["schedule_curves" if x == "LOG" else "30000" if x == "24000" else x for x in words]
+            words += ["--run", "100M cosine_24000"]
+        succeeded(*words, folder=tmp_path)
+
+
 def test_an_interrupt_while_rivals_are_tried_loses_no_fit(tmp_path, monkeypatch):
     def interrupted(fit):
         raise KeyboardInterrupt
