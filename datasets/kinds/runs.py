@@ -61,6 +61,7 @@ def parse(
     units = units_of(names, unit, bytes_per_token, label, derived=expressions)
     effects = RUN in needed
     sizes = (size,) if size in names and len(set(SIZES) & set(names)) == 1 else SIZES
+    sizes = () if size == "" else sizes
     needed = list(dict.fromkeys([*sizes, "loss", *(["perplexity"] if perplexity else []), *needed]))
     needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
@@ -106,15 +107,17 @@ def parse(
         rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)
-    independent = sizes[:2]
-    losses.warn_of_outliers(runs, independent, names, label)
-    losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
+    if independent := sizes[:2]:
+        losses.warn_of_outliers(runs, independent, names, label)
+        losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
     return runs
 
 
 def _only_size(needed):
-    """Return the size that a law of one size needs, or None where others are needed too."""
+    """Return the size that a law of one size needs, None where others are needed too, "" where errors need none."""
     counts = [name for name in needed if name in (*SIZES, "parameters_nonembedding", "unique_tokens")]
+    if "error" in needed and not counts:
+        return ""
     return counts[0] if len(counts) == 1 and counts[0] in SIZES else None
 
 

@@ -24,8 +24,8 @@ class Facts:
     """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
     `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that
-    is needed, if there is one. `several` has the columns that could each play a part, and `chooses` states whether the
-    user chooses rows of runs.
+    is needed, if there is one, and "" if none is. `several` has the columns that could each play a part, and `chooses`
+    states whether the user chooses rows of runs.
     """
 
     table: object

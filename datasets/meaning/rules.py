@@ -70,9 +70,9 @@ def _message(problems, label, *, whole=True, script=True):
 
 
 def lacking_sizes(facts, shown):
-    """Check that two of the sizes are there, or the only one that is needed."""
+    """Check that two of the sizes are there, or the only one that is needed, if any."""
     present = [name for name in SIZES if name in facts.names]
-    if len(present) >= 2 or facts.size in present:
+    if len(present) >= 2 or facts.size in ("", *present):
         return None
     wanted = SIZES if facts.size is None else (facts.size,)
     proposals = {name: x for name in wanted if name not in present if (x := _proposal(facts, name))}

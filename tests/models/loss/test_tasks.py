@@ -154,3 +154,11 @@ def test_errors_are_read_by_their_usual_names(tmp_path):
     np.testing.assert_allclose(read["error"], table["error"])
     with pytest.raises(bs.InputError, match="which is not a number from 0 to 1"):
         bs.read(table.assign(error=100 * table["error"]), needed=["loss", "error"])
+
+
+def test_losses_and_errors_alone_are_a_table_of_tasks(tmp_path):
+    models()[["task", "loss", "error"]].to_csv(tmp_path / "tasks.csv", index=False)
+    table = bs.read(tmp_path / "tasks.csv", needed=["loss", "error", "task"])
+    assert table.columns.tolist() == ["loss", "error", "task"] and len(TaskError().rows(table)) == len(table)
+    with pytest.raises(bs.InputError, match="two of .* are needed and none found"):
+        bs.read(tmp_path / "tasks.csv")
