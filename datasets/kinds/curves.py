@@ -54,7 +54,7 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     table = table.assign(**cells, **texts, clock=cells[clock])
     faulty = table.index.isin([fault.row for fault in (*faults, *nameless)])
     finite = np.isfinite(table["loss"])
-    trained_on = finite[::-1].groupby(table["run"]).cummax() & ~finite & ~faulty
+    trained_on = finite[::-1].groupby(table["run"], dropna=False).cummax().astype(bool) & ~finite & ~faulty
     blank |= trained_on  # a step that the trainer skipped
     lost = (~np.isfinite(table["loss"]) & ~blank & ~faulty) | _after_the_last(table["run"], blank)
     if drop_missing:
