@@ -88,7 +88,7 @@ from bayescaling.commands.cli import main
 main()
 """
 HERE = Path(__file__).parent
-OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages write
+OF_OTHERS = {"numba", "matplotlib", "log.jsonl"}  # what other packages write to the cache, and a log, which grows
 LAWS_FOLLOW = ("fit", "calibrate", "--law")
 FOLDERS = ("report", "trained", "arithmetic", "since")
 SIGNALS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
