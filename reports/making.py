@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..datasets import load
 from ..datasets.files import written_whole
-from ..errors import DiagnosticWarning
+from ..errors import DiagnosticWarning, TableNote
 from ..inference.fitting import check_options
 from ..inference.workers import mapped, processes
 from .cache.stages import Stages
@@ -111,7 +111,8 @@ def _make(shared, names):
     out, every, folder, choice = shared
     published, posteriors = load("published"), {}
     with Stages([], False, **choice) as stage, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
+        for category in (DiagnosticWarning, TableNote):  # issued when the report is composed
+            warnings.simplefilter("ignore", category)
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])
             _put(folder / f"{page.name}-{PART}", Part.of(page, findings))  # its answer; read before the whole part

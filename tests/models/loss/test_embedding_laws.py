@@ -272,7 +272,7 @@ def bad(runs, **changes):
         (lambda _: bs.laws.EmbeddingCorrected(delta=1.5), r"delta must lie between 0 and 1, .* not 1\.5"),
         (lambda _: bs.laws.EmbeddingCorrected(delta="x"), "delta must lie between 0 and 1, .* not 'x'"),
         (lambda _: bs.laws.Configurations(delta=0), "delta must lie between 0 and 1"),
-        (lambda _: bs.laws.Configurations(measurement_error=True), "sizes of models are known"),
+        (lambda _: bs.laws.Configurations(measurement_error=True), "models are read once"),
         (lambda _: bs.laws.EmbeddingCorrected(priors={"gamma": "Normal(1, 1)"}), "is derived, not sampled"),
         (lambda runs: bs.fit(bs.laws.EmbeddingWeighted(), runs.drop(columns="parameters_nonembedding")), "non"),
         (
