@@ -160,5 +160,5 @@ def test_losses_and_errors_alone_are_a_table_of_tasks(tmp_path):
     models()[["task", "loss", "error"]].to_csv(tmp_path / "tasks.csv", index=False)
     table = bs.read(tmp_path / "tasks.csv", needed=["loss", "error", "task"])
     assert table.columns.tolist() == ["loss", "error", "task"] and len(TaskError().rows(table)) == len(table)
-    with pytest.raises(bs.InputError, match="two of .* are needed and none found"):
+    with pytest.raises(bs.InputError, match=r"two of .* are needed and none found"):
         bs.read(tmp_path / "tasks.csv")
