@@ -145,7 +145,8 @@ class Grouping(Part):
         """
         column = by if by in rows else self.axes.get(by, by)
         if column not in rows:
-            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, [*self.axes, *rows]))
+            others = [name for name in (*self.axes, *rows) if name != by]
+            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, others))
         cells = rows[column]
         if cells.dtype.kind == "M":
             cells = fractional_years(cells)
