@@ -16,8 +16,9 @@ SHAPES = {
 HELD = "held"  # in the place of a schedule: the last rate, to the end
 OPTIONS = {"peak": 1.0, "warmup": 0.0, "final": 0.1, "from": 0.0}
 EXAMPLE = "cosine:peak=3e-4,warmup=2000,final=3e-5"
-CLEAR = 0.9  # of the peak: rates that have fallen to this tell the shape of their fall
-MISFIT = 0.01  # of the peak, by which rates may miss the shape that they are taken to follow
+CLEAR = 0.9  # of the highest: rates that have fallen to this tell the shape of their fall
+HIGHEST = 3.0  # times the highest rate logged, that the peak of a fall may have
+MISFIT = 0.01  # of the highest, by which rates may miss the shape that they are taken to follow
 
 
 class Schedule:
@@ -83,7 +84,8 @@ def followed(clock, shares, end):
     Parameters
     ----------
     clock, shares : ndarray, shape (reading,)
-        Places of the readings, and their rates as shares of the peak.
+        Places of the readings, and their rates as shares of the highest. A log may begin in the middle of a fall, whose
+        peak is higher then.
     end : float
     """
     from scipy.optimize import least_squares
@@ -93,15 +95,16 @@ def followed(clock, shares, end):
         return None
 
     def planned(place, shape):
-        return Schedule(f"{shape}:from={place[0]:.6g},final={place[1]:.4g}")
+        start, final, peak = place
+        return Schedule(f"{shape}:peak={peak:.6g},from={start:.6g},final={final * peak:.6g}")
 
     def errors(place, shape):
         return planned(place, shape).rates(clock, end) - shares
 
     fits = []
     for shape in ("cosine", "linear", "exponential"):
-        start, ranges = (0.9 * fallen[0], 0.1), ([0.0, 0.0], [fallen[0], 1.0])
-        place = least_squares(errors, start, bounds=ranges, x_scale=(end, 1.0), diff_step=1e-3, args=[shape]).x
+        start, ranges = (0.5 * fallen[0], 0.1, 1.05), ([0.0, 0.0, 1.0], [fallen[0], 1.0, HIGHEST])
+        place = least_squares(errors, start, bounds=ranges, x_scale=(end, 1.0, 1.0), diff_step=1e-3, args=[shape]).x
         fits.append((np.abs(errors(place, shape)).max(), planned(place, shape)))
     misfit, best = min(fits, key=lambda pair: pair[0])
     return best if misfit < MISFIT else None

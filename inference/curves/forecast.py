@@ -79,8 +79,9 @@ def losses(
         shares = np.full(PLACES, last["rate"])
         if schedule is None:
             planned = continued(fit, until, run)
-        if planned:
-            shares[1:] = planned.rates(clock[1:], until) / planned.options["peak"]
+        if planned:  # from the last rate that was logged, whatever the scale and the start of the log
+            rates = planned.rates(clock, until)
+            shares = last["rate"] * rates / rates[0]
     elif planned is None:
         text = unknown(f"{source}: run", run, names)
         raise InputError(f"{text}; of another run of the model give its schedule")
@@ -183,7 +184,8 @@ def _of_rate(fit, until, schedule, readings):
     planned = continued(fit, until, run)
     if planned is None:
         return "The last rate is held: its fall follows no shape that ends there; give the schedule. "
-    return f"The rate falls on as logged: {planned.shape}, to {planned.options['final']:.0%} of its peak. "
+    final = planned.options["final"] / planned.options["peak"]
+    return f"The rate falls on as logged: {planned.shape}, to {final:.0%} of its peak. "
 
 
 def unit_of(rows):

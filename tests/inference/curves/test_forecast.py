@@ -53,6 +53,14 @@ def test_a_rate_that_has_fallen_falls_from_where_it_is(readings):
     assert float(here.median()) - soon["q50"] < float(fall.median())
 
 
+def test_a_log_that_begins_in_the_middle_of_a_fall_falls_on(readings):
+    fit = bs.fit("curve", readings[readings["step"] > 6_000], seed=1)
+    told, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
+    assert told.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=2e-3)
+    assert "cosine, to 10% of its peak" in " ".join(str(told).split())
+    assert told.loc["at the end", "q2.5"] < 2.978 < told.loc["at the end", "q97.5"]
+
+
 def test_rates_fall_on_as_they_were_logged(fit):
     told, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
     assert told.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=3e-4)
