@@ -158,6 +158,7 @@ def test_known_quantities_are_recovered(curves, truth):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # of two short chains
 def test_intervals_of_simulated_curves_hold(curves):
     options = {"simulations": 40, "seed": 1, "draws": 600, "tune": 600, "chains": 2}
     some = curves[curves["run"] == "100M wsdcon_9"]
