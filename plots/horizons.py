@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from ..errors import InputError
+from ..inference.checks.sandwich import quotable
 from ..inference.fitted import place_of
 from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
@@ -61,7 +62,7 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     # In the order of their dates, in which those that lead are named.
     order = np.argsort(years, kind="stable")
     names, years, solved = horizons["model"].values[order], years[order], solved.to_numpy()[order]
-    low, middle, high = ends(horizons, level)[:, order]
+    low, middle, high = ends(quotable(fit, {"horizon": horizons})["horizon"], level)[:, order]
     dates, logs = dates_of(years), np.where(solved, np.log(middle), -np.inf)
     texts = leaders(names, logs, APART * np.log(high.max() / low.min()), NAMED)[1]
     span = float(dates[-1] - dates[0])

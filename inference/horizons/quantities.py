@@ -10,6 +10,7 @@ import pandas as pd
 from ...datasets.deferred import special
 from ...datasets.wording import check_choice
 from ...errors import InputError
+from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
 from ..needs import of_kind
@@ -137,7 +138,7 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     >>> bs.horizons.summary(fit).columns.tolist()
     ['q2.5', 'q50', 'q97.5', 'solved']
     """
-    draws = minutes(fit, shares, tasks=tasks)
+    draws = quotable(fit, {"minutes": minutes(fit, shares, tasks=tasks)})["minutes"]
     rows = fit.rows
     easiest = rows[rows["minutes_before"].isna()]
     counts = easiest.groupby("model")[["successes", "runs"]].sum()

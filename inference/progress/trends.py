@@ -287,7 +287,7 @@ def dates_reached(
             raise InputError(f"levels: {name!r} is {level!r}; give a number{' above 0' if log else ''}")
     first = float(fit.rows["year"].min())
     years = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
-    means = _levels(fit, years)
+    means = _levels_on_grid(fit, years)
     if of_horizons:
         means = means - margins(draws, np.array([share]), tasks).reshape(-1, 1)
     records = {}
@@ -328,7 +328,7 @@ def levels(fit, dates):
     return means.values.reshape(-1, len(dates))
 
 
-def _levels(fit, years):
+def _levels_on_grid(fit, years):
     """Return means at dates of a grid, (sample, date), robust as gains are, by the stretch at every `STEPS`th date."""
     draws = fit.draws
     means = draws.levels(years)

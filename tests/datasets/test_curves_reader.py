@@ -276,16 +276,16 @@ def test_units_of_headers_and_the_name_of_an_export_are_read():
 
 
 @pytest.mark.parametrize("shape", ["cosine", "linear", "exponential"])
-def test_the_shape_of_a_fall_is_told_from_rates(shape):
+def test_the_shape_of_a_fall_is_recognised_from_rates(shape):
     planned = Schedule(f"{shape}:from=300,final=0.05")
     clock = np.arange(100.0, 700.0, 7.0)
-    told = followed(clock, planned.rates(clock, 1000), 1000)
-    assert told.shape == shape and told.options["final"] == pytest.approx(0.05, abs=0.01)
-    assert told.options["from"] == pytest.approx(300, abs=10)
+    recognised = followed(clock, planned.rates(clock, 1000), 1000)
+    assert recognised.shape == shape and recognised.options["final"] == pytest.approx(0.05, abs=0.01)
+    assert recognised.options["from"] == pytest.approx(300, abs=10)
     late = clock[clock > 450]
-    told = followed(late, planned.rates(late, 1000) / planned.rates(late[0], 1000), 1000)
+    recognised = followed(late, planned.rates(late, 1000) / planned.rates(late[0], 1000), 1000)
     rate = planned.rates(900, 1000) / planned.rates(late[0], 1000)
-    assert told.rates(900, 1000) == pytest.approx(rate, abs=0.02)
+    assert recognised.rates(900, 1000) == pytest.approx(rate, abs=0.02)
     later = followed(clock, planned.rates(clock, 1000), 3000)  # an exponential fall has no last rate
     assert later.shape == "exponential" if shape == "exponential" else later is None
     assert followed(clock, np.ones(len(clock)), 1000) is None

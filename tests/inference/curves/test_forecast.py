@@ -55,16 +55,16 @@ def test_a_rate_that_has_fallen_falls_from_where_it_is(readings):
 
 def test_a_log_that_begins_in_the_middle_of_a_fall_falls_on(readings):
     fit = bs.fit("curve", readings[readings["step"] > 6_000], seed=1)
-    told, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
-    assert told.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=2e-3)
-    assert "cosine, to 10% of its peak" in " ".join(str(told).split())
-    assert told.loc["at the end", "q2.5"] < 2.978 < told.loc["at the end", "q97.5"]
+    printed, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
+    assert printed.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=2e-3)
+    assert "cosine, to 10% of its peak" in " ".join(str(printed).split())
+    assert printed.loc["at the end", "q2.5"] < 2.978 < printed.loc["at the end", "q97.5"]
 
 
 def test_rates_fall_on_as_they_were_logged(fit):
-    told, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
-    assert told.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=3e-4)
-    assert "falls on as logged: cosine, to 10% of its peak" in str(told) and "as logged" not in str(stated)
+    printed, stated = bs.curves.forecast(fit, 24_000), bs.curves.forecast(fit, 24_000, schedule=COSINE)
+    assert printed.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=3e-4)
+    assert "falls on as logged: cosine, to 10% of its peak" in str(printed) and "as logged" not in str(stated)
     later = bs.curves.forecast(fit, 60_000)
     assert "The last rate is held" in str(later) and later.loc["at the end"].equals(later.loc["if the rate is held"])
 
@@ -72,8 +72,8 @@ def test_rates_fall_on_as_they_were_logged(fit):
 @pytest.mark.filterwarnings("ignore:.*taken as constant")
 def test_rates_that_were_not_logged_are_named_in_the_answer(readings):
     fit = bs.fit("curve", bs.read(readings[["run", "step", "loss"]], "curves"), draws=200, tune=300)
-    told = " ".join(str(bs.curves.forecast(fit, 24_000)).split())
-    assert "No rates were logged, and they are taken as constant" in told
+    printed = " ".join(str(bs.curves.forecast(fit, 24_000)).split())
+    assert "No rates were logged, and they are taken as constant" in printed
     assert "No rates" not in str(bs.curves.forecast(fit, 24_000, schedule="held"))
 
 
