@@ -174,7 +174,7 @@ def forecast(
 
 
 def _of_rate(fit, until, schedule, readings):
-    """Return a sentence on the rate to come where no schedule was given, of a run whose rates have fallen."""
+    """Return a sentence on the rate to come where no schedule was given, "" where it is as logged and steady."""
     if schedule is not None or readings.empty:
         return ""
     run = readings["run"].iloc[0]
