@@ -1,8 +1,9 @@
 """nutpie: the default sampler on a CPU, which samples compiled densities.
 
-nutpie is imported without what it imports for an annotation alone, all of ArviZ, and without Numba, which its models of
-PyMC need. Where these were not imported before, nutpie gets modules in their place that import them when something of
-them is called for. That is a second and more of the first fit of a process.
+nutpie imports all of ArviZ for an annotation, and Numba for models of PyMC: more than a second of the first fit of a
+process. `nutpie` imports it with stand-ins that import these two when they are used. `model_of` fills private fields of
+nutpie's model with the addresses of our compiled functions. `conda/nutpie-0.16.8.patch` offers nutpie lazy imports and a
+constructor from addresses; with them both work-arounds can go.
 """
 
 import dataclasses
