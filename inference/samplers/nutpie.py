@@ -2,8 +2,8 @@
 
 nutpie imports all of ArviZ for an annotation, and Numba for models of PyMC: more than a second of the first fit of a
 process. `nutpie` imports it with stand-ins that import these two when they are used. `model_of` fills private fields of
-nutpie's model with the addresses of our compiled functions. `conda/nutpie-0.16.8.patch` offers nutpie lazy imports and a
-constructor from addresses; with them both work-arounds can go.
+nutpie's model with the addresses of our compiled functions. `conda/nutpie-0.16.8.patch` offers nutpie lazy imports and
+a constructor from addresses; with them both work-arounds can go.
 """
 
 import dataclasses
