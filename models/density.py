@@ -33,9 +33,6 @@ class Density(NamedTuple):
         What the code follows from: the law with its options.
     labels : dict of str to list of str
         Names along the dims of what is sampled.
-    used : ndarray of bool, shape (coordinate,), optional
-        Which coordinates are sampled; all by default. Data disable the others, and the density depends on these only
-        by their standard normal terms.
     low_rank : bool
         Whether nutpie's mass matrix has some directions besides its diagonal. Where coordinates are correlated it takes
         fewer steps so, elsewhere each step takes longer for nothing.
@@ -47,7 +44,6 @@ class Density(NamedTuple):
     axes: dict[str, str | None]
     key: Hashable
     labels: dict[str, list] = {}  # noqa: RUF012
-    used: np.ndarray | None = None
     low_rank: bool = True
 
     @property
@@ -77,11 +73,7 @@ class Density(NamedTuple):
         return (*priors, *self.rest(values, arrays).values())
 
     def named(self, z: np.ndarray) -> Any:
-        """Return what is sampled, a Dataset, at coordinates (chain, draw, coordinate): all of them, or those in use."""
-        if self.used is not None and z.shape[-1] < len(self.used):
-            every = np.zeros((*z.shape[:2], len(self.used)))
-            every[..., self.used] = z
-            z = every
+        """Return what is sampled, a Dataset, at coordinates (chain, draw, coordinate)."""
         variables, at = {}, 0
         for block in self.blocks:
             size = block.start.size

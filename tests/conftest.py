@@ -19,7 +19,6 @@ from bayescaling.inference.checks import sandwich
 from bayescaling.inference.fitted import new_fit
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import widths
 from bayescaling.reports.cache import store
 
 # Fixtures with these names compile and sample, which takes seconds to minutes.
@@ -284,7 +283,7 @@ def evaluations():
 
 @pytest.fixture(scope="session")
 def progress_fitter(evaluations):
-    """All laws of progress on the built-in evaluations; the plain graph is compiled at its first fit."""
+    """All laws of progress on the built-in evaluations; each is compiled at its first fit."""
     return bs.progress.new_fitter(evaluations)
 
 
@@ -293,7 +292,7 @@ def progress_draws(evaluations):
     """Build draws of a law of progress, fitted to nothing: z normal with a given spread."""
 
     def draws(law, *, seed=0, draws=3, spread=0.7, table=evaluations):
-        z = spread * np.random.default_rng(seed).normal(size=(1, draws, widths(3).dimension))
+        z = spread * np.random.default_rng(seed).normal(size=(1, draws, law.dimension))
         rows = law.rows(table)
         return ProgressDraws(law, law.reference(rows), rows, z)
 

@@ -9,7 +9,6 @@ from bayescaling.models.loss import populations
 from bayescaling.models.loss.grouped_density import CODES, CODES_OF_EFFECTS, OF_GROUPS
 from bayescaling.models.loss.grouping import GROUP
 from bayescaling.models.loss.noise import OF_EFFECTS
-from bayescaling.models.progress import family
 from bayescaling.models.scores.item import expected, logits, place_of_capabilities, placed_items, prior_of_items
 from bayescaling.models.scores.noise import FREEDOM, NOISES
 
@@ -154,7 +153,7 @@ def progress(law, rows, reference):
         density = law.density(rows, reference)
         shapes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
         d = {name: pm.Data(name, x, shape=shapes[name]) for name, x in density.arrays.items()}
-        terms = density.rest({"z": pm.Flat("z", shape=family.widths(3).dimension)}, d)
+        terms = density.rest({"z": pm.Flat("z", shape=law.dimension)}, d)
         pm.Potential("log_prior", terms["z"])
         pm.Potential("log_likelihood", terms[law.scale].sum())
     return model

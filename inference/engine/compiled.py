@@ -36,7 +36,7 @@ class Compiled:
         self._check(density)
 
     def __call__(self, z, density):
-        """Return the log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
+        """Return the log density and its gradient at coordinates, as nutpie gets them."""
         return self.on(density)(z)
 
     def on(self, density):
@@ -54,23 +54,20 @@ class Compiled:
 
     def addresses(self, density):
         """Return what the compiled function is given of a density, (address,), and the arrays that must stay alive."""
-        arrays, used = density.arrays, in_use(density)
+        arrays = density.arrays
         held = {name: _placed(arrays[name], axis) for name, axis in self.axes.items()}
         lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
-        # Where among those sampled each coordinate is; below 0 where it is not.
-        order = np.where(used, np.cumsum(used) - 1, -1).astype(np.int64)
-        user = [*(x.ctypes.data for x in held.values()), *sizes, order.ctypes.data]
-        return np.array(user, np.uintp), held | {"order": order}
+        return np.array([*(x.ctypes.data for x in held.values()), *sizes], np.uintp), held
 
     def _check(self, density):
-        start, used = flat(density.start), in_use(density)
-        z = np.where(used, start + np.random.default_rng(1).uniform(-0.5, 0.5, len(start)), 0.0)
+        start = flat(density.start)
+        z = start + np.random.default_rng(1).uniform(-0.5, 0.5, len(start))
         parts = np.split(z, np.cumsum([block.size for block in density.start])[:-1])
         shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, density.start, strict=True))
         with np.errstate(all="ignore"):
             expected = sum(float(np.sum(term)) for term in density.terms(shaped, density.arrays))
-        value, _ = self(z[used], density)
+        value, _ = self(z, density)
         if not (value == expected or abs(value - expected) <= TOLERANCE * max(1.0, abs(expected))):
             raise UntraceableError(f"the density is {expected} but {value} as traced")
 
@@ -78,11 +75,6 @@ class Compiled:
 def flat(blocks):
     """Return all coordinates of blocks in one vector."""
     return np.concatenate([block.ravel() for block in blocks])
-
-
-def in_use(density):
-    """Return which coordinates are sampled."""
-    return np.ones(sum(block.size for block in density.start), bool) if density.used is None else density.used
 
 
 def _source(density):
@@ -102,7 +94,7 @@ def _source(density):
     except (AttributeError, TypeError, ValueError) as error:
         raise UntraceableError(f"the terms of the density need numbers: {error}") from error
     coordinates = [x for block in coordinates for x in np.ravel(block)]
-    return source(graph, terms, coordinates, density.axes, sparse=density.used is not None)
+    return source(graph, terms, coordinates, density.axes)
 
 
 def _symbols(graph, operation, shape, axis, named):

@@ -11,18 +11,17 @@ from .trace import PICK, SUM, Symbol, UntraceableError
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
-# Numbers stored on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
-# read from, and where their slopes go.
+# Numbers stored on the way: the density, and what is not finite of the gradient. The other two hold nothing; they stand
+# there so that the programs of all laws are those that `tests/golden.json` records.
 PLACES = "total", "nonfinite", "none", "unused"
 
 
-def source(graph, terms, coordinates, axes, *, sparse=False):
+def source(graph, terms, coordinates, axes):
     """Write the function, as a module of LLVM with ``density(dim, u, gradient, value, user)``.
 
     `user` holds the addresses of the arrays, which lie along their axis place after place, then the lengths of the
-    axes, in order of appearance. If `sparse`, it ends with the address of the place of each coordinate among those
-    sampled, below 0 where it is not. The function returns 0, or one of `NOT_FINITE`. Axes that depend on each other
-    raise `UntraceableError`.
+    axes, in order of appearance. The function returns 0, or one of `NOT_FINITE`. Axes that depend on each other raise
+    `UntraceableError`.
 
     Parameters
     ----------
@@ -32,16 +31,14 @@ def source(graph, terms, coordinates, axes, *, sparse=False):
     coordinates : list of Symbol
     axes : dict of str to str
         Axis, or None, of each array, in the order in which their addresses are given.
-    sparse : bool
-        Not every coordinate is sampled, which then all lie on no axis: those that are not are 0.
     """
-    return _Writer(graph, terms, coordinates, axes, sparse).text()
+    return _Writer(graph, terms, coordinates, axes).text()
 
 
 class _Writer(Lines):
-    def __init__(self, graph, terms, coordinates, axes, sparse):
+    def __init__(self, graph, terms, coordinates, axes):
         super().__init__()
-        self.terms, self.coordinates, self.sparse = terms, coordinates, sparse
+        self.terms, self.coordinates = terms, coordinates
         self.arrays, self.sizes = len(axes), dict.fromkeys(axis for axis in axes.values() if axis is not None)
         needed = _ancestors([*terms, *coordinates])
         self.informed = set()  # what depends on the coordinates
@@ -61,12 +58,10 @@ class _Writer(Lines):
         self.lines += [HEAD, "entry:", *(f"  %{name} = alloca double" for name in PLACES)]
         for name in PLACES:
             self.store("0.0", f"%{name}")
-        inputs = self.arrays + len(self.sizes)
-        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(inputs + self.sparse)]
+        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(self.arrays + len(self.sizes))]
         self.arrays = [self.load(place, "ptr") for place in user[: self.arrays]]
-        sizes = user[len(self.arrays) : inputs]
+        sizes = user[len(self.arrays) :]
         self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, sizes, strict=True)}
-        self.places = self.load(user[-1], "ptr") if self.sparse else None
         order = self.order()
         self.forward(None)
         self.sums = {index: self.new("alloca double") for index in self.shared}
@@ -191,16 +186,12 @@ class _Writer(Lines):
         for symbol in self.coordinates:
             if symbol.axis == axis:
                 slope = adjoints.get(symbol.index, "0.0")
-                self.store(slope, self.place_of(symbol, "%gradient", "%unused"))
+                self.store(slope, self.place_of(symbol, "%gradient"))
                 excess = self.new(f"fsub double {slope}, {slope}")  # 0, or NaN where it is not finite
                 self.store(self.new(f"fadd double {self.load('%nonfinite')}, {excess}"), "%nonfinite")
 
-    def place_of(self, coordinate, array, otherwise):
+    def place_of(self, coordinate, array):
         offset, width, place = coordinate.arguments[0]
-        if self.sparse:
-            place = self.load(self.new(f"getelementptr i64, ptr {self.places}, i64 {offset + place}"), "i64")
-            sampled = self.new(f"icmp sge i64 {place}, 0")
-            return self.new(f"select i1 {sampled}, ptr {self.element(array, place)}, ptr {otherwise}")
         if coordinate.axis is None:
             return self.element(array, offset + place)
         first = self.new(f"mul i64 {self.here}, {width}")
@@ -220,7 +211,7 @@ class _Writer(Lines):
         if operation == "constant":
             return number(arguments[0])
         if operation == "coordinate":
-            return self.load(self.place_of(symbol, "%u", "%none"))
+            return self.load(self.place_of(symbol, "%u"))
         if operation == "data":
             array, _width, place = arguments[0]
             return self.datum(array, place, symbol.axis)

@@ -138,10 +138,8 @@ def change_of_pace(
 def _entry(fit, cutoff):
     draws = fit.draws
     evidence = log_normaliser(draws)
-    # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
-    unused = draws.law.widths.dimension - draws.law.active().sum()
     entry = {
-        "log_evidence": evidence.log_density + 0.5 * unused * np.log(2 * np.pi),
+        "log_evidence": evidence.log_density,
         "se": evidence.se,
         "overlap": evidence.overlap,
         "elpd": float(importance_sampling(fit).elpd),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:
-    """Return a `Fitter` that serves every specification with one compilation, and variants with one each.
+    """Return a `Fitter` of the specifications on one table, each of which it compiles at its first fit.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def fit_all(
         Evaluations; the built-in ``lm_progress`` by default.
     specifications : sequence of int
     fitter : Fitter, optional
-        From `progress.new_fitter`, compiled before on another table.
+        From `progress.new_fitter`, such as one of another table.
     seed : int
     sampler : str, optional
     progress : bool

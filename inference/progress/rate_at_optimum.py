@@ -18,8 +18,9 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
-from ...models.progress import family, growth
-from ...models.progress.design import VOCABULARY
+from ...models.progress import growth
+from ...models.progress.benchmarks import VOCABULARY
+from ...models.progress.design import intercepts
 from ..interval_table import IntervalTable, printed
 from ..intervals import named
 from ..needs import of_kind
@@ -43,11 +44,11 @@ def linear(draws, side, evaluate):
     their changes, (point,).
     """
     sizes, dates = SLOPES[side]
-    columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
+    law, scales = draws.law, draws.reference["rate_scales"][side]
+    columns = [(draws.c[sizes][..., i], column, 1.0) for i, column in enumerate(law.sizes[side])]
     columns += [
-        (draws.c[dates][..., j], pair[side], draws.reference["rate_scales"][side][j])
-        for j, pair in enumerate(draws.law.slots[2].values())
-        if pair[side] is not None
+        (draws.c[dates][..., i], law.drifts[j].columns[side], scales[j])
+        for i, j in enumerate(law.places_of_drifts(side))
     ]
     return sum(slope[..., None] * evaluate(column) / scale for slope, column, scale in columns)
 
@@ -67,6 +68,7 @@ class GrowthAt:
         self.benchmark, self.transformer, origin = benchmark, transformer, draws.reference
         self.at = {"year": year, "benchmark": benchmark, "transformer": transformer}
         self.single = not law.predictors[1]
+        self.level = law.levels.index(benchmark) if len(law.levels) > 1 else 0
         eta_n, eta_d = self._etas(self._point())
         self.a = eta_n - self._etas(self._point(parameters=np.e))[0]
         self.p = eta_n + self.a * (np.log(origin["N0"]) + (np.log(origin["D0"]) if self.single else 0.0))
@@ -83,13 +85,12 @@ class GrowthAt:
         return self.draws.law.points(origin, **sizes, **self.at)
 
     def _etas(self, points):
-        raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(self.draws.law.widths.levels)})
-        levels = self.draws.law.levels
-        level = levels.index(self.benchmark) if len(levels) > 1 else 0
-        eta_n = raw["const_parameters"][..., level] - self._linear(0, "values", points)
-        if self.single:
-            return eta_n, None
-        return eta_n, raw["const_data"][..., level] - self._linear(1, "values", points)
+        law, reference, c = self.draws.law, self.draws.reference, self.draws.c
+
+        def eta(side):
+            return intercepts(law, reference, c, side)[..., self.level] - self._linear(side, "values", points)
+
+        return eta(0), None if self.single else eta(1)
 
     def _linear(self, side, method, points):
         """Compute `linear` of a column's values or yearly changes at one point, (chain, draw)."""
@@ -134,11 +135,10 @@ class GrowthAt:
         return (loss - floor) / factor
 
     def _floor_and_factor(self):
-        c, law = self.draws.c, self.draws.law
-        level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
-        usual = self.draws.reference["log_vocabulary"][level]
+        c = self.draws.c
+        usual = self.draws.reference["log_vocabulary"][self.level]
         log_vocabulary = np.log(VOCABULARY[self.benchmark]) if self.benchmark in VOCABULARY else usual
-        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * log_vocabulary
+        floor = c["irreducible"][..., self.level] + c["vocabulary"][..., 0] * log_vocabulary
         return floor, (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
 
     def rate(self, compute=COMPUTE):

@@ -15,7 +15,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
-from ...models.progress import family
+from ...models.progress.density import log_terms
 from ...models.progress.growth import doubling_quantiles
 from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
@@ -51,11 +51,11 @@ def row_slopes(draws, *, year=None):
     # Columns are linear in the logarithms of the sizes, so that a step of one is a derivative.
     larger = law.points(origin, **{name: np.e * x for name, x in sizes.items()}, **rest)
     sides = (0,) if not law.predictors[1] else (0, 1)
-    log_terms = np.stack(family.log_terms(draws.c, draws.design)[: len(sides)])
+    logs = np.stack(log_terms(law, draws.c, draws.design))
     then = here if year is None else law.points(origin, **sizes, **(rest | {"year": year}))
     falls = [linear(draws, side, lambda column: column.yearly_change(then)) for side in sides]
     slopes = [linear(draws, side, lambda column: column.values(larger) - column.values(here)) / 2 for side in sides]
-    weights = np.exp(log_terms - log_terms.max(0))
+    weights = np.exp(logs - logs.max(0))
     weights = weights / weights.sum(0)
     coords = draw_coordinates(*draws.z.shape[:2])
     return tuple(

@@ -9,7 +9,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
-from ..engine import flat, in_use
+from ..engine import flat
 from .program import NOT_FINITE, STATISTICS, Program
 
 MOST_STEPS = 10  # doublings of a trajectory
@@ -37,7 +37,7 @@ class JaxProgram(Program):
         from numpyro.infer import MCMC, NUTS
 
         method, function = _prepare_jax(settings.workers), potential(density)
-        centre = flat(density.start)[in_use(density)]
+        centre = flat(density.start)
         starts = centre + np.random.default_rng(seed).uniform(-1, 1, (settings.chains, len(centre)))
         if not np.isfinite(jax.vmap(function)(starts)).all():
             raise InputError(NOT_FINITE)
@@ -68,14 +68,14 @@ class JaxProgram(Program):
 
 
 def potential(density):
-    """Return minus the log density as a function of the coordinates in use, (coordinate,), on JAX."""
+    """Return minus the log density as a function of the coordinates, (coordinate,), on JAX."""
     import jax.numpy as jnp
 
-    used, data = in_use(density), {name: jnp.asarray(x) for name, x in density.arrays.items()}
+    data = {name: jnp.asarray(x) for name, x in density.arrays.items()}
     ends = np.cumsum([block.size for block in density.start])[:-1]
 
     def function(z):
-        parts = jnp.split(jnp.zeros(len(used)).at[used].set(z), ends)
+        parts = jnp.split(z, ends)
         blocks = tuple(part.reshape(block.shape) for part, block in zip(parts, density.start, strict=True))
         return -sum(jnp.sum(jnp.asarray(term)) for term in density.terms(blocks, data))
 

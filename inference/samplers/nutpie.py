@@ -19,7 +19,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
-from ..engine import compile_density, copied, flat, in_use
+from ..engine import compile_density, copied, flat
 from .program import NOT_FINITE, STATISTICS, Program, quiet
 from .whitened import whitened
 
@@ -96,7 +96,7 @@ def model_of(compiled, density):
     """Make what nutpie samples of a compiled density and the data of one of its program."""
     of_nutpie = nutpie().compile_pymc.CompiledPyMCModel
     user, held = compiled.addresses(density)
-    start = flat(density.start)[in_use(density)]
+    start = flat(density.start)
     n = len(start)
     values = {
         "_n_dim": n,

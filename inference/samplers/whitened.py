@@ -47,7 +47,7 @@ def whitened(compiled, density, seed):
     modes.
     """
     rows = max((len(x) for name, x in density.arrays.items() if density.axes[name] is not None), default=0)
-    if rows < LEAST_ROWS or len(density.blocks) > 1 or density.used is not None:
+    if rows < LEAST_ROWS or len(density.blocks) > 1:
         return None
     rng, start, function = np.random.default_rng(seed), flat(density.start), compiled.on(density)
     modes = [_mode(function, start + rng.uniform(-1, 1, len(start))) for _ in range(SEARCHES)]

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...datasets.deferred import xr
 from ..draws import DRAWS
-from . import family
+from .design import intercepts
 from .specifications import ARCHITECTURES, KNOTS, STEPS
 
 
@@ -21,7 +21,7 @@ NAMES = {"y": "year", "after": "year_change", "hinge": "year_change"}
 NAMES |= {step: f"year_change_{knot}" for step, knot in zip(STEPS, KNOTS, strict=True)}
 
 
-def named_coefficients(law, reference, c, d):
+def named_coefficients(law, reference, c):
     """Return the coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
 
     ``alpha_`` and ``beta_`` stand for the terms of parameters and of data. Names end in ``const``, ``year`` (yearly
@@ -35,40 +35,34 @@ def named_coefficients(law, reference, c, d):
         dims, coords = ((*DRAWS, dim), {dim: labels}) if dim else (DRAWS, {})
         out[name] = xr.DataArray(values, dims=dims, coords=coords)
 
-    by_level = len(law.levels) > 1
-    plain = d | {"intercepts": np.eye(law.widths.levels)}
-    raw = family.raw(c, plain)
-
     def put_levels(name, values):
-        if by_level:
-            put(name, values[..., : len(law.levels)], "benchmark", list(law.levels))
+        if len(law.levels) > 1:
+            put(name, values, "benchmark", list(law.levels))
         else:
             put(name, values[..., 0])
 
-    sizes_n, sizes_d, drifts = law.slots
-    put_levels("alpha_const", raw["const_parameters"])
+    sizes_n, sizes_d = law.sizes
+    put_levels("alpha_const", intercepts(law, reference, c, 0))
     size = "compute" if sizes_n[0].factors == ("c",) else "param"
     put(f"alpha_{size}", *_by_label(law, sizes_n, c["alpha"], list(range(len(sizes_n)))))
     sides = [("alpha", size, "drift_parameters", 0)]
     if sizes_d:
-        put_levels("beta_const", raw["const_data"])
+        put_levels("beta_const", intercepts(law, reference, c, 1))
         put("beta_data", *_by_label(law, sizes_d, c["beta"], list(range(len(sizes_d)))))
         sides.append(("beta", "data", "drift_data", 1))
-    drifting = list(drifts.values())
     for prefix, sized, key, side in sides:
-        groups = {}
-        for j, ((timed, kind, _, _), columns) in enumerate(drifts.items()):
-            if columns[side] is not None:
-                groups.setdefault((timed[0], kind), []).append(j)
+        places, groups = law.places_of_drifts(side), {}
+        for at, j in enumerate(places):
+            groups.setdefault((law.drifts[j].timed[0], law.drifts[j].kind), []).append(at)
         for (factor, kind), which in groups.items():
-            columns = [drifting[j][side] for j in which]
-            scales = np.asarray([reference["rate_scales"][side][j] for j in which])
-            shared = kind == "year" and (law.spec.shared_year or (factor in STEPS and None not in drifting[which[0]]))
+            drifts = [law.drifts[places[at]] for at in which]
+            shared = kind == "year" and drifts[0].shared
             if shared and side == 1:
                 continue
             of = "shared" if shared else prefix
             name = f"{prefix}_{sized}_rate" if kind == "rate" else f"{of}_{NAMES[factor]}"
-            values, *labels = _by_label(law, columns, c[key], which)
+            values, *labels = _by_label(law, [drift.columns[side] for drift in drifts], c[key], which)
+            scales = np.asarray(reference["rate_scales"][side])[places[which]]
             put(name, values / (scales if labels else scales[0]), *labels)
     if law.spec.vocabulary:
         put("gamma_vocabulary", c["vocabulary"][..., 0])
@@ -79,8 +73,7 @@ def named_coefficients(law, reference, c, d):
         put_levels("irreducible", c["irreducible"])
     put("sigma", c["sigma"][..., 0])
     if law.scatter == "by_benchmark":
-        scatter = (c["sigma"] * np.exp(c["log_scatter"]))[..., : len(law.benchmarks)]
-        put("sigma_benchmark", scatter, "benchmark", list(law.benchmarks))
+        put("sigma_benchmark", c["sigma"] * np.exp(c["log_scatter"]), "benchmark", list(law.benchmarks))
     if law.pace == "random_walk":
         put("pace_sd", c["pace_sd"][..., 0])
     if law.noise == "student_t":

@@ -1,24 +1,23 @@
 """The law of algorithmic progress as something to fit: a specification, its variant, its priors and its PyMC model."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from ...datasets import require
-from ...datasets.deferred import xr
 from ...datasets.wording import check_choice, shown, unknown
 from ...errors import InputError
 from ..coordinates import Units
 from ..density import Density
-from ..draws import DRAWS
 from ..law import Effort, Law
-from . import benchmarks, design, family
+from . import benchmarks, density, design, penalty, terms
 from . import points as placing
 from . import priors as progress_priors
-from . import slots as in_use
-from .draws import ProgressDraws, all_coordinates
+from .draws import ProgressDraws
 from .parts import ProgressGrouping, ProgressTests
 from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
 
@@ -36,6 +35,12 @@ OPTIONS = {
     "scatter": ("one", "by_benchmark"),
     "pace": ("constant", "random_walk"),
 }
+
+# Options that change the data of the density, not its code.
+OF_DATA = (
+    *("cutoff", "cutoff_form", "data", "unknown_epochs", "unknown_vocabulary"),
+    *("architectures", "priors", "benchmarks"),
+)
 
 
 @dataclass(frozen=True)
@@ -167,11 +172,6 @@ class Progress(Law):
         return SPECIFICATIONS[self.specification] if isinstance(self.specification, int) else self.specification
 
     @property
-    def widths(self):
-        """Return the `family.Widths` of the benchmarks."""
-        return family.widths(len(self.benchmarks))
-
-    @property
     def _timed(self):
         return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
 
@@ -224,7 +224,7 @@ class Progress(Law):
 
     def _check(self, rows):
         place = rows.attrs.get("source", "the table")
-        needed = int(self.active().sum())
+        needed = self.dimension
         if len(rows) < needed:
             raise InputError(
                 f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
@@ -254,13 +254,14 @@ class Progress(Law):
 
     # The design ------------------------------------------------------------------------------------------------------
 
-    predictors = property(in_use.predictors)
-    slots = property(in_use.slots)
-    levels = property(in_use.levels)
-    drifts_by_benchmark = property(in_use.drifts_by_benchmark)
-    steps_of_walk = property(in_use.steps_of_walk)
-    coordinates = property(in_use.coordinates)
-    active = in_use.active
+    predictors = cached_property(terms.predictors)
+    sizes = cached_property(terms.sizes)
+    drifts = cached_property(terms.drifts)
+    levels = cached_property(terms.levels)
+    blocks = cached_property(terms.blocks)
+    slices = cached_property(terms.slices)
+    coordinates = property(terms.coordinates)
+    places_of_drifts = terms.places_of_drifts
     tokens = placing.tokens
     origin = placing.origin
     points = placing.points
@@ -284,44 +285,44 @@ class Progress(Law):
         equation = equation.replace("eta_N", spec.parameters).replace("eta_D", spec.data).removesuffix(" + exp()")
         return equation + " + gamma log(vocabulary)" * spec.vocabulary
 
+    @property
+    def dimension(self):
+        """Return the number of coordinates."""
+        return sum(self.blocks.values())
+
     def with_options(self, **options):
         """Return the same law with other options."""
         return replace(self, **options)
 
     def density(self, rows, reference):
-        """Return the `Density`: one program serves every specification with the same features."""
+        """Return the `Density`; laws that differ by priors, definitions of the data or a cutoff are of one program."""
         arrays = self.design_arrays(rows, reference)
-        blocks = (Units("z", ("z_dim",), np.zeros(self.widths.dimension)),)
-        axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
-        # Each set of switches that are on beyond the 20 specifications' needs is one graph.
-        features = tuple(name for name, on in design.switches(self).items() if on)
-        key = "progress", features, self.widths.levels
-        return Density(blocks, self._rest, arrays, axes, key, used=arrays["used"].astype(bool))
+        blocks = (Units("z", ("z_dim",), np.zeros(self.dimension)),)
+        code = {name: value for name, value in self.options.items() if name not in OF_DATA}
+        key = type(self), json.dumps(code, sort_keys=True)
+        return Density(blocks, self._rest, arrays, {name: design.axes(name) for name in arrays}, key)
+
+    def log_prior(self, z, c, d):
+        """Return the log prior density of coordinates z, (...), given their `density.coefficients`."""
+        return (density if self.penalty is None else penalty).log_prior(self, z, c, d)
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""
-        z = values["z"]
-        switches = {name: float(value) for name, value in design.switches(self).items()}
-        d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
-        d = d | {"level_count": self.widths.levels}
-        c = family.coefficients(z, d)
-        rule = family.paper_log_likelihood if self.paper_effects else family.log_likelihood
-        return {"z": family.log_prior(z, c, d), self.scale: rule(c, d)}
+        c = density.coefficients(self, values["z"], data)
+        rule = density.paper_log_likelihood if self.paper_effects else density.log_likelihood
+        return {"z": self.log_prior(values["z"], c, data), self.scale: rule(self, c, data)}
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
-        """Return the `ProgressDraws` of a Dataset that holds ``z``, of all coordinates or of those in use."""
-        z = sampled["z"].values
-        active = z[..., self.active()] if z.shape[-1] == self.widths.dimension else z
-        return ProgressDraws(self, reference, rows, all_coordinates(self, active))
+        """Return the `ProgressDraws` of a Dataset that holds ``z``."""
+        return ProgressDraws(self, reference, rows, sampled["z"].values)
 
     def _draw_units(self, values, rows, reference, rng):
         """Draw the coordinates z, a list of one array."""
-        return [rng.standard_normal(self.widths.dimension)]
+        return [rng.standard_normal(self.dimension)]
 
     def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return the draws of the prior, dims (chain, draw) with one chain."""
         self._refuse_truth(truth)
-        z = rng.standard_normal((1, draws, self.widths.dimension))
-        return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
+        return ProgressDraws(self, reference, rows, rng.standard_normal((1, draws, self.dimension)))

@@ -111,12 +111,10 @@ def judged_prior(name, prior):
 
 
 def locations_and_spreads(law):
-    """Return the location and spread of the priors of all coordinates z under a law, (z,) each."""
-    location, spread = np.zeros(law.widths.dimension), np.ones(law.widths.dimension)
-    for name, s in law.widths.slices.items():
-        location[s], spread[s] = _prior(law, name)
-    if not law.pooling:
-        spread[law.widths.slices["yearly_total"]][law.drifts_by_benchmark] *= OWN_YEARLY
+    """Return the location and spread of the priors of all coordinates z under a law, (coordinate,) each."""
+    location, spread = np.repeat([_prior(law, name) for name in law.blocks], list(law.blocks.values()), axis=0).T
+    if law.drifts and not law.pooling:
+        spread[law.slices["yearly_total"]][[drift.of_benchmarks for drift in law.drifts]] *= OWN_YEARLY
     return location, spread
 
 
@@ -139,9 +137,4 @@ def between(law):
 
 def described_priors(law):
     """Return the prior of each sampled quantity whose prior can be set, in words."""
-    active = law.active()
-    return {
-        name: "{}({:.4g}, {:.4g})".format(JUDGED[name].form, *_prior(law, name))
-        for name, s in law.widths.slices.items()
-        if active[s].any()
-    }
+    return {name: "{}({:.4g}, {:.4g})".format(JUDGED[name].form, *_prior(law, name)) for name in law.blocks}

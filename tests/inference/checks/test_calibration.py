@@ -13,7 +13,6 @@ from bayescaling.inference.checks.calibration import calibrate, not_uniform, sen
 from bayescaling.inference.checks.uniformity import RANKS, band, p_uniform, shares_below
 from bayescaling.inference.fitter import Fitter
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import widths
 from scipy import stats
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -224,7 +223,7 @@ def test_what_cannot_be_calibrated_is_refused(law, options, message, runs):
 def test_prior_truths_have_losses_that_a_perplexity_holds():
     fitter, rng = Fitter(bs.laws.Progress(7), bs.load("lm_progress")), np.random.default_rng(0)
     truths = [calibration._prior_truth(fitter, rng) for _ in range(200)]
-    assert {truth.z.shape for truth in truths} == {(1, 1, widths(3).dimension)}
+    assert {truth.z.shape for truth in truths} == {(1, 1, fitter.law.dimension)}
     assert max(truth.mean().values.max() for truth in truths) < 600
 
 

@@ -18,7 +18,6 @@ from bayescaling.inference.progress.rate_at_optimum import doubling_times, growt
 from bayescaling.inference.progress.rate_at_rows import gain_times
 from bayescaling.models.draws import flatten
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import widths
 from bayescaling.models.progress.growth import doubling_quantiles
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS
@@ -333,9 +332,9 @@ def test_pooled_rates_mix_as_the_weights_say():
 def simulated(law, table, seed, **truth):
     """Evaluations that a law draws at a z from half its prior's spread, and the draw of that z."""
     rng = np.random.default_rng([seed, 99 if truth else law.specification])
-    z = 0.5 * rng.normal(size=(1, 1, widths(3).dimension))
+    z = 0.5 * rng.normal(size=(1, 1, law.dimension))
     for name, value in truth.items():
-        z[..., widths(3).slices[name]] = value
+        z[..., law.slices[name]] = value
     drawn = ProgressDraws(law, law.reference(table), table, z)
     loss = drawn.mean().values[0, 0] + drawn.named()["sigma"].item() * rng.normal(size=len(table))
     return table.assign(perplexity=np.exp(loss)), drawn

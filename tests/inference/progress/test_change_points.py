@@ -4,9 +4,8 @@ import pytest
 from bayescaling.inference.progress.change_points import NONE, change_of_pace
 from bayescaling.inference.progress.rate_at_rows import row_slopes
 from bayescaling.models import Progress
-from bayescaling.models.progress import family
+from bayescaling.models.progress.density import log_terms
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.family import widths
 from bayescaling.models.progress.specifications import KNOTS
 from scipy.special import logsumexp
 
@@ -17,10 +16,10 @@ BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
 def simulated(evaluations, cutoff, change):
     """Draws of specification 1 whose yearly fall of log loss changes at a cutoff, by so many prior sds."""
     law = Progress(1, cutoff=cutoff)
-    z = np.zeros((1, 1, widths(3).dimension))
-    z[..., widths(3).slices["yearly_total"]][..., :2] = [1.0, change]
-    z[..., widths(3).slices["sigma"]] = -2.5
-    z[..., widths(3).slices["elasticity_parameters"]] = z[..., widths(3).slices["elasticity_data"]] = 0.3
+    z = np.zeros((1, 1, law.dimension))
+    z[..., law.slices["yearly_total"]][..., :2] = [1.0, change]
+    z[..., law.slices["sigma"]] = -2.5
+    z[..., law.slices["elasticity_parameters"]] = z[..., law.slices["elasticity_data"]] = 0.3
     return ProgressDraws(law, law.reference(evaluations), evaluations, z)
 
 
@@ -63,7 +62,7 @@ def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluatio
 def test_the_pace_at_a_date_is_that_of_the_year_slopes_in_force_then(progress_draws):
     draws = progress_draws(Progress(1, cutoff=2019.0))
     named = draws.named()
-    first, second = np.exp(family.log_terms(draws.c, draws.design))
+    first, second = np.exp(log_terms(draws.law, draws.c, draws.design))
     share = first / (first + second)
     slope_in_force = row_slopes(draws)[1].values
     for year, late in ((2015.0, 0.0), (2021.0, 1.0)):
@@ -92,8 +91,8 @@ def test_a_walk_finds_the_paces_that_rows_were_simulated_from(evaluations):
 def test_the_steps_of_a_walk_grow_with_their_scale(progress_draws):
     law = Progress(7, pace="random_walk")
     draws = progress_draws(law)
-    steps, named = widths(3).slices["yearly_total"], draws.named()
-    which = np.flatnonzero(law.steps_of_walk)
+    steps, named = law.slices["yearly_total"], draws.named()
+    which = [j for j, drift in enumerate(law.drifts) if drift.step]
     assert len(which) == len(KNOTS)
     for knot, j in zip(KNOTS, which, strict=True):
         np.testing.assert_allclose(

@@ -8,7 +8,8 @@ from bayescaling.inference.progress import contributions
 from bayescaling.inference.progress import rate_at_optimum as quantities
 from bayescaling.inference.progress.change_points import acceleration
 from bayescaling.inference.progress.rate_at_optimum import GrowthAt
-from bayescaling.models.progress import family, growth
+from bayescaling.models.progress import growth
+from bayescaling.models.progress.density import log_terms
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy.optimize import brentq, minimize_scalar
@@ -282,7 +283,7 @@ def test_effective_compute_builds_up(fit_of):
 def test_acceleration_is_the_change_of_the_slopes(form, fit_of):
     draws, fit = fit_of(Progress(7, cutoff=2018.0, cutoff_form=form), draws=50)
     slopes, v = acceleration(fit), {name: x.values[..., None] for name, x in draws.named().items()}
-    first, second = np.exp(family.log_terms(draws.c, draws.design))
+    first, second = np.exp(log_terms(draws.law, draws.c, draws.design))
     share = first / (first + second)
     slope = (share * v["alpha_param"] + (1 - share) * v["beta_data"]).mean(-1) / 2
     before = (share * v["alpha_year"] + (1 - share) * v["beta_year"]).mean(-1) / slope

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.progress.rate_at_optimum import growth_rates
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain, gain_times, row_slopes
-from bayescaling.models.progress import family
+from bayescaling.models.progress import density
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 
@@ -13,10 +13,10 @@ STEP = 1e-5
 def log_reducible(draws, rows):
     """Logarithm of the mean loss above what never falls, by the law's own mean at other rows."""
     at = ProgressDraws(draws.law, draws.reference, rows, draws.z)
-    floor = at.c["vocabulary"] * at.design["log_vocabulary"]
-    if not isinstance(at.c["irreducible"], float):
+    floor = at.c["vocabulary"] * at.design["log_vocabulary"] if at.law.spec.vocabulary else 0.0
+    if at.law.irreducible:
         floor = floor + at.c["irreducible"] @ at.design["level"].T
-    return np.log(family.mean(at.c, at.design) - floor)
+    return np.log(density.mean(at.law, at.c, at.design) - floor)
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)
