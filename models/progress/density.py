@@ -110,9 +110,11 @@ def coefficients(law, z, d):
     if law.transformer:
         c["gamma_transformer"] = judged["transformer"]
         c["log_factor"] = judged["transformer"] if law.transformer == "exp" else -_softplus(-judged["transformer"])
-    for name, of in (("nu", "nu_minus_one"), ("paper_sd", "paper_sd"), ("sigma", "sigma")):
-        if of in judged:
-            c[name] = (name == "nu") + exp(judged[of])
+    if law.noise == "student_t":
+        c["nu"] = 1 + exp(judged["nu_minus_one"])
+    if law.paper_effects:
+        c["paper_sd"] = exp(judged["paper_sd"])
+    c["sigma"] = exp(judged["sigma"])
     if law.scatter == "by_benchmark":
         c["log_scatter"] = judged["sigma_benchmark"]
     return c
