@@ -63,7 +63,7 @@ def of_specifications(seed, json):
     from ..inference.progress.compare import compare as compare_progress
     from ..inference.progress.fitting import fit_all, new_fitter
     from ..inference.workers import processes
-    from ..models import SPECIFICATIONS
+    from ..models.progress.specifications import SPECIFICATIONS
     from ..reports import results
     from ..reports.cache.stages import Stages
 

@@ -37,7 +37,7 @@ _KEPT = OrderedDict()  # compiled programs of this process, the least recently u
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SamplerResult:
     """Draws of one fit with the sampler's statistics.
 
     Parameters
@@ -156,7 +156,7 @@ class Fitter:
 
     @one_thread()
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
-        """Sample until the law's `Effort` is content, see `sample_enough`: `Sampled`.
+        """Sample until the law's `Effort` is content, see `sample_enough`: `SamplerResult`.
 
         Rows and law are as for `draws`, and settings as for `fit`. `least_ess` replaces the least ESS of the law.
         """
@@ -179,7 +179,7 @@ class Fitter:
             return draws, draws.named()
 
         *drawn, asked, diagnostics = sample_enough(draw, named, effort, least_ess=least_ess, **settings)
-        return Sampled(*drawn, asked, sum(seconds), diagnostics)
+        return SamplerResult(*drawn, asked, sum(seconds), diagnostics)
 
     @one_thread()
     def fit(

@@ -2,96 +2,45 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..datasets.wording import check_choice, quoted, unknown
 from ..errors import InputError
+from . import catalogue
 from .law import Law
 from .loss.budget import VARIABLES
 
 if TYPE_CHECKING:
-    from .curves.law import Curve
-    from .horizons.law import Horizons
-    from .lengths.law import Lengths
-    from .loss.chinchilla import Chinchilla, Coupled
-    from .loss.data_constrained import DataConstrained
-    from .loss.embedding.configurations import Configurations
-    from .loss.embedding.corrected import EmbeddingCorrected
-    from .loss.embedding.weighted import EmbeddingWeighted
-    from .loss.grouped import Grouped
-    from .loss.kaplan import Kaplan
-    from .loss.law import LossLaw, Sampled
-    from .loss.offsets import Offsets
-    from .loss.power import PowerLaw
-    from .loss.tasks import TaskError
-    from .loss.tuned import LearningRate, RateAndBatch
-    from .progress.law import Progress
-    from .progress.specifications import Specification
-    from .scores.law import Scores
-    from .values.law import Trend
+    from .catalogue import *  # noqa: F403
 
-__all__ = [
-    "Chinchilla",
-    "Configurations",
-    "Coupled",
-    "Curve",
-    "DataConstrained",
-    "EmbeddingCorrected",
-    "EmbeddingWeighted",
-    "Grouped",
-    "Horizons",
-    "Kaplan",
-    "LearningRate",
-    "Lengths",
-    "LossLaw",
-    "Offsets",
-    "PowerLaw",
-    "Progress",
-    "RateAndBatch",
-    "Sampled",
-    "Scores",
-    "Specification",
-    "TaskError",
-    "Trend",
-    "names",
-    "register",
-]
-
-# Classes of laws by name. Those of the package are texts, and imported on first use.
-LAWS: dict[str, type[Law] | str] = {
-    "chinchilla": "Chinchilla",
-    "coupled": "Coupled",
-    "offsets": "Offsets",
-    "data-constrained": "DataConstrained",
-    "learning-rate": "LearningRate",
-    "rate-and-batch": "RateAndBatch",
-    "kaplan": "Kaplan",
-    "embedding-corrected": "EmbeddingCorrected",
-    "embedding-weighted": "EmbeddingWeighted",
-    "configurations": "Configurations",
-    "task-error": "TaskError",
-    "grouped": "Grouped",
-    "lengths": "Lengths",
-    "scores": "Scores",
-    "horizons": "Horizons",
-    "trend": "Trend",
-    "curve": "Curve",
-}
+NO_LAWS = ("LossLaw", "Sampled", "Specification")
 # Names that state an option of a law.
 WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {f"power-{x}": ("PowerLaw", {"variable": x}) for x in VARIABLES}
 WITH_OPTION |= {f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)}
+# Classes of laws by name. Those of the package are texts, and imported on first use.
+LAWS: dict[str, type[Law] | str] = {
+    re.sub(r"(?<=.)(?=[A-Z])", "-", name).lower(): name
+    for name in catalogue.__all__
+    if name not in (*NO_LAWS, *(of for of, _ in WITH_OPTION.values()))
+}
 AnyLaw = TypeVar("AnyLaw", bound=Law)
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(sys.modules[__package__], name)
+    if name in catalogue.__all__:
+        return getattr(catalogue, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*catalogue.__all__, "names", "register"])
+
+
+if not TYPE_CHECKING:  # a type checker reads the names in `catalogue.pyi`
+    __all__ = __dir__()
 
 
 def kind_of(name: str) -> type[Law]:

@@ -196,7 +196,8 @@ class Planner(Part):
             If the law is not one of parameters and tokens, or what is planned is no positive number.
         """
         raise InputError(
-            f"a fit of {self.law.name} has no compute-optimal size; use a law of the loss such as chinchilla"
+            f"a fit of {self.law.name} has no compute-optimal size; "
+            "use a law of parameters and tokens, such as chinchilla"
         )
 
     def rows(self, rows, **planned):

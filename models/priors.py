@@ -339,9 +339,15 @@ class FreeParameter:
         prior = _parsed(self.prior, self.prior) if text == self.prior else Prior.parse(text)
         low, high = prior.support
         if low < self.support[0] or high > self.support[1]:
+            support = f"({self.support[0]:g}, {self.support[1]:g})"
+            if text == self.prior:
+                raise InputError(
+                    f"the default prior of {self.name}, {text}, leaves its support {support}; "
+                    f"give the quantity another prior or support=({low:g}, {high:g})"
+                )
             raise InputError(
-                f"prior {self.name}={shown(text)} has support ({low:g}, {high:g}), but {self.name} lies in "
-                f"({self.support[0]:g}, {self.support[1]:g}); use a distribution on that range, such as {self.prior}"
+                f"prior {self.name}={shown(text)} has support ({low:g}, {high:g}), but {self.name} lies in {support}; "
+                f"use a distribution on that range, such as {self.prior}"
             )
         return prior
 

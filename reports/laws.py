@@ -1,6 +1,6 @@
 """Laws that several pages quote, by the names that they have in a report."""
 
-from ..models import Chinchilla, Coupled, Offsets
+from ..models.laws import Chinchilla, Coupled, Offsets
 
 CHINCHILLA = "chinchilla"
 LAWS = {

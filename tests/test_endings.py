@@ -80,7 +80,7 @@ COMMANDS = {
 SHORT_PROGRESS = """
 import functools
 import bayescaling.inference.progress.fitting as fitting
-from bayescaling.models import SPECIFICATIONS
+from bayescaling.models.progress.specifications import SPECIFICATIONS
 for number in {*SPECIFICATIONS} - {1, 2, 7, 8, 12, 16}:
     del SPECIFICATIONS[number]
 fitting.fit_all = functools.partial(fitting.fit_all, draws=60, tune=60, chains=2)

@@ -19,9 +19,9 @@ import xarray as xr
 from ...datasets.printed import Printed, Text
 from ...datasets.wording import check_choice
 from ...errors import InputError
-from ...models import Chinchilla
 from ...models.arrays import exp
 from ...models.draws import DRAWS
+from ...models.laws import Chinchilla
 from ...models.loss import embeddings
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import LIMIT

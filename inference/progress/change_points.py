@@ -22,7 +22,7 @@ from .rate_at_rows import compute_equivalent_gain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...models import Progress
+    from ...models.laws import Progress
     from ..fitted import Fit
     from ..fitter import Fitter
 

@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ...datasets import load
-from ...models import SPECIFICATIONS, Progress
+from ...models.laws import Progress
+from ...models.progress.specifications import SPECIFICATIONS
 from ..fitter import Fitter
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..workers import mapped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...models import Progress
+    from ...models.laws import Progress
     from ..fitter import Fitter
 
 CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)

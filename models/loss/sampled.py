@@ -3,9 +3,7 @@
 import inspect
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..priors import FreeParameter
+from ..priors import POSITIVE, REAL, FreeParameter, Prior
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
@@ -21,18 +19,19 @@ class Sampled:
     rationale : str
         The reason for the prior, which reports print.
     unit : str
-    support : tuple of float
-        Where it lies; positive by default.
+    support : tuple of float, optional
+        Where it lies, whatever its prior; by default above 0, or anywhere where the prior has values below 0.
     """
 
     prior: str
     rationale: str
     unit: str = ""
-    support: tuple = (0, np.inf)
+    support: tuple | None = None
 
     def named(self, name):
         """Return the `FreeParameter` of a name."""
-        return FreeParameter(name, self.prior, self.rationale, self.unit, self.support)
+        support = self.support or (REAL if Prior.parse(self.prior).support[0] < 0 else POSITIVE)
+        return FreeParameter(name, self.prior, self.rationale, self.unit, support)
 
 
 def parameters_of(function):

@@ -10,7 +10,7 @@ from functools import partial
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.models import Progress
+from bayescaling.models.laws import Progress
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 

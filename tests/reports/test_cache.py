@@ -230,12 +230,13 @@ def test_the_command_line_shows_and_clears_what_is_kept(monkeypatch, capsys):
 @pytest.mark.thorough
 def test_a_comparison_of_specifications_goes_on_where_it_stopped(monkeypatch, capsys):
     compared, fitted = (import_module(f"bayescaling.inference.progress.{name}") for name in ("compare", "fitting"))
-    monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
+    specifications = import_module("bayescaling.models.progress.specifications")
+    monkeypatch.setattr(specifications, "SPECIFICATIONS", {k: specifications.SPECIFICATIONS[k] for k in (1, 7)})
     monkeypatch.setattr(compared, "compare", lambda *fits, **options: refused())
     with pytest.raises(AssertionError, match="made again"):
         of_specifications(1, json=True)
     monkeypatch.undo()
-    monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
+    monkeypatch.setattr(specifications, "SPECIFICATIONS", {k: specifications.SPECIFICATIONS[k] for k in (1, 7)})
     monkeypatch.setattr(fitted, "fit_all", lambda **options: refused())
     of_specifications(1, json=True)
     first = capsys.readouterr().out

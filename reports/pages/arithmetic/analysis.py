@@ -10,7 +10,7 @@ from ....inference.lengths.quantities import (
     conditions,
     region_accuracy,
 )
-from ....models import Lengths
+from ....models.laws import Lengths
 from ... import results
 from ...findings import Findings
 from .entries import lengths_entry

@@ -4,7 +4,7 @@ from functools import partial
 
 from ....datasets import load
 from ....inference import fit, intervals
-from ....models import Chinchilla, Coupled, Grouped
+from ....models.laws import Chinchilla, Coupled, Grouped
 from ... import results
 from ...findings import Findings
 from ...groups import EXPONENT, NEW, TYPICAL, by_group, group_entries

@@ -21,7 +21,7 @@ from ....inference.estimands.study_exponents import (
     study_exponents,
 )
 from ....inference.words import si
-from ....models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....models.loss.sizes import chinchilla_configurations, estimates
 from ....plots.published import chinchilla_constants

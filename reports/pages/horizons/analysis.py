@@ -10,7 +10,7 @@ from ....inference.comparison.differences import is_apart
 from ....inference.horizons.quantities import summary
 from ....inference.progress.trends import dates_reached, doubling_days
 from ....inference.words import HIGH, LOW, MIDDLE
-from ....models import Horizons
+from ....models.laws import Horizons
 from ... import results
 from ...findings import Findings
 from ...speeds import BEST, SINCE, WEIRDML, in_months

@@ -9,8 +9,8 @@ from ....inference import fit, intervals
 from ....inference.checks.sandwich import quotable
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
-from ....models import Chinchilla
 from ....models.draws import DRAWS
+from ....models.laws import Chinchilla
 from ....models.loss.sizes import least_squares
 from ...entries import fit_entry
 from ...findings import Findings

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.progress.change_points import NONE, change_of_pace
 from bayescaling.inference.progress.rate_at_rows import row_slopes
-from bayescaling.models import Progress
+from bayescaling.models.laws import Progress
 from bayescaling.models.progress.density import log_terms
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.specifications import KNOTS

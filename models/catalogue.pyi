@@ -1,25 +1,25 @@
-"""Where each law is; `__init__.py` imports it on first use."""
+"""The laws of the package, a line for each file that has one. `laws` names a law after its class, Kaplan "kaplan"."""
 
-from . import laws as laws
 from .curves.law import Curve as Curve
 from .horizons.law import Horizons as Horizons
-from .laws import law as law
 from .lengths.law import Lengths as Lengths
-from .loss.chinchilla import Chinchilla as Chinchilla, Coupled as Coupled
+from .loss.chinchilla import Chinchilla as Chinchilla
+from .loss.chinchilla import Coupled as Coupled
 from .loss.data_constrained import DataConstrained as DataConstrained
 from .loss.embedding.configurations import Configurations as Configurations
 from .loss.embedding.corrected import EmbeddingCorrected as EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted as EmbeddingWeighted
 from .loss.grouped import Grouped as Grouped
 from .loss.kaplan import Kaplan as Kaplan
-from .loss.law import LossLaw as LossLaw, Sampled as Sampled
+from .loss.law import LossLaw as LossLaw
+from .loss.law import Sampled as Sampled
 from .loss.offsets import Offsets as Offsets
 from .loss.power import PowerLaw as PowerLaw
 from .loss.tasks import TaskError as TaskError
-from .loss.tuned import LearningRate as LearningRate, RateAndBatch as RateAndBatch
-from .priors import Prior as Prior
+from .loss.tuned import LearningRate as LearningRate
+from .loss.tuned import RateAndBatch as RateAndBatch
 from .progress.law import Progress as Progress
-from .progress.specifications import SPECIFICATIONS as SPECIFICATIONS, Specification as Specification
+from .progress.specifications import Specification as Specification
 from .scores.law import Scores as Scores
 from .values.law import Trend as Trend
 
