@@ -88,11 +88,11 @@ def _forecast(fit, asked):
 def _watch(log, run, asked, reading):
     """Print a line for each run whenever its log has grown, until each has come to its end."""
     from ..datasets import KINDS
-    from ..datasets.schedules import HELD, Schedule
+    from ..datasets.schedules import HELD, RateSchedule
 
     parsing.check_options(KINDS["curves"], reading)
     if asked["schedule"] not in (None, HELD):
-        Schedule(asked["schedule"])
+        RateSchedule(asked["schedule"])
     seen: dict = {}
     waiting = ""
     while True:

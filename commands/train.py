@@ -36,7 +36,7 @@ COMMANDS = {"fit": _command(fit.fit), "report": _command(report.report)}
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepOptions:
     """Options of every command that trains a sweep."""
 
     out: Annotated[Path | None, Option("--out", help="Folder to write to; a sweep in it is continued.")] = None
@@ -48,7 +48,7 @@ class Sweep:
     json: options.Json = False
 
 
-@options.shares(Sweep)
+@options.shares(SweepOptions)
 def train(
     file: Annotated[Path | None, Argument(help="A sweep; or give --preset.", metavar="FILE.toml")] = None,
     preset: Annotated[str | None, Option(help=f"One of {', '.join(LANGUAGE_PRESETS)}.")] = None,
@@ -61,7 +61,7 @@ def train(
     _run(training, file, preset, sweep)
 
 
-@options.shares(Sweep)
+@options.shares(SweepOptions)
 def arithmetic(
     file: Annotated[Path | None, Argument(help="A sweep; or give --preset.", metavar="FILE.toml")] = None,
     preset: Annotated[str | None, Option(help=f"One of {', '.join(ARITHMETIC_PRESETS)}.")] = None,

@@ -21,7 +21,7 @@ HIGHEST = 3.0  # times the highest rate logged, that the peak of a fall may have
 MISFIT = 0.01  # of the highest, by which rates may miss the shape that they are taken to follow
 
 
-class Schedule:
+class RateSchedule:
     """A schedule: a linear warm-up, then the peak, and a fall of some shape to the end.
 
     Parameters
@@ -38,7 +38,7 @@ class Schedule:
 
     Examples
     --------
-    >>> Schedule("linear:peak=2,from=50,final=0").rates([0, 50, 75, 100], 100).tolist()
+    >>> RateSchedule("linear:peak=2,from=50,final=0").rates([0, 50, 75, 100], 100).tolist()
     [2.0, 2.0, 1.0, 0.0]
     """
 
@@ -96,7 +96,7 @@ def followed(clock, shares, end):
 
     def planned(place, shape):
         start, final, peak = place
-        return Schedule(f"{shape}:peak={peak:.6g},from={start:.6g},final={final * peak:.6g}")
+        return RateSchedule(f"{shape}:peak={peak:.6g},from={start:.6g},final={final * peak:.6g}")
 
     def errors(place, shape):
         return planned(place, shape).rates(clock, end) - shares

@@ -8,7 +8,7 @@ from functools import partial
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.datasets.schedules import Schedule
+from bayescaling.datasets.schedules import RateSchedule
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.models.curves.areas import MEMORY, POWER, areas
 from scipy.optimize import least_squares, minimize, minimize_scalar
@@ -238,7 +238,7 @@ def _rates(run, steps):
     elif kind in kinds:
         start = float(places[0])
     text = f"{kinds.get(kind, kind)}:peak={PEAK},warmup={WARMUP},from={start:g},final={final:g}"
-    return Schedule(text).rates(steps, end)
+    return RateSchedule(text).rates(steps, end)
 
 
 def _annealing(runs, steps, rates, memory, power):

@@ -14,7 +14,7 @@ from functools import partial
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.datasets.schedules import Schedule
+from bayescaling.datasets.schedules import RateSchedule
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.curves.forecast import UNSEEN
 from bayescaling.inference.estimands.task_errors import task_errors
@@ -36,7 +36,7 @@ HELD = ["rpj-open_lm_1b-32.0", "rpj-open_lm_7b-1.0"]  # the two largest models o
 def curve(end, share, anneal, cut, spread, rng):
     """Draw the readings of a run of a final loss."""
     clock = np.linspace(STEPS / READINGS, STEPS, READINGS)
-    rate = Schedule(SCHEDULE).rates(clock, STEPS)
+    rate = RateSchedule(SCHEDULE).rates(clock, STEPS)
     area, annealed = areas(clock, rate)
     shape = 1 + share * ((area / area[-1]) ** -ALPHA - 1) - anneal * annealed
     later = np.maximum(annealed - annealed[int(cut * READINGS)], 0.0)

@@ -1,4 +1,4 @@
-"""Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
+"""Fit laws to tables: each law is compiled once, and sampled as often as rows and observations change."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Fitter:
     def draws(self, rows=None, *, law=None, settings=None, seed=1, changed=None):
         """Sample once, with the settings unchanged: `Draws`, the sampler's statistics and the seconds that it took.
 
-        Rows that inform the law are by default all of the table. The law is of the family that was compiled for.
+        Rows that inform the law are by default all of the table.
         Entries of the reference that are other than those of the table are given by `changed`.
         """
         (law, table_rows, reference), changed = self.of(law), changed or {}
@@ -195,13 +195,13 @@ class Fitter:
         least_ess: int | None = None,
         **settings: Any,
     ) -> Fit:
-        """Fit to a table, by default the one that was compiled for; see `fit` for the parameters and the result.
+        """Fit to a table, by default that of the fitter; see `fit` for the parameters and the result.
 
         Parameters
         ----------
         table : DataFrame, optional
         law : Law, optional
-            Of the family that was compiled for, by default this one.
+            Another law of the table, compiled at its first fit; by default the fitter's.
         least_ess : int, optional
             See `sample`.
         """
@@ -262,7 +262,7 @@ class Fitter:
         return fit
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
-        """Fit several laws of the family that was compiled for, in parallel where `parallel` allows it: fits by name.
+        """Fit several laws of the table, in parallel where `parallel` allows it: fits by name.
 
         With `progress` there is a bar, which calls them `text`; other options are as for `fit`.
         """

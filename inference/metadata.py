@@ -40,7 +40,7 @@ class TableEntry(Entry):
     source: str
 
 
-class Settings(Entry):
+class SettingsEntry(Entry):
     """How the law was sampled."""
 
     draws: Count
@@ -94,7 +94,7 @@ class FitRecord(Entry):
     data: TableEntry
     seed: Seed
     sampler: str
-    settings: Settings
+    settings: SettingsEntry
     seconds: dict[str, float]
     versions: dict[str, str]
     created: str

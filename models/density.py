@@ -30,7 +30,7 @@ class Density(NamedTuple):
     axes : dict of str to (str or None)
         What the first axis of each array is of, where a table may have any number of them; None where it may not.
     key : hashable
-        What the code follows from: the law with its options.
+        The law and those of its options that change the code of `rest`.
     labels : dict of str to list of str
         Names along the dims of what is sampled.
     low_rank : bool
@@ -58,7 +58,7 @@ class Density(NamedTuple):
 
     @property
     def program(self) -> Hashable:
-        """Return what densities have in common that differ by data alone, so that one compilation serves them all."""
+        """Return the key and shapes of the density: one compilation serves all densities that agree in these."""
         blocks = tuple(block.shape for block in self.start)
         arrays = tuple((name, x.shape if self.axes[name] is None else x.shape[1:]) for name, x in self.arrays.items())
         return self.key, blocks, arrays

@@ -117,7 +117,7 @@ class Law(Named, WithPriors):
     # The model and its draws -----------------------------------------------------------------------------------------
 
     def model(self, rows, reference=None):
-        """Build the PyMC model, which serves every law whose density is of the same program; see `pymc_model.model`."""
+        """Build the PyMC model, which serves other tables too; see `pymc_model.model`."""
         return pymc_model.model(self, rows, reference)
 
     def density(self, rows, reference):

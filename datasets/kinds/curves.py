@@ -12,7 +12,7 @@ from ..checks import in_file, refuse_first
 from ..columns import Called, choice, recognise_with_unit
 from ..meaning.readings import READINGS
 from ..panels import melted, spelled
-from ..schedules import EXAMPLE, Schedule
+from ..schedules import EXAMPLE, RateSchedule
 from ..schemas import check
 from ..selection import hashable
 from ..units import scaled, split_header, units_of
@@ -158,7 +158,7 @@ def _with_rate(table, changes, schedule, until):
         fix = f"where they fall, give the schedule (--schedule {EXAMPLE})"
         changes.add("constant", f"run {listed(runs, SHOWN)} has no rates above 0, taken as constant; {fix}", runs=runs)
     else:
-        planned = Schedule(schedule)
+        planned = RateSchedule(schedule)
         ends = table.groupby("run")["clock"].transform("max").to_numpy() if until is None else until
         if until is None and planned.shape != "constant":
             changes.add("schedule", "each run is taken to end at its last reading; state its end with until (--until)")

@@ -12,7 +12,7 @@ from ..checks import check_agreement, check_at_most
 from ..columns import ALIASES, RUN, SETTINGS, SIZES, recognise_later, resolve
 from ..meaning import losses, rows
 from ..meaning.expressions import derived as with_derived
-from ..meaning.facts import Facts
+from ..meaning.facts import TableFacts
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.readings import check_readings, is_clock, may_name_runs
 from ..meaning.rules import agree, check_meaning, fix_of_compute
@@ -53,7 +53,9 @@ def parse(
     names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
-    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple, size, several, last_of is not None)
+    facts = TableFacts(
+        table, names, columns, sure, expressions, perplexity, multiple, size, several, last_of is not None
+    )
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:

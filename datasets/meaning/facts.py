@@ -20,7 +20,7 @@ LARGEST_LOSS = 1e6  # of a column that is proposed as one
 
 
 @dataclass
-class Facts:
+class TableFacts:
     """What a table holds, which columns play which parts (`names`), and what the user chose, for the rules.
 
     `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that

@@ -1,6 +1,6 @@
 """Rules of the columns of a table of runs: what would be read wrong, with the fix.
 
-A rule is a function of `Facts` and of the number of names that its message may list, and returns a `Problem` or None.
+A rule is a function of `TableFacts` and of the number of names that its message may list, and returns a `Problem` or None.
 All problems of a table are raised in one message. A new rule is a new function in `RULES`.
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.schedules import HELD, Schedule, followed
+from ...datasets.schedules import HELD, RateSchedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
@@ -66,7 +66,7 @@ def losses(
     rows = of_kind(fit, "curves").rows
     names, source = rows["run"].unique().tolist(), fit.record["data"]["source"]
     run = names[-1] if run is None else run
-    planned = None if schedule in (None, HELD) else Schedule(schedule)
+    planned = None if schedule in (None, HELD) else RateSchedule(schedule)
     if run in names:
         last = rows[rows["run"] == run].iloc[-1]
         if not until > last["clock"]:

@@ -11,7 +11,7 @@ MOST = 6.0  # decades of compute around a budget within which a loss must be rea
 CELLS = 48
 
 
-class Curve:
+class LossCurve:
     """Log mean loss by log compute: of the law, and with an error that grows beyond the largest run of the group.
 
     Parameters

@@ -64,7 +64,7 @@ def moments(target, means, noise):
     return Moments(target @ target / count, target @ means / count, means.T @ means / count, noise)
 
 
-class Plan(NamedTuple):
+class Purchases(NamedTuple):
     """Places of candidates in order of purchase, and the variance of the target once each is bought."""
 
     order: np.ndarray
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
 
 def filled(before, cost, budget, power):
-    """Return the `Plan` that fills a budget, at each step with what gains most for its cost to a power.
+    """Return the `Purchases` that fills a budget, at each step with what gains most for its cost to a power.
 
     Gains follow from `Moments` before a purchase; candidates that are left are those that can be paid for.
     """
@@ -85,11 +85,11 @@ def filled(before, cost, budget, power):
         order.append(chosen)
         variances.append(before.variance)
         free[chosen], left = False, left - cost[chosen]
-    return Plan(np.array(order, int), np.array(variances))
+    return Purchases(np.array(order, int), np.array(variances))
 
 
 def best_plan(before, cost, budget):
-    """Fill a budget by each of `POWERS`, and return the `Plan` that leaves the least variance of the target."""
+    """Fill a budget by each of `POWERS`, and return the `Purchases` that leaves the least variance of the target."""
     plans = [filled(before, cost, budget, power) for power in POWERS]
     return min(plans, key=lambda plan: plan.variances[-1] if len(plan.variances) else np.inf)
 

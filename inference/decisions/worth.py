@@ -18,7 +18,7 @@ from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import place_of, table_named
 from ..needs import of_kind
 from ..standing import standing
-from .curves import Curve, crossing
+from .curves import LossCurve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .worth_result import OPEN, Worth
@@ -197,7 +197,7 @@ def multipliers(
         rng, difference = np.random.default_rng(fit.record["seed"]), difference_of(draws.law)
         slopes = drift_of(draws.law).slopes_of_groups(rng, shape, len(names), difference)
     slopes = dict(zip(names, np.moveaxis(slopes.reshape(-1, len(names), 1), 1, 0), strict=True))
-    curves = {name: Curve(fit, name, planned, ratio, slopes[name]) for name in names}
+    curves = {name: LossCurve(fit, name, planned, ratio, slopes[name]) for name in names}
     ends = within
     if ends is None:
         ranges = [compute_range(fit, group=name, **planned) for name in names]

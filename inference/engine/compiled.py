@@ -13,12 +13,12 @@ TOLERANCE = 1e-8  # of a traced density, relative to NumPy's
 
 
 def compile_density(density):
-    """Compile a density; see `Compiled`, which it returns."""
+    """Compile a log density and its gradient with LLVM; see `Compiled`."""
     return Compiled(density)
 
 
 class Compiled:
-    """A density compiled, for all densities of the same program.
+    """The machine code of a log density and its gradient, which serves all densities of one `Density.program`.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ Values are computed forward, adjoints backward; what crosses from axis to axis i
 import graphlib
 
 from .elementary import number
-from .llvm import COMPARISONS, OPERATIONS, Lines, module
+from .llvm import COMPARISONS, OPERATIONS, CodeLines, module
 from .trace import PICK, SUM, Symbol, UntraceableError
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
@@ -35,7 +35,7 @@ def source(graph, terms, coordinates, axes):
     return _Writer(graph, terms, coordinates, axes).text()
 
 
-class _Writer(Lines):
+class _Writer(CodeLines):
     def __init__(self, graph, terms, coordinates, axes):
         super().__init__()
         self.terms, self.coordinates = terms, coordinates

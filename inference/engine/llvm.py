@@ -81,7 +81,7 @@ def module(function):
     return "\n".join([*declared, *elementary.functions(), *function])
 
 
-class Lines:
+class CodeLines:
     """Instructions of a function, in the order in which they are added; `block` is the label of the last block."""
 
     def __init__(self):

@@ -47,7 +47,7 @@ SPREAD = 1e-2  # Of log N_x, in the slope of the tokens at which a size is optim
 
 
 @dataclass(frozen=True)
-class Study:
+class SyntheticStudy:
     """A study of synthetic training curves like that of Kaplan et al. (2020), as Pearce and Song (2024) set it up.
 
     Parameters
@@ -110,7 +110,7 @@ def frontier_exponents(
         Which parameters the study counts, in sizes and in compute.
     gamma, delta : array_like, shape (...)
         Of the embedding parameters.
-    study : Study, optional
+    study : SyntheticStudy, optional
     law : LossLaw
         A law of the loss in all parameters and tokens.
 
@@ -121,7 +121,7 @@ def frontier_exponents(
         none), dims (draw,) of the constants laid flat.
     """
     check_choice("basis", basis, BASES)
-    study = study or Study()
+    study = study or SyntheticStudy()
     names = _names(law, constants)
     arrays = [np.asarray(constants[name], float) for name in names]
     flat = np.stack([np.ravel(x) for x in np.broadcast_arrays(*arrays, gamma, delta)])
@@ -218,7 +218,9 @@ def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTION
     """
     at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
     budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
-    study = Study(sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True)
+    study = SyntheticStudy(
+        sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True
+    )
     return frontier_exponents(constants, gamma=gamma, delta=delta, study=study, law=law)
 
 
@@ -228,7 +230,7 @@ def study_exponents(
     vocabulary: float | None = None,
     aspect_ratio: float | None = None,
     configurations: Fit | None = None,
-    study: Study | None = None,
+    study: SyntheticStudy | None = None,
 ) -> Exponents:
     """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 
@@ -242,7 +244,7 @@ def study_exponents(
         else Chinchilla's.
     configurations : Fit, optional
         Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
-    study : Study, optional
+    study : SyntheticStudy, optional
 
     Returns
     -------
@@ -265,7 +267,7 @@ def study_exponents(
     >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
     True
     """
-    law, study = of_kind(fit, "runs").law, study or Study()
+    law, study = of_kind(fit, "runs").law, study or SyntheticStudy()
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )

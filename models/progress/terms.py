@@ -10,7 +10,7 @@ from .specifications import STEPS, Column
 SIDES = ("parameters", "data")  # of the two predictors, eta_N and eta_D
 
 
-class Drift(NamedTuple):
+class DatedTerm(NamedTuple):
     """A change with the date, of one benchmark or architecture or of all, in one predictor or in both.
 
     Attributes
@@ -74,7 +74,7 @@ def sizes(law):
 
 
 def drifts(law):
-    """Return every `Drift` of the law."""
+    """Return every `DatedTerm` of the law."""
     found = {}
     for side, predictor in enumerate(law.predictors):
         for column in predictor:
@@ -83,7 +83,7 @@ def drifts(law):
                 key = timed, column.kind, column.benchmark, column.architecture
                 found.setdefault(key, [None, None])[side] = column
     return [
-        Drift(*key, tuple(both), None not in both and (law.spec.shared_year or key[0][0] in STEPS))
+        DatedTerm(*key, tuple(both), None not in both and (law.spec.shared_year or key[0][0] in STEPS))
         for key, both in found.items()
     ]
 

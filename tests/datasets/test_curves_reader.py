@@ -9,7 +9,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.datasets.schedules import Schedule, followed
+from bayescaling.datasets.schedules import RateSchedule, followed
 
 # Lines as trainers print them; of each the first reading with its step, rate and loss.
 LOGS = {
@@ -277,7 +277,7 @@ def test_units_of_headers_and_the_name_of_an_export_are_read():
 
 @pytest.mark.parametrize("shape", ["cosine", "linear", "exponential"])
 def test_the_shape_of_a_fall_is_recognised_from_rates(shape):
-    planned = Schedule(f"{shape}:from=300,final=0.05")
+    planned = RateSchedule(f"{shape}:from=300,final=0.05")
     clock = np.arange(100.0, 700.0, 7.0)
     recognised = followed(clock, planned.rates(clock, 1000), 1000)
     assert recognised.shape == shape and recognised.options["final"] == pytest.approx(0.05, abs=0.01)

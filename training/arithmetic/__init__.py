@@ -19,7 +19,7 @@ __all__, __getattr__, __dir__ = lazy(
         "problems.vocabulary": ["decode", "encode"],
         "cell_counts": ["accuracies"],
         "cells": ["axes", "default_cells", "regions"],
-        "arms": ["Sweep"],
+        "arms": ["ArithmeticSweep"],
         "saved_weights": ["check_saved"],
         "sweep_file": ["make_sweep", "read_sweep", "sweep_keys"],
     },

@@ -18,7 +18,7 @@ from .models.draws import drawn, recurrences_drawn
 from .models.memory import training_bytes
 from .models.transformer import Configuration
 from .objective import Objective
-from .plan import Plan, PlannedOptimisation
+from .plan import BatchPlan, PlannedOptimisation
 
 # Most problems that go through the model together, by whether on a GPU, and the share of free memory for them.
 AT_ONCE, MEMORY = {False: 256, True: 8192}, 0.5
@@ -88,8 +88,8 @@ class Run(base.Run):
         check_fields(self, "training")
 
     @property
-    def plan(self) -> Plan:
-        """Plan of its batches."""
+    def plan(self) -> BatchPlan:
+        """BatchPlan of its batches."""
         return self.optimisation.plan
 
     @property

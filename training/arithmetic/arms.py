@@ -10,7 +10,7 @@ from .cell_counts import table
 
 
 @dataclass(frozen=True)
-class Sweep(base.Sweep):
+class ArithmeticSweep(base.BaseSweep):
     """A sweep of arithmetic models: runs by arm, checked. Arms may share runs."""
 
     arms: dict[str, tuple[Run, ...]]

@@ -16,7 +16,7 @@ MOST_AT_ONCE = 2**16  # problems, which are made to know how long they are
 
 
 @dataclass(frozen=True)
-class Plan:
+class BatchPlan:
     """Batches that grow in a line over the first part of a run, each a whole number of microbatches.
 
     Parameters
@@ -34,8 +34,8 @@ class Plan:
 
     Examples
     --------
-    >>> from bayescaling.training.arithmetic import Plan
-    >>> plan = Plan(samples=80, batch=20, microbatch=5, ramp=0.5)
+    >>> from bayescaling.training.arithmetic import BatchPlan
+    >>> plan = BatchPlan(samples=80, batch=20, microbatch=5, ramp=0.5)
     >>> plan.updates, [plan.seen(step) for step in range(plan.updates + 1)]
     (7, [0, 5, 10, 20, 35, 55, 75, 80])
     """
@@ -102,7 +102,7 @@ class Plan:
 class PlannedOptimisation(Optimisation):
     """AdamW at a rate that depends on the problems seen by a plan, not on the updates made."""
 
-    plan: Plan | None = None
+    plan: BatchPlan | None = None
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""

@@ -17,12 +17,12 @@ from ..sweeps.execution import Execution
 from ..sweeps.keys import CLIP, NEEDED, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
-from .arms import Sweep
+from .arms import ArithmeticSweep
 from .cells import CELLS, Grid, cells_of
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
 from .objective import Objective
-from .plan import Plan, PlannedOptimisation
+from .plan import BatchPlan, PlannedOptimisation
 from .presets import PRESETS
 from .problems import TASKS
 from .problems.disjunction import Or
@@ -58,7 +58,7 @@ Table = dict[str, Any]
 # Every key of a sweep's file. The first three tables are common to all arms; an arm's tables replace them key by key.
 COMMON = {
     "model": keys_of(Configuration, SHAPE, feed_forward=Derived("2 d_model")),
-    "training": keys_of(Plan, PLAN, microbatch=Derived("batch"))
+    "training": keys_of(BatchPlan, PLAN, microbatch=Derived("batch"))
     | keys_of(Optimisation, SETTINGS, **PAPER_OPTIMISER)
     | {"clip": CLIP._replace(usual=PAPER_OPTIMISER["clip"])}
     | keys_of(Objective, OBJECTIVE)
@@ -114,7 +114,7 @@ OPTIONS = (
 
 
 def read_sweep(path):
-    """Read a `Sweep` from a TOML file, with the tables that `make_sweep` takes.
+    """Read a `ArithmeticSweep` from a TOML file, with the tables that `make_sweep` takes.
 
     `InputError` is raised if the file cannot be read, or a key or value in it cannot be used.
     """
@@ -144,7 +144,7 @@ def make_sweep(tables):
             with located(f"arm {name}: "):
                 arms[name] = tuple(distinct(_runs(arm, common)))
         execution = Execution(**PLAIN | chosen(common["training"], EXECUTION))
-    return Sweep(arms, execution)
+    return ArithmeticSweep(arms, execution)
 
 
 def sweep_keys():
@@ -180,7 +180,7 @@ def _runs(arm, common):
     for task in tasks:
         for cell in cells:
             task.check(*cell)
-    plan = Plan(**{"microbatch": tables["training"]["batch"]} | chosen(tables["training"], PLAN))
+    plan = BatchPlan(**{"microbatch": tables["training"]["batch"]} | chosen(tables["training"], PLAN))
     axes = itertools.product(tasks, arm["embeddings"], shapes, tables["training"]["seeds"])
     return [_run(task, cells, plan, embedding, shape, seed, **tables) for task, embedding, shape, seed in axes]
 

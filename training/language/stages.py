@@ -67,7 +67,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Sweep(base.Sweep):
+class Sweep(base.BaseSweep):
     """A sweep of language models: sizes, a corpus and stages, checked.
 
     `base` has what all runs share, apart from the model and the optimisation. Each size has a full budget in `updates`.

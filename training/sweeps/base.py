@@ -77,7 +77,7 @@ class Run:
         return {}
 
 
-class Sweep:
+class BaseSweep:
     """A sweep of runs. Each kind has a subclass, a frozen dataclass with a field `execution` (an `Execution`).
 
     A subclass has `settled(where)`, the sweep with its runs settled. For an outline it has `groups()`, the runs of each

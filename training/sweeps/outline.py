@@ -8,14 +8,14 @@ import torch
 
 from ...errors import InputError
 from ..engine.hardware import GPUS, Where, chosen_device, device_name, free_memory, where_trained
-from .base import Sweep, distinct
+from .base import BaseSweep, distinct
 from .times import PEAKS, SHARES_OF, AtShares, Times
 
 
 def outline(read, sweep, device=None):
     """Compute what a sweep of any kind will take; parameters and result are those of `training.outline`.
 
-    `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `Sweep`.
+    `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `BaseSweep`.
     """
     here = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
     if absent := device in GPUS and device not in here:
@@ -25,7 +25,7 @@ def outline(read, sweep, device=None):
         where = where_trained(str(device))
         machine = device_name(device)
     with tempfile.TemporaryDirectory() as folder:
-        sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, Path(folder))).settled(where)
+        sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, Path(folder))).settled(where)
         rounds, seen = {}, set()
         for name, runs in sweep.groups().items():
             rounds[name] = distinct(run for run in runs if run.name not in seen)

@@ -21,7 +21,7 @@ from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
 from ..engine.loop import FINISHED, PAUSED
 from .bar import shown
-from .base import Sweep
+from .base import BaseSweep
 from .execution import Execution
 from .log import Log
 from .records import read_dataset, record
@@ -42,7 +42,7 @@ def train(
 ):
     """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc``, its tables and ``OUT/log.jsonl``.
 
-    `read` takes the path of a sweep's file, and the folder for tokens that are made from text, and returns a `Sweep`.
+    `read` takes the path of a sweep's file, and the folder for tokens that are made from text, and returns a `BaseSweep`.
     The other parameters, the result and the errors are those of `training.train`.
     """
     check_value("time limit", time_limit, NotNegative | None, "600 seconds")
@@ -60,7 +60,7 @@ def train(
             executor = stack.enter_context(_processes(processes, guard))
         # All workers are taken to be like the one that answers.
         where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
-        sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out / "corpus")).settled(where)
+        sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, out / "corpus")).settled(where)
         if executor is None:
             sweep.check(chosen_device(device))
         watched = stack.enter_context(shown(progress))

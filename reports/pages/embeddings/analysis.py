@@ -13,7 +13,7 @@ from ....inference.estimands.strength import DIRECTION
 from ....inference.estimands.study_exponents import (
     BASES,
     KAPLAN_EXPONENT,
-    Study,
+    SyntheticStudy,
     constants_and_family,
     exponents_within,
     frontier_exponents,
@@ -122,7 +122,7 @@ def _laws(fits, rank):
 def _reconcile(main, rivals, elpd, published):
     """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
     posterior, gamma, delta = constants_and_family(main)
-    exponents, exact = study_exponents(main), study_exponents(main, study=Study(exact=True))
+    exponents, exact = study_exponents(main), study_exponents(main, study=SyntheticStudy(exact=True))
     highest = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
     by_study = {}
     for low, high in WINDOWS:
@@ -205,7 +205,7 @@ def decades_beyond(runs, study=None):
 
     It is the largest of either end: above the runs (positive) or below (negative), 0 within.
     """
-    study = study or Study()
+    study = study or SyntheticStudy()
     sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
     decades = {}
     for basis, budgets in zip(BASES, study.budgets, strict=True):

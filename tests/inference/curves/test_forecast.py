@@ -6,7 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.commands.cli import app
-from bayescaling.datasets.schedules import Schedule
+from bayescaling.datasets.schedules import RateSchedule
 from bayescaling.inference.curves.forecast import BEYOND, OTHER, UNSEEN
 from bayescaling.models.curves.areas import areas
 from bayescaling.models.draws import DRAWS
@@ -112,7 +112,7 @@ def test_what_a_fall_removes_is_known_of_other_runs_once_the_rate_of_one_fell():
         readings = curves[(curves["run"] == RUN) & (curves["step"] < last)]
         fit = bs.fit("curve", readings, seed=1, draws=500, tune=700)
         clock, ahead = bs.curves.losses(fit, 24_000, schedule=LINEAR, run="next")
-        area, annealed = areas(clock, Schedule(LINEAR).rates(clock, 24_000))
+        area, annealed = areas(clock, RateSchedule(LINEAR).rates(clock, 24_000))
         of_law, gain = fit.draws.ahead(None, area[-1:], annealed[-1:], clock[-1:], np.random.default_rng(2))
         farther = 3 * BEYOND * np.log(max(24_000 / fit.rows["clock"].iloc[-1], 1))
         mean, sd = OTHER if last == 24_000 else (0.0, UNSEEN)

@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.estimands.study_exponents import Study, exponents_within, frontier_exponents, local_exponents
+from bayescaling.inference.estimands.study_exponents import (
+    SyntheticStudy,
+    exponents_within,
+    frontier_exponents,
+    local_exponents,
+)
 from bayescaling.models.loss import coupled, embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 
@@ -47,7 +52,7 @@ def weighted(runs):
     ],
 )
 def test_a_study_of_curves_finds_the_known_slopes(constants, basis, grid, exact):
-    for study, slope in ((Study(), grid), (Study(exact=True), exact)):
+    for study, slope in ((SyntheticStudy(), grid), (SyntheticStudy(exact=True), exact)):
         exponents = frontier_exponents(constants, basis=basis, gamma=GAMMA, study=study)
         assert float(exponents["size"][0]) == pytest.approx(slope, abs=1e-3)
 
@@ -60,7 +65,7 @@ def test_exponents_of_the_loss_are_the_known_ones():
 
 
 def test_a_study_of_large_models_finds_the_exponent_of_the_law():
-    study = Study(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
+    study = SyntheticStudy(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
     exponents = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
     expected = BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
     assert float(exponents["size"][0]) == pytest.approx(expected, abs=2e-3)
@@ -70,7 +75,7 @@ def test_a_narrow_study_finds_the_local_exponent():
     n = 1e8
     at = float(embeddings.compute_of_optimum(n, **BESIROGLU, gamma=GAMMA))
     decades = (np.log10(at) - 0.2, np.log10(at) + 0.2)
-    study = Study(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
+    study = SyntheticStudy(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
     exponents = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
     local = float(embeddings.local_exponent(n, **BESIROGLU, gamma=GAMMA))
     assert float(exponents["size"][0]) == pytest.approx(local, abs=5e-3)
@@ -140,7 +145,7 @@ def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # any draws do
 @pytest.mark.parametrize("law", [bs.laws.Coupled(), bs.laws.Offsets(), bs.laws.EmbeddingCorrected(coupled=True)])
 def test_the_study_reads_the_curves_of_the_law(law, runs):
-    study = Study(count=40, exact=True)
+    study = SyntheticStudy(count=40, exact=True)
     fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
     posterior = fit["posterior"].to_dataset()
     options = {"gamma": family_constant(32_000), "study": study, "law": law}

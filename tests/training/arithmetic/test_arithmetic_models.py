@@ -19,7 +19,7 @@ from bayescaling.training.arithmetic.models.positions import (
 )
 from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
 from bayescaling.training.arithmetic.objective import Objective, divide_gradients, judged
-from bayescaling.training.arithmetic.plan import Plan, PlannedOptimisation
+from bayescaling.training.arithmetic.plan import BatchPlan, PlannedOptimisation
 from bayescaling.training.arithmetic.problems.layout import Batch
 from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, PAD
 from torch.utils.flop_counter import FlopCounterMode
@@ -416,14 +416,14 @@ def test_averages_by_hand(average):
 
 
 def test_batches_ramp_up_and_the_rate_is_a_trapezoid_in_problems():
-    plan = Plan(samples=100_000, batch=1000, microbatch=10, ramp=0.6)
+    plan = BatchPlan(samples=100_000, batch=1000, microbatch=10, ramp=0.6)
     sizes = [10 * len(plan.microbatches(step)) for step in range(plan.updates)]
     assert plan.seen(plan.updates) == sum(sizes) == 100_000
     for step, size in enumerate(sizes[:-1]):
         grown = 1000 * plan.seen(step) / 60_000
         assert size == min(1000, int(grown // 10 + 1) * 10)
     assert sizes[0] == 10 and 1000 in sizes
-    assert Plan(samples=95, batch=20, microbatch=10).starts == (0, 2, 4, 6, 8, 10)
+    assert BatchPlan(samples=95, batch=20, microbatch=10).starts == (0, 2, 4, 6, 8, 10)
     optimisation = PlannedOptimisation(0.5, schedule="trapezoid", updates=plan.updates, plan=plan)
     for step in range(plan.updates):
         done = (plan.seen(step) + plan.seen(step + 1)) / 2 / 100_000
@@ -463,9 +463,9 @@ def test_a_compiled_block_is_the_block():
         (lambda: Objective(alpha=2), "alpha is 2"),
         (lambda: Objective(average="words"), "average"),
         (lambda: Objective(masked=1), "masked is 1"),
-        (lambda: Plan(100, 10, 3), "give a multiple"),
-        (lambda: Plan(0, 10, 10), "samples is 0"),
-        (lambda: Plan(100, 10, 10, ramp=2), "ramp is 2"),
+        (lambda: BatchPlan(100, 10, 3), "give a multiple"),
+        (lambda: BatchPlan(0, 10, 10), "samples is 0"),
+        (lambda: BatchPlan(100, 10, 10, ramp=2), "ramp is 2"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     scored: torch.Tensor
 
 
-class Part(NamedTuple):
+class Segment(NamedTuple):
     """Columns of a table: tokens, int16, (problems, columns), and which the problem holds, bool, of that shape."""
 
     tokens: torch.Tensor
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 def symbol(token, keys):
     """Make a part of one token that all problems hold, which have a key each."""
     tokens = torch.full((len(keys), 1), token, dtype=DTYPE, device=keys.device)
-    return Part(tokens, torch.ones_like(tokens, dtype=torch.bool))
+    return Segment(tokens, torch.ones_like(tokens, dtype=torch.bool))
 
 
 def number(digits, lengths, starts, pool, *, reverse=True):
@@ -54,10 +54,10 @@ def number(digits, lengths, starts, pool, *, reverse=True):
         digits = digits.gather(-1, (lengths[..., None].long() - 1 - place).clamp(min=0))
     tokens = digits + DIGIT0
     if starts is None:
-        return Part(tokens, present)
+        return Segment(tokens, present)
     hints = labels(starts, columns, pool)
     tokens = torch.stack([hints.expand(tokens.shape), tokens], -1).flatten(-2)
-    return Part(tokens, present.repeat_interleave(2, -1))
+    return Segment(tokens, present.repeat_interleave(2, -1))
 
 
 def labels(start, columns, pool):

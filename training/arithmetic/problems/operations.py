@@ -6,7 +6,7 @@ import torch
 
 from ...engine.randomness import below, hashed
 from .digits import added, drawn, lengths, multiplied, subtracted
-from .layout import Part, number, symbol
+from .layout import Segment, number, symbol
 from .task import ANY, Task
 from .vocabulary import EOS, EQUALS, MINUS, PLUS, TIMES
 
@@ -44,7 +44,7 @@ class Operation(Task):
         result = [c]
         if negative is not None:
             # The sign is next to the highest digit, the last one if numbers are reversed.
-            result.insert(int(self.reverse), Part(symbol(MINUS, keys).tokens, negative[:, None]))
+            result.insert(int(self.reverse), Segment(symbol(MINUS, keys).tokens, negative[:, None]))
         return [a, operation, b, symbol(EQUALS, keys), *result, symbol(EOS, keys)]
 
     def _answer(self, first, second, variants):
@@ -100,7 +100,7 @@ class AdditionSubtraction(Addition):
         smaller = torch.nn.functional.pad(smaller, (0, 1))
         operation = symbol(PLUS, first)
         tokens = operation.tokens + (MINUS - PLUS) * chosen.to(operation.tokens.dtype)
-        return total * ~chosen + smaller * chosen, negative & difference, Part(tokens, operation.present)
+        return total * ~chosen + smaller * chosen, negative & difference, Segment(tokens, operation.present)
 
 
 class Multiplication(Operation):

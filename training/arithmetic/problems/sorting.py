@@ -9,7 +9,7 @@ from ....errors import InputError
 from ...engine.fields import Count
 from ...engine.randomness import below, hashed
 from .digits import drawn, ranked
-from .layout import Part, labels, number, symbol
+from .layout import Segment, labels, number, symbol
 from .task import Task
 from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0
 
@@ -95,11 +95,11 @@ class Sorting(Task):
         comma, colon = (torch.full_like(named[..., None], token) for token in (COMMA, COLON))
         between = (order > 0) & present
         here = present[..., None]
-        question = Part(
+        question = Segment(
             torch.cat([comma, named[..., None], colon, numbers.tokens], -1).flatten(1),
             torch.cat([between[..., None], here, here, here & numbers.present], -1).flatten(1),
         )
-        answer = Part(
+        answer = Segment(
             torch.cat([comma, ascending[..., None]], -1).flatten(1), torch.stack([between, present], -1).flatten(1)
         )
         return [question, symbol(EQUALS, keys), answer, symbol(EOS, keys)]
