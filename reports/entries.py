@@ -5,7 +5,7 @@ from ..inference.checks.known_floor import known_floor
 from ..inference.checks.sensitivity import prior_sensitive
 from ..inference.checks.trade_off import trade_off_sentence
 from ..inference.estimands.tuning import sentence as tuning_sentence
-from ..inference.summary import document
+from ..inference.stored_answers import document
 from . import results
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")

@@ -14,7 +14,7 @@ from ...datasets.printed import Printed, Text
 from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..fitted import VERDICT, once
+from ..fitted import ANSWERS, VERDICT, once, results_of
 from ..intervals import finite
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from .law_tests import MISFIT, law_tests
@@ -63,7 +63,14 @@ def check(fit: Fit) -> Check:
     >>> fit.check()["verdict"]
     'off'
     """
-    return Check(once(fit, VERDICT, lambda: _checked(fit)))
+    results = results_of(fit)
+    if VERDICT not in results:
+        once(fit, VERDICT, lambda: _checked(fit))
+        if ANSWERS in results:  # made without the check
+            from ..summary import make_answers
+
+            results[ANSWERS] = make_answers(fit)
+    return Check(results[VERDICT])
 
 
 def _checked(fit):

@@ -19,7 +19,7 @@ from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.loo import left_out
 from ..comparison.weights import sum_error
-from ..fitted import TRIED, results_of
+from ..fitted import SUGGESTION, results_of
 from ..fitter import fitter_of
 from ..progress_messages import counted
 from ..settings import seed_of
@@ -110,8 +110,9 @@ def wider_laws(
         for other, of in zip(others, gains, strict=True)
     ]
     best_first = sorted(entries, key=lambda entry: -gain(entry)[0])
-    results_of(fit)[TRIED] = best_first
-    return Alternatives(best_first, suggestion(fit, best_first))
+    sentence = suggestion(fit, best_first)
+    results_of(fit)[SUGGESTION] = sentence if best_first else ""
+    return Alternatives(best_first, sentence)
 
 
 class _Scores(NamedTuple):

@@ -17,7 +17,8 @@ import pandas as pd
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
-from ..standing import lines_of_each, standing
+from ..remarks import lines_of_each
+from ..standing import standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
 from .loo import left_out

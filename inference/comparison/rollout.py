@@ -232,7 +232,7 @@ def _plain(row):
 def _rolled(shared, item):
     """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
-    fit = fit_law(law, past, **options)
+    fit = fit_law(law, past, check=False, **options)
     diagnosed = {name: fit.diagnostics[name] for name in DIAGNOSTICS} | {"law": fit.law.label}
     return diagnosed, predicted(fit.draws, ahead, options["seed"], beyond)
 

@@ -18,7 +18,8 @@ from ..fitted import table_named
 from ..intervals import check_level, named
 from ..needs import of_kind
 from ..settings import seed_of
-from ..standing import lines, standing
+from ..remarks import lines
+from ..standing import standing
 from ..words import plain, probability, si
 from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of

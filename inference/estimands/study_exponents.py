@@ -30,7 +30,8 @@ from ...models.loss.sizes import family_constant
 from ..checks.sandwich import quotable
 from ..intervals import summary
 from ..needs import of_kind
-from ..standing import lines, standing
+from ..remarks import lines
+from ..standing import standing
 from ..words import plain, probability, size
 
 if TYPE_CHECKING:
