@@ -170,7 +170,7 @@ class Fit(Methods, Printed):
         return self.record["diagnostics"]
 
     def text(self) -> Text:
-        """Return what is printed: the answers that the fit holds, whether its chains converged, whether its law fits."""
+        """Return what is printed: the answers that the fit holds, and whether its chains and its law hold."""
         from .stored_answers import text
 
         return text(self)

@@ -18,7 +18,6 @@ from ..models.loss.budget import training_flop
 from . import intervals
 from .checks.chains import sentence
 from .checks.known_floor import known_floor
-from .checks.sandwich import quotable
 from .checks.trade_off import trade_off_sentence
 from .checks.verdict import verdict_sentence
 from .fitted import table_named
@@ -26,6 +25,7 @@ from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .progress.rate_at_rows import gain_times
 from .progress.trends import changes, doubling_days, yearly_gain
+from .quoted import quote_draws
 from .scores.compute import summary as progress_summary
 from .standing import WIDENED, known_check, standing
 from .stored_answers import RIVALS, quotes
@@ -183,7 +183,7 @@ def _of_runs(fit) -> Iterator[Answer]:
     posterior, law = fit["posterior"], fit.law
     names = [name for name in (EXPONENT, "E") if name in posterior]
     names += [name for name in law.exponents if name in posterior and EXPONENT not in posterior]
-    for name, draws in quotable(fit, {name: posterior[name] for name in names}).items() if names else ():
+    for name, draws in quote_draws(fit, {name: posterior[name] for name in names}).items() if names else ():
         label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
         levels = [dim for dim in draws.dims if dim not in DRAWS]
         template = "" if levels else _template(fit, name)

@@ -9,10 +9,10 @@ import numpy as np
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable
 from ..inference.estimands.predict_group import predict_group
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
 from ..inference.needs import of_kind
+from ..inference.quoted import quote_draws
 from ..inference.words import plain, probability, symbols
 from ..models.loss.grouping import GROUP
 from .checks import EXPONENT, NAMES
@@ -119,7 +119,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
         draws |= {label: _unseen(fit, quantity, names, kind) for kind, label in UNSEEN.items()}
-    rows = {name: ends(x, level) for name, x in quotable(fit, draws).items()}
+    rows = {name: ends(x, level) for name, x in quote_draws(fit, draws).items()}
     lowest, highest = (choose(names, key=lambda name: rows[name][1]) for choose in (min, max))
     fitted = len(names)
     low, middle, high = np.array(list(rows.values())).T

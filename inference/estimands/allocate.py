@@ -14,11 +14,12 @@ from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
 from ..fitted import table_named
+from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
-from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drifting_target
+from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,8 +67,8 @@ def allocate(
         reaches it.
     robust : bool
         Where the rows reject the law, spread N* and the loss to their robust (sandwich) standard deviations before the
-        drift is added; see `quotable`. With a target this is the compute that reaches it, instead of the loss. Without
-        either option the draws are those of the law alone.
+        drift is added; see `quote_draws`. With a target this is the compute that reaches it, instead of the loss.
+        Without either option the draws are those of the law alone.
     **planned
         What the law must know of the runs planned (`law.planner.planned`). Most laws take ``vocabulary`` and
         ``aspect_ratio``. The first is the number of rows of the models' embedding (twice as many if untied; 32,000 by
@@ -138,7 +139,7 @@ def allocate(
         _check_served(asked, demands)
     check_beyond(beyond)
     at = xr.DataArray(asked, dims=name, coords={name: asked})
-    error = drift_errors(fit, draws) if beyond == "drift" else None
+    error = drift_errors(fit) if beyond == "drift" else None
 
     def solved(targets):
         return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)

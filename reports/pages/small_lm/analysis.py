@@ -6,9 +6,9 @@ import numpy as np
 
 from ....datasets import load
 from ....inference import fit, intervals
-from ....inference.checks.sandwich import quotable
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
+from ....inference.quoted import quote_draws
 from ....models import Chinchilla
 from ....models.draws import DRAWS
 from ....models.loss.sizes import least_squares
@@ -153,7 +153,7 @@ def _entry(findings, fits, tables, exponents, truth):
 
 def fitted_floor(fitted):
     """Return draws of E, as wide as its robust interval where the rows reject the law."""
-    return quotable(fitted, {"E": fitted["posterior"]["E"]})["E"]
+    return quote_draws(fitted, fitted["posterior"]["E"])
 
 
 def compared_floor(fitted, entropy):
