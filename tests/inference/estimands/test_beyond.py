@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference.estimands.allocate import compute_range
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond, difference_of, drift_of, drifts
-from bayescaling.inference.estimands.quoted_allocation import drift_errors
-from bayescaling.inference.quoted import quote_draws
+from bayescaling.inference.quoted import drift_errors, quote_draws
 from scipy import integrate, stats
 
 DRIFT = Drift(loss=0.02, spread=0.5, step=0.003, size=0.1, size_spread=0.0)
@@ -86,7 +85,7 @@ def fit_short(fitter, runs):
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
     at, alone = (fit_short.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope, _ = drift_errors(fit_short, fit_short.draws)
+    slope = drift_errors(fit_short)["loss"]
     draws = {name: fit_short["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
     decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_short)[1]).clip(min=0)
