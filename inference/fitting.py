@@ -126,12 +126,12 @@ def fit(
 
 def _fitted(law, table, sampler, settings):
     """Fit the law that is suited to a table, with effects of groups of rows where it predicts better with them."""
-    fitter = Fitter(law.tests.suited(table), table, sampler=sampler)
+    fitter = Fitter(law.suited(table), table, sampler=sampler)
     place = table.attrs.get("source", "the table")
-    for sentence in law.tests.notes(fitter.law, fitter.rows):
+    for sentence in law.notes(fitter.law, fitter.rows):
         warn(f"{place}: {sentence}", TableNote)
     result = fitter.fit(**settings)
-    wide, shared = fitter.law.tests.deviating(fitter.rows), fitter.law.tests.shared
+    wide, shared = fitter.law.with_effects(fitter.rows), fitter.law.deviation_test
     if wide is None or (shared and result.check()["tests"][shared]["fits"]):
         return result
     other = fitter.other(wide).fit(**settings)

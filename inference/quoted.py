@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from .fitted import Fit
 
 
-@overload
 def quote_draws(
-    fit: Fit, draws: xr.DataArray, *, robust: bool = True, bounded: bool = True, drift: Any = None
-) -> xr.DataArray: ...
-@overload
-def quote_draws(
-    fit: Fit, draws: Mapping[Any, xr.DataArray], *, robust: bool = True, bounded: bool = True, drift: Any = None
-) -> dict[Any, xr.DataArray]: ...
-def quote_draws(fit, draws, *, robust=True, bounded=True, drift=None):
+    fit: Fit,
+    draws: xr.DataArray | Mapping[Any, xr.DataArray],
+    *,
+    robust: bool = True,
+    bounded: bool = True,
+    drift: Any = None,
+) -> Any:
     """Return draws whose interval is quoted: as wide as `robust` makes them where the rows reject the law of a fit.
 
     Parameters

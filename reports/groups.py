@@ -27,12 +27,12 @@ def group_entries(fit, *, seed=1):
         something is pooled, ``exponent`` has the ``typical`` group and a ``new`` one too.
     """
     law, posterior = fit.law, fit["posterior"]
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         return None
     names = [str(name) for name in posterior[GROUP].values]
-    labels = labelled(fit.rows[law.grouping.by])
+    labels = labelled(fit.rows[law.grouped_by])
     entry = {
-        "by": law.grouping.by,
+        "by": law.grouped_by,
         "rows": {name: int((labels == name).sum()) for name in names},
         "quantities": {name: by_group(fit, name) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},

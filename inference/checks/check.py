@@ -78,12 +78,12 @@ def _checked(fit):
     tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
     rejected = sorted((name for name, test in tests.items() if not test["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
-    verdict = FITS if not rejected else NOT if size is not None and size >= law.tests.tolerance else OFF
+    verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
     return {
         "verdict": verdict,
         "p": min(test["p"] for test in tests.values()),
         "size": size,
-        "share_of": law.tests.share_of,
+        "share_of": law.share_of,
         "rejected_by": rejected,
         "tests": tests,
         "prior_driven": _decided_by_prior(fit),

@@ -99,7 +99,7 @@ def robust_sds(fit, quantities):
 def _sds(fit, draws):
     """Take `robust_sd` of quantities, (quantity, chain, draw): by clustering, rows of the columns of its table."""
     fitted, some = densities.selected(fit), densities.selection(fit)
-    if fitted.law.grouping.integrates:
+    if fitted.law.integrates:
         some = slice(None, None, -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS))
         fitted = fit.draws.thinned(some.step)
     grouped = once(fit, "exchangeable", fitted.exchangeable)
@@ -165,10 +165,10 @@ def _clusterings(draws, grouped, units):
     """Return clusters of units: one a unit and, where units have rows, by columns that the law names; no repeats."""
     clusters, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
-        rows = rows.set_index(draws.law.grouping.group, drop=False)
+        rows = rows.set_index(draws.law.left_out_by, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
-        for name in draws.law.grouping.clusters:
+        for name in draws.law.clusters:
             codes = pd.factorize(rows[name])[0] if name in rows else clusters["unit"]
             if not any(np.array_equal(codes, other) for other in clusters.values()):
                 clusters[name] = codes

@@ -91,7 +91,7 @@ def wider_laws(
     ('coupled', True)
     """
     seed = seed_of(seed, fit)
-    laws = [law.tests.suited(fit.rows) for law in fit.law.tests.wider_laws(fit.rows)[:most]]
+    laws = [law.suited(fit.rows) for law in fit.law.wider_laws(fit.rows)[:most]]
     options = {"seed": seed} | SHORT | settings
     fitted = mapped(_fitted, (fitter_of(fit), options), laws)
     others = list(counted(fitted, f"trying {listed([law.label for law in laws])}", progress, total=len(laws)))
@@ -185,7 +185,7 @@ class Alternatives(Printed, list):
 def _by_size(fit, seed, **asked):
     """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
     rows = fit.rows
-    size = fit.law.tests.repeated_size(rows)
+    size = fit.law.repeated_size(rows)
     if size is None or rows[size].nunique() < LEAST_SIZES:
         return None
     with warnings.catch_warnings():

@@ -148,7 +148,7 @@ def worth(
         "law": law.label,
         "table": table_named(first),
         "baseline": str(baseline),
-        "by": law.grouping.by,
+        "by": law.grouped_by,
         "standing": standing(first, robust=robust),
         "beyond": beyond,
         "price": costs,
@@ -165,14 +165,14 @@ def worth(
 def check_baseline(fit, baseline):
     """Refuse a fit without groups, and a baseline that is none of them."""
     law = of_kind(fit, "runs").law
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         raise InputError(
             f"{place_of(fit)} is a fit of {law.label}, which has no groups to compare; fit a Grouped law "
             "(--group COLUMN)"
         )
     names = fit.draws.reference[GROUPS]
     if str(baseline) not in names:
-        raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouping.by!r}: {listed(names)}")
+        raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouped_by!r}: {listed(names)}")
 
 
 def multipliers(

@@ -17,7 +17,7 @@ def nonembedding_sizes(draws, planned, parameters):
     """Compute N_x of models of N_T parameters, infinite where they are."""
     draws, planned = draws.of_planned(**planned)
     finite = np.isfinite(parameters)
-    size = draws.law.planner.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
+    size = draws.law.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
     return np.where(finite, size, np.inf)
 
 

@@ -88,5 +88,5 @@ def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned:
 def _law_loss(fit, parameters, tokens, planned):
     """Compute mean losses under the law alone, (sample, point)."""
     draws, planned = fit.draws.of_planned(**planned)
-    plan = draws.law.planner.plan(draws.constants(), **planned)
+    plan = draws.law.plan(draws.constants(), **planned)
     return plan.loss(plan.model(plan.size(parameters)), tokens)

@@ -78,8 +78,8 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     settings = law.settings
     if not settings:
         raise InputError(f"{place_of(fit)} is a fit of {law.name}, which knows no learning rate; fit learning-rate")
-    if law.grouping.by:
-        raise InputError(f"{place_of(fit)} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
+    if law.grouped_by:
+        raise InputError(f"{place_of(fit)} is a fit of groups; fit learning-rate to the rows of one {law.grouped_by}")
     if not (isinstance(least, (int, float)) and least > 0):
         raise InputError(f"least must be a positive share of the loss, not {least!r}")
     rungs = [group for _, group in rows.groupby(rungs_of(rows).to_numpy())]

@@ -141,7 +141,7 @@ def carried_by(case, law="coupled"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             rows = bs.read(case.table, needed=bs.law(law).needed)
-        bs.law(law).tests.suited(rows).rows(rows)
+        bs.law(law).suited(rows).rows(rows)
     except bs.InputError as error:
         named = str(error).partition("bayescaling fit ")[2].split()
         return named[0] if named else law
