@@ -30,7 +30,7 @@ def show(
 ):
     """Print what fits say, and what to do next."""
     from ..inference.standing import known_check
-    from ..inference.summary import document
+    from ..inference.stored_answers import document
 
     fits = tables.open_fits(files, json)
     if json:

@@ -86,7 +86,7 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
         Entries of the document of each fit.
     """
     from ..datasets.printed import Text
-    from ..inference.standing import lines
+    from ..inference.remarks import lines
 
     documents = {}
     for i, (name, parts) in enumerate(parts_of.items()):

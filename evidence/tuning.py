@@ -13,7 +13,7 @@ compares the best rate and batch that it gives for that size with the best of it
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.models.loss.tuned import BATCH, RATE
 from study import Study, laws_of
 
@@ -78,7 +78,7 @@ def one_sweep(seed, case):
     scores = {"verdict": fit.check()["verdict"], "ok": fit.diagnostics["ok"]}
     for place, (n, d) in PLACES.items():
         best = LAW.best_settings(fit["posterior"].to_dataset(), n, d)
-        for name, draws in quotable(fit, best).items():
+        for name, draws in quote_draws(fit, best).items():
             low, high = np.quantile(draws, INSIDE)
             true = LAW.best_settings(constants, n, d)[name]
             scores[f"{name}, {place}"] = {"covered": bool(low <= true <= high), "factor": float(high / low)}
@@ -125,13 +125,13 @@ def _step_law(tables, seed):
     fitted = smaller.sample(FITTED, random_state=seed).reset_index(drop=True)
     fit = bs.fit(LAW, fitted, seed=seed)
     n, d = (float(target[name].iloc[0]) for name in ("parameters", "tokens"))
-    quoted = quotable(fit, LAW.best_settings(fit["posterior"].to_dataset(), n, d))
+    quoted = quote_draws(fit, LAW.best_settings(fit["posterior"].to_dataset(), n, d))
     best_run = target.loc[target["loss"].idxmin()]
     middles = {name: float(draws.median()) for name, draws in quoted.items()}
     off = sum(np.log(target[name] / middles[name]) ** 2 for name in middles)
     nearest = target.loc[off.idxmin()]
     exponents = ("rate_by_parameters", "rate_by_tokens", "batch_by_parameters", "batch_by_tokens", "rate_by_batch")
-    values = quotable(fit, {name: fit["posterior"][name] for name in exponents})
+    values = quote_draws(fit, {name: fit["posterior"][name] for name in exponents})
     return {
         "runs": len(fitted),
         "target": {"parameters": n, "tokens": d, "runs": len(target)},

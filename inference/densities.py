@@ -47,7 +47,7 @@ def evaluated(draws, seed):
     law = draws.law
     density = draws.log_likelihood(seed=seed)
     figures, density.attrs = dict(density.attrs), {}
-    if law.grouping.unit_is_row:
+    if law.unit_is_row:
         density = density.assign_coords({law.unit: np.arange(len(draws.rows))})
     return density.to_dataset(name=law.scale), figures
 
@@ -61,7 +61,7 @@ def selection(fit):
     """Return which draws of each chain sum the units up, a slice: all unless the log densities are more than `MOST`."""
     law, (chains, draws) = fit.law, (fit["posterior"].sizes[name] for name in DRAWS)
     every = 1
-    if law.grouping.unit_is_row and not law.upstream and not is_held(fit) and chains * draws * len(fit.rows) > MOST:
+    if law.unit_is_row and not law.upstream and not is_held(fit) and chains * draws * len(fit.rows) > MOST:
         used = min(ENOUGH, max(FEWEST, MOST_SUMMED // len(fit.rows)))
         every = max(1, chains * draws // used)
     return slice(None, None, every)
@@ -83,11 +83,11 @@ def blocks(fit):
         return
     draws, summed = selected(fit), 0.0
     for positions, density in zip(draws.blocks(), draws.log_likelihood_blocks(seed=fit.record["seed"]), strict=True):
-        if law.grouping.unit_is_row:
+        if law.unit_is_row:
             density = density.assign_coords({law.unit: positions})
         density = density.transpose(*DRAWS, law.unit)
         summed = summed + density.sum(law.unit)
-        yield positions if law.grouping.unit_is_row else slice(None), density
+        yield positions if law.unit_is_row else slice(None), density
     fit._results[TOTAL] = summed
 
 
@@ -112,7 +112,7 @@ def of_unit(fit, i):
 def units(fit):
     """Return the coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
     law = fit.law
-    if law.grouping.unit_is_row:
+    if law.unit_is_row:
         return np.arange(fit["observed_data"].sizes[law.unit])
     ((_, density),) = blocks(fit)
     return density[law.unit].values

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ..datasets.printed import Text
     from ..models.draws import Draws
     from ..models.law import Law
 
@@ -29,12 +30,13 @@ KEY = "bayescaling"  # attribute of the tree that holds the record
 FITTER = "fitter"
 LEFT_OUT = "leave_one_out"
 LOG_WEIGHTS = "log_weights"
+ANSWERS = "answers"
 FORMS = "rival_forms"
-TRIED = "wider_laws"
+SUGGESTION = "suggestion"
 VERDICT = "verdict"
 WEIGHTED = "importance_sampling"
 HEAVY = (LOG_WEIGHTS, "exchangeable", FITTER)  # results that are as large as the log densities, or compiled
-NOTED = (VERDICT, TRIED, FORMS)  # results that its record holds in plain values
+NOTED = (VERDICT, SUGGESTION, FORMS, ANSWERS)  # results in plain values, which a file holds next to the record
 SAVED = (WEIGHTED, LEFT_OUT)  # results that a file of a fit holds as groups
 PRIOR = "log_prior"
 PACKED = 100_000  # values, beyond which a variable of a file is compressed
@@ -76,7 +78,9 @@ class Fit(Methods, Printed):
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree = tree
         self._results: dict[str, Any] = {name: tree[name].to_dataset() for name in SAVED if name in tree.children}
-        self._results |= {name: self.record[name] for name in NOTED if name in self.record}
+        record = json.loads(tree.attrs[KEY])
+        self._results |= {name: record.pop(name) for name in NOTED if name in record}
+        self._record: dict[str, Any] = record
 
     def __getstate__(self):
         """Leave out what follows from the rest, and what another process makes for itself."""
@@ -136,10 +140,10 @@ class Fit(Methods, Printed):
 
     # What it was made of ----------------------------------------------------------------------------------------------
 
-    @functools.cached_property
+    @property
     def record(self) -> dict[str, Any]:
         """What the fit was: law, priors, fingerprint of the table, seed, sampler, settings, versions, diagnostics."""
-        return json.loads(self._tree.attrs[KEY])
+        return self._record
 
     @functools.cached_property
     def law(self) -> Law:
@@ -165,8 +169,14 @@ class Fit(Methods, Printed):
         """Diagnostics of the chains: figures, ``ok`` and ``warnings``."""
         return self.record["diagnostics"]
 
+    def text(self) -> Text:
+        """Return what is printed: the answers that the fit holds, and whether its chains and its law hold."""
+        from .stored_answers import text
+
+        return text(self)
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.
+        """Write the fit to a netCDF file, with its check, its answers and the refits that were made; `open` opens it.
 
         The pointwise log likelihood is in the file if `fit` was called with ``log_likelihood=True``. Otherwise `open`
         evaluates it again from the draws and the rows, as it does the log prior.

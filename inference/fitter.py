@@ -138,7 +138,7 @@ class Fitter:
         """Return the compiled program that serves a law, by default this one's."""
         (law, rows, reference), density = self.of(law), self.density(law)
         if density.program not in self._compiled:
-            law.tests.check_priors(rows, reference)
+            law.check_priors(rows, reference)
             say(f"compiling {law.label}", progress)
             self._compiled[density.program] = _compiled(law, rows, reference, density, self.sampler)
         return self._compiled[density.program]
@@ -241,7 +241,7 @@ class Fitter:
             _refuse_computed(*self.of(law))
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         draws = sampled.draws
-        units = len(draws.rows) if law.grouping.unit_is_row else draws.rows[law.unit].nunique()
+        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
         storage = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
         groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, storage)
         diagnosed = chains.with_figures(sampled.diagnostics, figures)
@@ -275,7 +275,7 @@ class Fitter:
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
         density, figures = None, {}
-        if storage == densities.KEPT or not law.grouping.unit_is_row:
+        if storage == densities.KEPT or not law.unit_is_row:
             density, figures = densities.evaluated(draws, seed)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {
@@ -302,7 +302,7 @@ def _fitted(shared, law):
 
 def _refuse_computed(law, rows, reference):
     """Refuse observations that were computed from the law, in which no sampler finds a noise."""
-    constants = law.tests.exact_constants(rows, reference)
+    constants = law.exact_constants(rows, reference)
     if constants is not None:
         listed = ", ".join(f"{name} {value:.6g}" for name, value in constants.items())
         raise InputError(

@@ -10,8 +10,10 @@ from ..models.laws import as_law
 from .checks.suggestion import LEAST_GAIN
 from .checks.wider_laws import gain_at_largest_sizes
 from .fitter import Fitter
+from .progress_messages import say
 from .samplers.choose import choose
 from .settings import seed_of, settings_of
+from .stored_answers import stored_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,10 +41,11 @@ def fit(
     prior_predictive: bool = False,
     posterior_predictive: bool = False,
     log_likelihood: bool | None = None,
+    check: bool = True,
     progress: bool = False,
     **settings: Any,
 ) -> Fit:
-    """Fit a law to a table with NUTS.
+    """Fit a law to a table with NUTS, check it, and make the answers that the fit prints.
 
     Parameters
     ----------
@@ -64,6 +67,10 @@ def fit(
         Whether the fit holds the log density of every unit under every draw, which ArviZ's functions need. By default
         it does where these are at most 20 million (5,000 rows of 4,000 draws). What of this package needs
         them evaluates them again where they are not held. Beyond 20 million, 1,000 of the draws sum up the rows.
+    check : bool
+        Check the law and make the answers that the fit prints, where the table is of at most 4,000 rows, so that both
+        take a second. Beyond, `Fit.check` makes them. Without it they are made when they are first needed, such as in
+        a loop of fits that none is printed of.
     progress : bool
         Show a progress bar on standard error.
     **settings
@@ -108,14 +115,23 @@ def fit(
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)
-    fitter = Fitter(law.tests.suited(table), table, sampler=sampler)
-    place = table.attrs.get("source", "the table")
-    for sentence in law.tests.notes(fitter.law, fitter.rows):
-        warn(f"{place}: {sentence}", TableNote)
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
     settings |= {"seed": seed, "log_likelihood": log_likelihood, "progress": progress}
+    result = _fitted(law, table, sampler, settings)
+    if check:
+        say(f"checking {result.law.label}", progress)
+        stored_answers(result)
+    return result
+
+
+def _fitted(law, table, sampler, settings):
+    """Fit the law that is suited to a table, with effects of groups of rows where it predicts better with them."""
+    fitter = Fitter(law.suited(table), table, sampler=sampler)
+    place = table.attrs.get("source", "the table")
+    for sentence in law.notes(fitter.law, fitter.rows):
+        warn(f"{place}: {sentence}", TableNote)
     result = fitter.fit(**settings)
-    wide, shared = fitter.law.tests.deviating(fitter.rows), fitter.law.tests.shared
+    wide, shared = fitter.law.with_effects(fitter.rows), fitter.law.deviation_test
     if wide is None or (shared and result.check()["tests"][shared]["fits"]):
         return result
     other = fitter.other(wide).fit(**settings)

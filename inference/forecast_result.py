@@ -4,7 +4,7 @@ import pandas as pd
 
 from ..datasets.printed import Printed, Text
 from .intervals import QUANTILES
-from .standing import lines
+from .remarks import lines
 from .words import durations, plain
 
 COUNT = 200  # quantiles are at 1/200 to 199/200

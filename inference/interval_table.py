@@ -6,7 +6,8 @@ import pandas as pd
 from ..datasets.printed import PrintedTable, Text
 from .intervals import ends
 from .intervals import entries as rows_as_json
-from .standing import lines, standing
+from .remarks import lines
+from .standing import standing
 from .words import HIGH, LOW, MIDDLE, dates, digits, durations, months, plain, probability, yearly
 
 MOST = 20  # labels that are printed

@@ -8,7 +8,8 @@ import xarray as xr
 
 from ..errors import InputError
 from ..models.draws import DRAWS, flatten
-from .checks.sandwich import quotable, robust_sds
+from .checks.sandwich import robust_sds
+from .quoted import quote_draws
 
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
@@ -132,11 +133,11 @@ def named(values, probabilities=(0.025, 0.5, 0.975), prefix=""):
 def parameters(fit):
     """Summarise every scalar of the posterior, ``alpha_year[ptb]`` where it has levels.
 
-    Of a law of runs that its rows reject the draws are those of `quotable`, so that one interval of each is printed.
+    Of a law of runs that its rows reject the draws are those of `quote_draws`, so that one interval of each is printed.
     """
     draws = flatten(fit["posterior"].to_dataset())
     if fit.law.kind == "runs":
-        quoted = quotable(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
+        quoted = quote_draws(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
         draws = {name: x.values for name, x in quoted.items()}
     return {name: summary(x) for name, x in draws.items()}
 

@@ -86,6 +86,38 @@ class Verdict(Entry):
     prior_driven: dict[str, float]
 
 
+class Answer(Entry):
+    """One answer that a fit prints, and the sentence to quote of it."""
+
+    label: str
+    value: dict[str, float | None] | float
+    text: str
+    quote: str
+
+
+class Standing(Entry):
+    """What holds of the answers of a fit."""
+
+    law: str
+    data: str
+    converged: bool
+    chains: str
+    verdict: Literal["fits", "off", "does not fit"] | None
+    check: str | None
+    robust: bool
+    strength: str
+    because: list[str]
+    width: float | None
+
+
+class Answers(Entry):
+    """What a fit prints."""
+
+    answers: list[Answer]
+    standing: Standing
+    remarks: list[str]
+
+
 class FitRecord(Entry):
     """The record of a fit."""
 
@@ -100,6 +132,7 @@ class FitRecord(Entry):
     created: str
     diagnostics: Diagnostics
     verdict: Verdict | None = None
+    answers: Answers | None = None
 
 
 class CalibrationRecord(Entry):

@@ -38,7 +38,6 @@ class Methods:
     robust_sd = Method("checks.sandwich")
     study_exponents = Method("estimands.study_exponents")
     summary = Method("summary")
-    text = Method("summary", "brief")
     to_inferencedata = Method("storage")
     tuning = Method("estimands.tuning")
     wider_laws = Method("checks.wider_laws")

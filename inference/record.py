@@ -19,7 +19,7 @@ def table_entry(rows):
 
 def origins(law, table):
     """Return all that a fit follows from but seed, sampler and settings, in plain values."""
-    law = law.tests.suited(table)
+    law = law.suited(table)
     return {"name": law.name, "options": law.options, "data": table_entry(law.rows(table))}
 
 

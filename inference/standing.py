@@ -3,19 +3,14 @@
 import math
 
 from .checks.chains import sentence
-from .checks.suggestion import suggestion
 from .checks.verdict import FITS, verdict_of, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
-from .fitted import FORMS, TRIED, VERDICT, results_of, table_named
+from .fitted import VERDICT, results_of, table_named
+from .remarks import rivals_of
 
 QUICK_ROWS = 4000  # of a table whose law is checked where its numbers are printed, within seconds
 # Kinds of laws whose intervals are robust where the rows reject the law.
 WIDENED = ("runs", "evaluations", "values", "horizons")
-UNCHECKED = "The law was not checked yet: call fit.check(), or bayescaling check FILE.nc"
-CAREFUL = {
-    True: "The intervals are robust, since the rows reject the law",
-    False: "The intervals are those of the posterior: they do not widen where the law misses its rows",
-}
 
 
 def known_check(fit):
@@ -46,8 +41,6 @@ def standing(fit, interval=None, *, decades=None, robust=True):
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS
-    results = results_of(fit)
-    tried = results.get(TRIED)
     held = {
         "law": fit.law.label,
         "data": table_named(fit),
@@ -58,7 +51,7 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "misfit": check.get("size"),
         "check": verdict_sentence(check) if check else None,
         "robust": rejected and robust and fit.law.kind in WIDENED,
-        "rivals": results.get(FORMS) or (suggestion(fit, tried) if tried else None) or None,
+        "rivals": rivals_of(fit),
     }
     return held | graded(held, interval, decades)
 
@@ -80,29 +73,3 @@ def graded(held, interval=None, decades=None):
     )
     finite = None if facts.width is None or math.isinf(facts.width) else facts.width
     return {"strength": strength(facts), "because": reasons(facts), "width": finite}
-
-
-def lines(held):
-    """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
-    sentences = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
-    if held.get("verdict") is None:
-        sentences.append(UNCHECKED)
-    elif held["verdict"] != FITS:
-        sentences += [held["check"], CAREFUL[held["robust"]]]
-    sentences += [held["rivals"]] if held.get("rivals") else []
-    return [*sentences, strength_sentence(held)] if held.get("width") is not None else sentences
-
-
-def lines_of_each(standings):
-    """Yield what holds of each of several fits by name, in sentences; the check only where it is there."""
-    for name, held in standings.items():
-        if not held["converged"]:
-            yield f"Fit {name}: {held['chains']}"
-        if "check" in held:
-            yield f"Fit {name}: {held['check'] or UNCHECKED}"
-
-
-def strength_sentence(held):
-    """State how strong a number is, and why it is no stronger."""
-    why = f": {'; '.join(held['because'])}" if len(held["because"]) else ""
-    return f"Strength of this fit alone, {held['strength']}{why}"

@@ -116,7 +116,7 @@ def _check_whole(fit, tree):
         if any(density.sizes[name] != posterior.sizes[name] for name in first):
             raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
     for group in ("importance_sampling", "leave_one_out"):
-        if group in fit and law.grouping.unit_is_row and fit[group].sizes.get(law.unit) != len(table):
+        if group in fit and law.unit_is_row and fit[group].sizes.get(law.unit) != len(table):
             raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
     z = fit["unconstrained_posterior"]["z"].isel(first)
     # Of the coordinates alone: the file may hold quantities in single precision.

@@ -18,16 +18,17 @@ from ..models.loss.budget import training_flop
 from . import intervals
 from .checks.chains import sentence
 from .checks.known_floor import known_floor
-from .checks.sandwich import quotable
 from .checks.trade_off import trade_off_sentence
 from .checks.verdict import verdict_sentence
 from .fitted import table_named
 from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .progress.rate_at_rows import gain_times
-from .progress.trends import changes, doubling_days, rival_forms, yearly_gain
+from .progress.trends import changes, doubling_days, yearly_gain
+from .quoted import quote_draws
 from .scores.compute import summary as progress_summary
-from .standing import WIDENED, known_check, lines, standing
+from .standing import WIDENED, known_check, standing
+from .stored_answers import RIVALS, quotes
 from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, ratios, sizes, yearly
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ THREE, TWO = partial(plain, form="{:.3g}"), partial(plain, form="{:.2f}")
 
 @dataclass(frozen=True)
 class Answer:
-    """A number of a fit, which every surface takes from here.
+    """A number of a fit, which `make_answers` writes for every surface.
 
     The value has quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite, or is a probability. The form
     writes it. The template is the sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the
@@ -136,12 +137,9 @@ def summary(fit: Fit) -> Summary:
         rows[name] = {key: q[key] for key in (MIDDLE, LOW, HIGH)}
         rows[name] |= {"sd": errors.get("posterior_sd", q["sd"]), "robust_sd": errors.get("robust_sd")}
     table = pd.DataFrame.from_dict(rows, orient="index", dtype=float).rename_axis("quantity")
-    title, diagnosis = f"{_named(fit)}, {fit.law.noise} noise on {fit.law.scale}", fit.diagnostics
+    title = f"{fit.law.label} on {table_named(fit)}, {fit.law.noise} noise on {fit.law.scale}"
+    diagnosis = fit.diagnostics
     return Summary(title, diagnosis["ok"], sentence(diagnosis), verdict_sentence(verdict), table, tuple(quotes(fit)))
-
-
-def _named(fit):
-    return f"{fit.law.label} on {table_named(fit)}"
 
 
 def answers(fit: Fit) -> list[Answer]:
@@ -155,42 +153,27 @@ def held_by(fit, answered):
     return standing(fit, ahead[-1], decades=1.0) if ahead else standing(fit)
 
 
-def quotes(fit):
-    """Yield sentences that can be quoted unchanged."""
-    answered = answers(fit)
-    widened = "; robust, since the rows reject the law" if held_by(fit, answered)["robust"] else ""
-    of = f"{fit.law.label}, {table_named(fit)}, 95% interval{widened}"
-    rivals = rival_forms(fit) if any("{rivals}" in one.template for one in answered) else ""
-    rivals = f"; {rivals}" if rivals else ""
-    yield from (one.template.format(x=one.form(one.value), of=of, rivals=rivals) for one in answered if one.template)
-    for remark in (trade_off_sentence(fit), known_floor(fit).get("sentence")):
-        if remark and answered:
-            yield f"{remark[:1].upper()}{remark[1:]}."
+def make_answers(fit):
+    """Make what a fit prints, in plain values that it holds; `stored_answers` reads them.
 
-
-def brief(fit):
-    """Return the `Text` that a fit prints: its answers, whether its chains converged, and whether its law fits.
-
-    The law is checked where that takes a few seconds. Otherwise the text names the method that checks it, and has no
-    answers whose width depends on the check.
+    The law is checked where that takes a few seconds. Otherwise there are no answers whose width depends on the check,
+    until it is made.
     """
     checked = known_check(fit) is not None or fit.law.kind not in WIDENED
     answered = answers(fit) if checked else []
-    rows = {one.label: one.form(one.value) for one in answered}
     held = held_by(fit, answered)
-    fits = [held["check"]] if held["verdict"] == "fits" else []
-    floor = known_floor(fit).get("sentence")
-    chains = [held["chains"]] if held["converged"] else []  # else among the lines
-    sentences = (*chains, *fits, *lines(held), trade_off_sentence(fit), floor)
-    table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
-    return Text(_named(fit), table, tuple(dict.fromkeys(filter(None, sentences))))
+    of = f"{held['law']}, {held['data']}, 95% interval{'; robust, since the rows reject the law' * held['robust']}"
+    return {
+        "answers": [_entry(one, of) for one in answered],
+        "standing": held,
+        "remarks": [remark for remark in (trade_off_sentence(fit), known_floor(fit).get("sentence")) if remark],
+    }
 
 
-def document(fit: Fit) -> dict[str, Any]:
-    """Return what `brief` prints as JSON holds it: ``answers`` by label, ``quote``, and what holds (`standing`)."""
-    answered = answers(fit)
-    values = {one.label: one.value for one in answered}
-    return {"answers": values, "quote": list(quotes(fit)), "standing": held_by(fit, answered)}
+def _entry(answer, of):
+    text = answer.form(answer.value)
+    quote = answer.template.format(x=text, of=of, rivals=RIVALS)
+    return {"label": answer.label, "value": answer.value, "text": text, "quote": quote}
 
 
 # By kind of law -------------------------------------------------------------------------------------------------------
@@ -200,7 +183,7 @@ def _of_runs(fit) -> Iterator[Answer]:
     posterior, law = fit["posterior"], fit.law
     names = [name for name in (EXPONENT, "E") if name in posterior]
     names += [name for name in law.exponents if name in posterior and EXPONENT not in posterior]
-    for name, draws in quotable(fit, {name: posterior[name] for name in names}).items() if names else ():
+    for name, draws in quote_draws(fit, {name: posterior[name] for name in names}).items() if names else ():
         label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
         levels = [dim for dim in draws.dims if dim not in DRAWS]
         template = "" if levels else _template(fit, name)

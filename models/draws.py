@@ -115,9 +115,9 @@ class Draws:
             If units are no rows, the column is missing or empty in a row, or takes apart rows that are not independent.
         """
         law, rows = self.law, self.rows
-        if law.grouping.group is None:
+        if law.left_out_by is None:
             raise InputError(f"a fit of {law.name} leaves out all counts of a {law.unit} already; use loo")
-        by = law.grouping.group if by is None else by
+        by = law.left_out_by if by is None else by
         require(rows, [by], purpose="leaving groups out")
         filled(rows, by, purpose="leaving groups out")
         codes, names = pd.factorize(rows[by], sort=True)
@@ -136,7 +136,7 @@ class Draws:
 
     def _of_parts(self, grouped, by, codes):
         """Return the code of each of the groups that are independent, from those of their rows."""
-        name, labels = self.law.grouping.group, grouped[grouped.dims[-1]].values
+        name, labels = self.law.left_out_by, grouped[grouped.dims[-1]].values
         pairs = pd.DataFrame({"group": self.rows[name].to_numpy(), "code": codes}).drop_duplicates()
         if len(pairs) > len(labels):
             raise InputError(

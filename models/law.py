@@ -48,8 +48,8 @@ class Effort:
     quick: bool = False
 
 
-class Law(Named, WithPriors):
-    """A law as something to fit.
+class Law(Tests, Grouping, Planner, Named, WithPriors):
+    """A law as something to fit, with how its rows test it, belong together and are planned; see `parts`.
 
     Attributes
     ----------
@@ -67,12 +67,6 @@ class Law(Named, WithPriors):
     upstream : tuple of str
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
     effort : Effort
-    tests : Tests
-        How the rows test the law.
-    grouping : Grouping
-        How rows belong together.
-    planner : Planner
-        How runs are planned under the law.
     """
 
     name: ClassVar[str]
@@ -81,9 +75,6 @@ class Law(Named, WithPriors):
     unit: ClassVar[str]
     upstream: ClassVar[tuple] = ()
     effort: ClassVar[Effort] = Effort()
-    tests = Tests()
-    grouping = Grouping()
-    planner = Planner()
     scale: str
     noise: str
 

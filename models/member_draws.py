@@ -126,7 +126,7 @@ class MemberDraws(CoordinateDraws):
 
     def by_group(self, by=None):
         """Return log densities of rows by a column's values; for models with their quantities integrated out."""
-        by = self.law.grouping.group if by is None else by
+        by = self.law.left_out_by if by is None else by
         densities = super().by_group(by)
         if not self._of_models(by):
             return densities
@@ -144,7 +144,7 @@ class MemberDraws(CoordinateDraws):
 
     def left_out_group(self, fitted, rows, by=None):
         """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
-        if not self._of_models(self.law.grouping.group if by is None else by):
+        if not self._of_models(self.law.left_out_by if by is None else by):
             return super().left_out_group(fitted, rows, by)
         return fitted._array(sum(self.integrated(fitted._at(rows)).values()))
 

@@ -1,7 +1,9 @@
-"""Optional parts of a law, each for one technique: how rows are tested, grouped and planned.
+"""What a law states besides its density, each part for one technique: how rows are tested, grouped and planned.
 
-A part is an attribute of a class of laws, ``tests = LossTests()``. As an attribute of a law it holds that law.
+Every law inherits these classes, and a kind of law those of its own.
 """
+
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,17 +13,7 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 
 
-class Part:
-    """A part of a law, known to it as `law`."""
-
-    def __init__(self, law=None):
-        self.law = law
-
-    def __get__(self, law, owner=None):
-        return self if law is None else type(self)(law)
-
-
-class Tests(Part):
+class Tests:
     """How the rows test a law.
 
     Attributes
@@ -32,11 +24,14 @@ class Tests(Part):
         What residuals are shares of, in words.
     wider : tuple, optional
         A law, a quantity of it and the value of that quantity at which it is this one.
+    deviation_test : str
+        The test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
     """
 
     tolerance = 0.01
     share_of = "the loss"
-    wider = None
+    wider: ClassVar[Any] = None
+    deviation_test = ""
 
     def check_priors(self, rows, reference):
         """Refuse priors that leave the rows without a mean."""
@@ -61,11 +56,9 @@ class Tests(Part):
 
     def suited(self, table):
         """Return the law with what its default options leave to the rows of a table, here the law itself."""
-        return self.law
+        return self
 
-    shared = ""  # the test that shows whether rows share a deviation, where `deviating` does not test it itself
-
-    def deviating(self, rows):
+    def with_effects(self, rows):
         """Return the law with effects of groups of rows that share a deviation, None by default."""
 
     def notes(self, suited, rows):
@@ -76,7 +69,7 @@ class Tests(Part):
         """Return the constants at which the law has the observations of rows without an error, None by default."""
 
 
-class Grouping(Part):
+class Grouping:
     """How rows of a law belong together: those alike, those left out together, those ahead.
 
     Attributes
@@ -85,10 +78,10 @@ class Grouping(Part):
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
     axes : dict of str to str
         Columns along which rows may be cut, by another name.
-    group : str, optional
+    left_out_by : str, optional
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
-    by : str, optional
+    grouped_by : str, optional
         Column whose groups of rows have separate quantities.
     high_k : str
         What leave-one-out does by default where Pareto k is too high; see `loo`.
@@ -100,8 +93,8 @@ class Grouping(Part):
 
     clusters: tuple = ()
     axes: dict = {}  # noqa: RUF012
-    group: str | None = None
-    by: str | None = None
+    left_out_by: str | None = None
+    grouped_by: str | None = None
     high_k = "refit"
     integrates = False
     one_prior = True
@@ -109,23 +102,23 @@ class Grouping(Part):
     @property
     def unit_is_row(self):
         """Return whether leave-one-out leaves out single rows."""
-        return self.law.unit == KINDS[self.law.kind].dimension
+        return self.unit == KINDS[self.kind].dimension
 
     def with_observed(self, rows, observed):
         """Return rows with other observations on the law's scale, such as simulated ones."""
-        return rows.assign(**{self.law.observed: self.law.from_scale(observed)})
+        return rows.assign(**{self.observed: self.from_scale(observed)})
 
-    def together(self, rows, simulated):
+    def join_simulated(self, rows, simulated):
         """Return the rows and simulated rows of the same design as one table."""
         table = pd.concat([rows, simulated], ignore_index=True)
         table.attrs = dict(rows.attrs)
         return table
 
-    def informed(self, past, rows):
+    def are_informed(self, past, rows):
         """Return whether rows `past` inform each of other rows, (row,) of bool: here every one."""
         return np.ones(len(rows), bool)
 
-    def along(self, rows, by):
+    def numbers_along(self, rows, by):
         """Return numbers along which rows may be cut.
 
         Parameters
@@ -160,7 +153,7 @@ class Grouping(Part):
         return values
 
 
-class Planner(Part):
+class Planner:
     """How runs are planned under a law.
 
     Attributes
@@ -169,7 +162,7 @@ class Planner(Part):
         Options of `plan` and `optimum` about the planned runs.
     """
 
-    planned: tuple = ()
+    planned: ClassVar[tuple] = ()
 
     def optimum(self, draws, compute, **planned):
         """Return the compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
@@ -196,10 +189,9 @@ class Planner(Part):
             If the law is not one of parameters and tokens, or what is planned is no positive number.
         """
         raise InputError(
-            f"a fit of {self.law.name} has no compute-optimal size; "
-            "use a law of parameters and tokens, such as chinchilla"
+            f"a fit of {self.name} has no compute-optimal size; use a law of parameters and tokens, such as chinchilla"
         )
 
-    def rows(self, rows, **planned):
+    def planned_rows(self, rows, **planned):
         """Return the rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
         return rows

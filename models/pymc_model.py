@@ -32,7 +32,7 @@ def model(law, rows, reference=None):
     """
     pm = pymc()
     reference = reference or law.reference(rows)
-    law.tests.check_priors(rows, reference)
+    law.check_priors(rows, reference)
     density = law.density(rows, reference)
     with pm.Model(coords={dim: names for dim, names in density.labels.items() if names}) as model:
         # Only numbers of rows and the like may change.

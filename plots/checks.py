@@ -11,8 +11,8 @@ from ..datasets import load
 from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable
 from ..inference.checks.verdict import percent as share
+from ..inference.quoted import quote_draws
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
 from .density import density_layers, density_within
@@ -119,7 +119,7 @@ def _quoted_draws(fit, quantity):
     draws = posterior[quantity]
     if not float(draws.std()) > 0:
         raise InputError(f"{quantity} of a fit of {fit.law.name} does not vary; choose another quantity")
-    return quotable(fit, {quantity: draws})[quantity]
+    return quote_draws(fit, draws)
 
 
 def _prior_draws(fit, quantity):

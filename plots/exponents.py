@@ -9,10 +9,10 @@ import numpy as np
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable
 from ..inference.estimands.predict_group import predict_group
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
 from ..inference.needs import of_kind
+from ..inference.quoted import quote_draws
 from ..inference.words import plain, probability, symbols
 from ..models.loss.grouping import GROUP
 from .checks import EXPONENT, NAMES
@@ -109,7 +109,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     'The exponent of the best size in compute'
     """
     level, law = check_level(level), of_kind(fit, "runs").law
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     posterior = fit["posterior"].to_dataset()
     by_group = [name for name, x in posterior.data_vars.items() if GROUP in x.dims]
@@ -119,7 +119,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
         draws |= {label: _unseen(fit, quantity, names, kind) for kind, label in UNSEEN.items()}
-    rows = {name: ends(x, level) for name, x in quotable(fit, draws).items()}
+    rows = {name: ends(x, level) for name, x in quote_draws(fit, draws).items()}
     lowest, highest = (choose(names, key=lambda name: rows[name][1]) for choose in (min, max))
     fitted = len(names)
     low, middle, high = np.array(list(rows.values())).T
@@ -131,13 +131,13 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
         frame(x=middle[part], y=places[part], low=low[part], high=high[part])
         for part in (slice(fitted), slice(fitted, None))
     )
-    layers = [Layer("level", law.grouping.by, of_groups, Look(BLUE), False, 6)]
+    layers = [Layer("level", law.grouped_by, of_groups, Look(BLUE), False, 6)]
     if len(rows) > fitted:
         layers.append(Layer("level", "population", of_unseen, Look(GREY, marker="diamond"), False, 6))
     return Picture(
         title=f"{subject} is {in_words(rows[lowest], plain)} for {lowest} and {in_words(rows[highest], plain)} for "
         f"{highest}, the least and the greatest of {fitted} groups",
-        caption=f"Points are medians and bars {percent(level)} intervals by {law.grouping.by} under {law.law.label}. "
+        caption=f"Points are medians and bars {percent(level)} intervals by {law.grouped_by} under {law.law.label}. "
         "Grey rows are the population: its middle, and a draw from it.",
         x=Axis(called),
         y=Axis("", names=tuple(rows)),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable
 from ..inference.fitted import place_of
 from ..inference.horizons.quantities import minutes
 from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days, levels
+from ..inference.quoted import quote_draws
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
@@ -62,7 +62,7 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     # In the order of their dates, in which those that lead are named.
     order = np.argsort(years, kind="stable")
     names, years, solved = horizons["model"].values[order], years[order], solved.to_numpy()[order]
-    low, middle, high = ends(quotable(fit, {"horizon": horizons})["horizon"], level)[:, order]
+    low, middle, high = ends(quote_draws(fit, horizons), level)[:, order]
     dates, logs = dates_of(years), np.where(solved, np.log(middle), -np.inf)
     texts = leaders(names, logs, APART * np.log(high.max() / low.min()), NAMED)[1]
     span = float(dates[-1] - dates[0])

@@ -10,13 +10,13 @@ import xarray as xr
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.checks.sandwich import quotable
 from ..inference.fitted import place_of
 from ..inference.intervals import quantiles
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy
 from ..inference.needs import of_kind
 from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
 from ..inference.progress.rate_at_rows import gain_times
+from ..inference.quoted import quote_draws
 from ..inference.words import digits, flop, months, plain, position
 from ..models.draws import DRAWS
 from ..models.loss.budget import log_slots
@@ -175,7 +175,7 @@ def plot_progress(
         budget: xr.DataArray(np.stack([at.loss(*sizes) for at in at_years], -1), dims=(*DRAWS, "year"))
         for budget, sizes in zip(budgets, log_sizes, strict=True)
     }
-    quoted = quotable(fit, losses)
+    quoted = quote_draws(fit, losses)
     layers, answers = [], []
     for i, (budget, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
         three, look = ends(quoted[budget], level), Look(colour)

@@ -51,7 +51,7 @@ def run_sizes(fit, **planned):
         If the table lacks parameters or tokens.
     """
     law = of_kind(fit, "runs").law
-    rows = law.planner.rows(fit.rows, **checked_plan(law, planned))
+    rows = law.planned_rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]
     if missing:
         raise InputError(f"{place_of(fit)} has no column {missing[0]!r}, which this figure needs")

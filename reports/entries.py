@@ -5,7 +5,7 @@ from ..inference.checks.known_floor import known_floor
 from ..inference.checks.sensitivity import prior_sensitive
 from ..inference.checks.trade_off import trade_off_sentence
 from ..inference.estimands.tuning import sentence as tuning_sentence
-from ..inference.summary import document
+from ..inference.stored_answers import document
 from . import results
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
@@ -15,7 +15,7 @@ def loss_entry(fit):
     """Name the constants of a law of the loss that the prior helps to decide, and those that trade off."""
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
-    if fit.law.settings and not fit.law.grouping.by:
+    if fit.law.settings and not fit.law.grouped_by:
         rungs = fit.tuning()
         rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
         entry["tuning"] = {"sentence": tuning_sentence(rungs), "rungs": rows}

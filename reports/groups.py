@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 
 from ..inference import intervals
-from ..inference.checks.sandwich import quotable
 from ..inference.estimands.predict_group import predict_group
+from ..inference.quoted import quote_draws
 from ..models.loss.grouping import GROUP, labelled
 from ..models.loss.populations import population
 
@@ -27,12 +27,12 @@ def group_entries(fit, *, seed=1):
         something is pooled, ``exponent`` has the ``typical`` group and a ``new`` one too.
     """
     law, posterior = fit.law, fit["posterior"]
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         return None
     names = [str(name) for name in posterior[GROUP].values]
-    labels = labelled(fit.rows[law.grouping.by])
+    labels = labelled(fit.rows[law.grouped_by])
     entry = {
-        "by": law.grouping.by,
+        "by": law.grouped_by,
         "rows": {name: int((labels == name).sum()) for name in names},
         "quantities": {name: by_group(fit, name) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},
@@ -47,7 +47,7 @@ def group_entries(fit, *, seed=1):
                 label += "_"
             added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
             unseen[name] = added["posterior"][EXPONENT].sel({GROUP: label}, drop=True)
-    unseen = {name: intervals.summary(x) for name, x in quotable(fit, unseen).items()}
+    unseen = {name: intervals.summary(x) for name, x in quote_draws(fit, unseen).items()}
     return entry | {
         "exponent": {"by_group": entry["quantities"][EXPONENT]} | unseen,
         "differences": _differences(posterior[EXPONENT], names),
@@ -56,7 +56,7 @@ def group_entries(fit, *, seed=1):
 
 def by_group(fit, name):
     """Return summaries of a quantity by group, as they are quoted; one that groups share has the same for each."""
-    draws = quotable(fit, {name: fit["posterior"][name]})[name]
+    draws = quote_draws(fit, fit["posterior"][name])
     names = [str(group) for group in fit["posterior"][GROUP].values]
     return {group: intervals.summary(draws.sel({GROUP: group}) if GROUP in draws.dims else draws) for group in names}
 

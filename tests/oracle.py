@@ -17,7 +17,7 @@ def model(law, rows, reference=None):
     """Build the model of a law."""
     reference = reference or law.reference(rows)
     kinds = {"counts": lengths, "scores": scores, "evaluations": progress}
-    build = grouped if law.grouping.by else kinds.get(law.kind, loss)
+    build = grouped if law.grouped_by else kinds.get(law.kind, loss)
     return build(law, rows, reference)
 
 

@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
-from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.fitted import results_of
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.reports.cache import store
 from bayescaling.reports.pages import PAGES
 
@@ -143,7 +143,7 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
     assert os.listdir(tmp_path) == ["f.nc"]
     fit = bs.open(tmp_path / "f.nc")
     assert dict(fit["posterior"].sizes) == {"chain": 2, "draw": 200}
-    quoted = quotable(fit, {name: fit["posterior"][name] for name in document["parameters"]})
+    quoted = quote_draws(fit, {name: fit["posterior"][name] for name in document["parameters"]})
     for name, summary in document["parameters"].items():
         draws = quoted[name].values
         assert summary["mean"] == pytest.approx(draws.mean(), rel=1e-12)

@@ -379,7 +379,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     quantity = xr.DataArray(scalars[name], dims=("chain", "draw"))
     shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
     dims = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
-    dims += ["model"] if fitter.law.grouping.integrates else []
+    dims += ["model"] if fitter.law.integrates else []
     dims += [fitter.law.groups] if fitter.law.name == "trend" and fitter.law.groups else []
     grouped = densities.selected(fit).exchangeable()
     assert (fitter.law.unit if grouped is None else grouped.dims[-1]) == (*dims, fitter.law.unit)[0]
@@ -412,7 +412,7 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return
-    planned = {"group": "odd"} if "group" in law.planner.planned else {}
+    planned = {"group": "odd"} if "group" in law.planned else {}
     quoted, alone = (
         fit.allocate([1e21, 1e22], **planned, **what) for what in ({}, {"beyond": "none", "robust": False})
     )
@@ -425,9 +425,9 @@ def test_laws_are_tested_against_their_rows(studied):
     fitter, fit = studied
     tests = fit.law_tests()
     assert tests["p"].between(0, 1).all() and tests["statistic"].notna().all()
-    assert ("loo_pit" in tests.index) == fitter.law.grouping.unit_is_row
+    assert ("loo_pit" in tests.index) == fitter.law.unit_is_row
     assert (tests["size"].dropna() >= 0).all()
-    assert ("score" in tests.index) == (fitter.law.tests.wider is not None)
+    assert ("score" in tests.index) == (fitter.law.wider is not None)
 
 
 def test_laws_of_runs_predict_runs_not_made(studied):

@@ -131,7 +131,7 @@ def calibrate(
         raise InputError(unknown("truth", truth, TRUTHS))
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
-    law.tests.check_calibration(truth)
+    law.check_calibration(truth)
     seed, settings = seed_of(seed), SHORT | settings
     sampling = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
@@ -203,8 +203,8 @@ class _Simulations:
         law, rows, _ = self.fitter.of()
         truth = self.truth_of(s)
         replicated = truth.replicate(np.random.default_rng([self.seed, 1, s])).values[0, 0]
-        simulated = law.grouping.with_observed(rows, replicated)
-        fitted = law.grouping.together(rows, simulated) if self.truth == "posterior" else simulated
+        simulated = law.with_observed(rows, replicated)
+        fitted = law.join_simulated(rows, simulated) if self.truth == "posterior" else simulated
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticWarning)
             sampled = self.fitter.sample(fitted, seed=(self.seed + s) % 2**31, least_ess=0, **self.settings)

@@ -14,7 +14,7 @@ from ...datasets.printed import Printed, Text
 from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..fitted import VERDICT, once
+from ..fitted import ANSWERS, VERDICT, once, results_of
 from ..intervals import finite
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from .law_tests import MISFIT, law_tests
@@ -63,7 +63,14 @@ def check(fit: Fit) -> Check:
     >>> fit.check()["verdict"]
     'off'
     """
-    return Check(once(fit, VERDICT, lambda: _checked(fit)))
+    results = results_of(fit)
+    if VERDICT not in results:
+        once(fit, VERDICT, lambda: _checked(fit))
+        if ANSWERS in results:  # made without the check
+            from ..summary import make_answers
+
+            results[ANSWERS] = make_answers(fit)
+    return Check(results[VERDICT])
 
 
 def _checked(fit):
@@ -71,12 +78,12 @@ def _checked(fit):
     tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
     rejected = sorted((name for name, test in tests.items() if not test["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
-    verdict = FITS if not rejected else NOT if size is not None and size >= law.tests.tolerance else OFF
+    verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
     return {
         "verdict": verdict,
         "p": min(test["p"] for test in tests.values()),
         "size": size,
-        "share_of": law.tests.share_of,
+        "share_of": law.share_of,
         "rejected_by": rejected,
         "tests": tests,
         "prior_driven": _decided_by_prior(fit),

@@ -88,13 +88,13 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     """
     draws, posterior = fit.draws, fit["posterior"]
     law, rows = draws.law, draws.rows
-    tests = {} if law.tests.wider is None else {"score": _Score(law)}
-    tests |= {name: _Directions(contrast) for name, contrast in law.tests.contrasts(rows).items()}
+    tests = {} if law.wider is None else {"score": _Score(law)}
+    tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
     groups = {
         BY_COLUMN + name: _Directions(
             Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
         )
-        for name, codes in law.tests.groupings(rows).items()
+        for name, codes in law.groupings(rows).items()
     }
     used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
@@ -109,7 +109,7 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         entries = {name: test.entry() for name, test in groups.items()}
         worst = min(entries, key=lambda name: entries[name]["p"])
         results[worst] = _of_several(entries[worst], len(entries))
-    if law.grouping.unit_is_row:
+    if law.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
     table.insert(6, "fits", table["p"] >= MISFIT)
@@ -164,7 +164,7 @@ class _Score(_Test):
 
     def __init__(self, law):
         super().__init__()
-        self.law, self.name, self.value = law.tests.wider
+        self.law, self.name, self.value = law.wider
         below = f"below 0 if {self.name} should be less"
         self.what = f"score of {self.name} at {self.value:g}, standard normal if the law is true, {below}"
 

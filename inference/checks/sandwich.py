@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,8 @@ from ...models.draws import BLOCK, DRAWS
 from .. import densities
 from ..effective_draws import effective_draws
 from ..fitted import once
-from .verdict import FITS, verdict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..fitted import Fit
 
 LEAST_CLUSTERS = 10
@@ -102,7 +99,7 @@ def robust_sds(fit, quantities):
 def _sds(fit, draws):
     """Take `robust_sd` of quantities, (quantity, chain, draw): by clustering, rows of the columns of its table."""
     fitted, some = densities.selected(fit), densities.selection(fit)
-    if fitted.law.grouping.integrates:
+    if fitted.law.integrates:
         some = slice(None, None, -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS))
         fitted = fit.draws.thinned(some.step)
     grouped = once(fit, "exchangeable", fitted.exchangeable)
@@ -168,10 +165,10 @@ def _clusterings(draws, grouped, units):
     """Return clusters of units: one a unit and, where units have rows, by columns that the law names; no repeats."""
     clusters, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
-        rows = rows.set_index(draws.law.grouping.group, drop=False)
+        rows = rows.set_index(draws.law.left_out_by, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
-        for name in draws.law.grouping.clusters:
+        for name in draws.law.clusters:
             codes = pd.factorize(rows[name])[0] if name in rows else clusters["unit"]
             if not any(np.array_equal(codes, other) for other in clusters.values()):
                 clusters[name] = codes
@@ -207,51 +204,11 @@ def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
     >>> bool(fit.robust(exponent).std() > 1.5 * exponent.std())
     True
     """
-    (spread,) = _spread(fit, _finite([quantity]))
+    (spread,) = spread_draws(fit, _finite([quantity]))
     return quantity.transpose(*DRAWS).copy(data=spread)
 
 
-def quotable(fit: Fit, quantities: Mapping[Any, xr.DataArray], *, bounded: bool = True) -> dict[Any, xr.DataArray]:
-    """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
-
-    This one function decides which interval of a quantity is printed, wherever it is.
-
-    Parameters
-    ----------
-    fit : Fit
-        Checked if it was not before.
-    quantities : dict of str to DataArray, dims (chain, draw, ...)
-        Each place of the further dims is a quantity; log densities are evaluated once for all.
-    bounded : bool
-        Whether what is positive in every draw must be so, as in `robust`; not so of differences.
-
-    Returns
-    -------
-    dict of str to DataArray
-        Unchanged where the law fits its rows, and where a quantity does not vary or a draw of it is not finite.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> exponent = fit["posterior"]["exponent_parameters"]
-    >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
-    True
-    """
-    if not quantities:
-        return {}
-    arrays = {name: x.transpose(*DRAWS, ...) for name, x in quantities.items()}
-    places = [np.moveaxis(x.values.reshape(*x.shape[:2], -1), -1, 0) for x in arrays.values()]
-    values = np.concatenate(places)
-    varies = np.isfinite(values).all((1, 2)) & (values != values[:, :1, :1]).any((1, 2))
-    if varies.any() and verdict_of(fit)["verdict"] != FITS:
-        values[varies] = _spread(fit, values[varies], bounded=bounded)
-    ends = np.cumsum([len(part) for part in places])[:-1]
-    parts = zip(arrays.items(), np.split(values, ends), strict=True)
-    return {name: x.copy(data=np.moveaxis(part, 0, -1).reshape(x.shape)) for (name, x), part in parts}
-
-
-def _spread(fit, values, *, bounded=True):
+def spread_draws(fit, values, *, bounded=True):
     """Spread draws, (quantity, chain, draw), on the scale on which each quantity has no bounds."""
     least, greatest = values.min((1, 2)), values.max((1, 2))
     shares = (least > 0) & (greatest < 1) & bounded

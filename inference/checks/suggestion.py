@@ -4,9 +4,9 @@ import numpy as np
 
 from ...datasets.wording import quoted
 from ..intervals import named
+from ..quoted import quote_draws
 from ..words import plain
 from .chains import PARETO_K_LIMIT
-from .sandwich import quotable
 from .verdict import ALARMS, BY_COLUMN, verdict_of, verdict_sentence
 
 EXPONENT = "exponent_parameters"
@@ -37,7 +37,7 @@ def exponent_of(fit):
     """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none or several."""
     if EXPONENT not in fit["posterior"] or "group" in fit["posterior"][EXPONENT].dims:
         return {}
-    values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
+    values = np.quantile(quote_draws(fit, fit["posterior"][EXPONENT]), [0.025, 0.5, 0.975])
     return {EXPONENT: named(values)}
 
 

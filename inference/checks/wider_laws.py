@@ -19,7 +19,7 @@ from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
 from ..comparison.loo import left_out
 from ..comparison.weights import sum_error
-from ..fitted import TRIED, results_of
+from ..fitted import SUGGESTION, results_of
 from ..fitter import fitter_of
 from ..progress_messages import counted
 from ..settings import seed_of
@@ -91,7 +91,7 @@ def wider_laws(
     ('coupled', True)
     """
     seed = seed_of(seed, fit)
-    laws = [law.tests.suited(fit.rows) for law in fit.law.tests.wider_laws(fit.rows)[:most]]
+    laws = [law.suited(fit.rows) for law in fit.law.wider_laws(fit.rows)[:most]]
     options = {"seed": seed} | SHORT | settings
     fitted = mapped(_fitted, (fitter_of(fit), options), laws)
     others = list(counted(fitted, f"trying {listed([law.label for law in laws])}", progress, total=len(laws)))
@@ -110,8 +110,9 @@ def wider_laws(
         for other, of in zip(others, gains, strict=True)
     ]
     best_first = sorted(entries, key=lambda entry: -gain(entry)[0])
-    results_of(fit)[TRIED] = best_first
-    return Alternatives(best_first, suggestion(fit, best_first))
+    sentence = suggestion(fit, best_first)
+    results_of(fit)[SUGGESTION] = sentence if best_first else ""
+    return Alternatives(best_first, sentence)
 
 
 class _Scores(NamedTuple):
@@ -184,7 +185,7 @@ class Alternatives(Printed, list):
 def _by_size(fit, seed, **asked):
     """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
     rows = fit.rows
-    size = fit.law.tests.repeated_size(rows)
+    size = fit.law.repeated_size(rows)
     if size is None or rows[size].nunique() < LEAST_SIZES:
         return None
     with warnings.catch_warnings():

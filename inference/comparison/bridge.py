@@ -176,7 +176,7 @@ def left_out(draws, having, without, lacking, left=None):
     left : DataFrame, optional
         Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
     """
-    if not draws.law.grouping.one_prior:
+    if not draws.law.one_prior:
         by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
         se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
         return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)

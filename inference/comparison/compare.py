@@ -17,7 +17,8 @@ import pandas as pd
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
-from ..standing import lines_of_each, standing
+from ..remarks import lines_of_each
+from ..standing import standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
 from .loo import left_out
@@ -42,7 +43,7 @@ def _by_rollout(fits):
         law, table = fit.law, fit.rows
         if law.kind != "runs":
             raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
-        cutoffs = np.quantile(law.grouping.along(table, "compute"), QUANTILES)
+        cutoffs = np.quantile(law.numbers_along(table, "compute"), QUANTILES)
         _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
         columns.append(rows["log_score"].values[rows["beyond"].values > 0])
     return stacking(np.stack(columns, axis=1))

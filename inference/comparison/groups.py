@@ -48,7 +48,7 @@ def loo_by_group(
     high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and high_k == "refit":
         refits = Refits(fit, seed=seed, **settings)
-        items = [(by or draws.law.grouping.group, name, joint.sel(group=name).values) for name in high]
+        items = [(by or draws.law.left_out_by, name, joint.sel(group=name).values) for name in high]
         results = list(mapped(Refits.without_group, refits, items))
         for name, one in zip(high, results, strict=True):
             table.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]

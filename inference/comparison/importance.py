@@ -102,7 +102,7 @@ def _in_parts(fit, progress):
     text = f"leave-one-out of {len(draws.rows):,} rows"
     used = PIT_DRAWS if draws is fit.draws else FEW_PIT_DRAWS
     every = slice(None, None, max(1, draws.real_line()[..., 0].size // used))
-    few = draws.thinned(every.step) if fit.law.grouping.unit_is_row else None
+    few = draws.thinned(every.step) if fit.law.unit_is_row else None
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
         scores = _scores(density, log_weights, k)
         if few is not None:

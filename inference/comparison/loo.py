@@ -103,7 +103,7 @@ def _asked(fit, by, seed, options):
 
 def _of_units(fit, *, seed, progress, high_k=None, **settings):
     law = fit.law
-    usual = "none" if law.upstream else law.grouping.high_k
+    usual = "none" if law.upstream else law.high_k
     high_k = usual if high_k is None else high_k
     check_choice("high_k", high_k, HIGH_K_WAYS)
     if law.upstream and high_k != "none":

@@ -128,8 +128,8 @@ def rollout(
     law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
-    rows = law.tests.suited(table).rows(table)
-    values = law.grouping.along(rows, by)
+    rows = law.suited(table).rows(table)
+    values = law.numbers_along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}
     entries, parts = {}, []
@@ -232,7 +232,7 @@ def _plain(row):
 def _rolled(shared, item):
     """Fit rows and predict others; returns diagnostics of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
-    fit = fit_law(law, past, **options)
+    fit = fit_law(law, past, check=False, **options)
     diagnosed = {name: fit.diagnostics[name] for name in DIAGNOSTICS} | {"law": fit.law.label}
     return diagnosed, predicted(fit.draws, ahead, options["seed"], beyond)
 
@@ -260,16 +260,16 @@ def _cut(law, rows, values, by, cutoff):
         )
     past = rows[below].reset_index(drop=True)
     try:
-        past = law.tests.suited(past).rows(past)
+        past = law.suited(past).rows(past)
     except InputError as error:
         raise InputError(f"below {by} {cutoff:g}: {error}") from None
-    if not law.grouping.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
+    if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
         raise InputError(
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
             "predicts its rows; cut along what every one has on both sides"
         )
     ahead = ~below
-    ahead[ahead] = law.grouping.informed(past, rows[ahead])
+    ahead[ahead] = law.are_informed(past, rows[ahead])
     if not ahead.any():
         raise InputError(f"{place}: rows below {by} {cutoff:g} do not inform any other; choose a later cutoff")
     return past, ahead
@@ -282,7 +282,7 @@ def predicted(draws, rows, seed, beyond="none"):
     without each part of the draws.
     """
     law, rng = draws.law, np.random.default_rng(seed)
-    alone = rows if law.grouping.group is None else rows.assign(**{law.grouping.group: np.arange(len(rows))})
+    alone = rows if law.left_out_by is None else rows.assign(**{law.left_out_by: np.arange(len(rows))})
     samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
     step = max(1, AT_ONCE // samples)
     drift = drift_of(law) if beyond == "drift" and law.kind == "runs" else None
@@ -299,7 +299,7 @@ def _scored(draws, rows, rng, drift):
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     observed = law.on_scale(rows[law.observed].to_numpy(float))
     scores = scored(sample, observed)
-    if law.grouping.unit_is_row:
+    if law.unit_is_row:
         density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
         scores["log_score"] = ("prediction", special.logsumexp(density, axis=0) - np.log(len(density)))
     return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)

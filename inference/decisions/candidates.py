@@ -58,8 +58,8 @@ def _read(source, law):
             f"{label}: candidates need {' and '.join(law.columns)}; {' and '.join(missing)} is missing (the columns "
             f"are {listed(opened.columns)})"
         )
-    if law.grouping.by is not None:
-        require(table, [law.grouping.by], purpose=f"candidates of a law by {law.grouping.by}")
+    if law.grouped_by is not None:
+        require(table, [law.grouped_by], purpose=f"candidates of a law by {law.grouped_by}")
     return table
 
 
@@ -82,7 +82,7 @@ def _ladder(law, rows, budget, ratio, planned):
     cost, ratio = (x.ravel() for x in np.meshgrid(costs, np.geomspace(low, high, RATIOS)))
     parameters = np.sqrt(cost / (FLOP_PER_PARAMETER_TOKEN * ratio))
     table = pd.DataFrame({"parameters": parameters, "tokens": ratio * parameters, COST: cost})
-    if law.grouping.by is not None:
-        table[law.grouping.by] = planned.get("group")
+    if law.grouped_by is not None:
+        table[law.grouped_by] = planned.get("group")
     table.attrs = {"source": "the ladder of candidates"}
     return table

@@ -29,7 +29,7 @@ class LossCurve:
 
     def __init__(self, fit, group, planned, ratio, slope):
         draws, options = fit.draws.of_planned(group=group, **planned)
-        self.plan, self.ratio = draws.law.planner.plan(draws.constants(), **options), ratio
+        self.plan, self.ratio = draws.law.plan(draws.constants(), **options), ratio
         self.slope, self.greatest = slope, compute_range(fit, group=group, **planned)[1]
 
     def law(self, log_compute):

@@ -72,7 +72,7 @@ def through(fits, *, seed, wider, progress=False):
     gates = {label(fit, fits): gate(fit, seed=seed, progress=progress) for fit in fits}
     passed = [fit for fit in fits if gates[label(fit, fits)].passed]
     first = fits[0]
-    for law in () if passed or not wider else first.law.tests.wider_laws(first.rows):
+    for law in () if passed or not wider else first.law.wider_laws(first.rows):
         settings = {name: first.record["settings"][name] for name in SETTINGS}
         other = fitter_of(first).other(law, first.rows).fit(seed=seed, progress=progress, **settings)
         gates[law.label] = gate(other, seed=seed, progress=progress)

@@ -42,7 +42,7 @@ def decided(fit, baseline, result, curves, switch):
             log_m = np.log(result["multiplier"].sel({GROUP: group, "compute": budget}))
             draws = log_m.transpose(*DRAWS).values.ravel().clip(-MOST * DECADES, MOST * DECADES)
             runs = _candidates(fit, (group, baseline), curves, budget)
-            parts.append(_one(draws, runs, *_outcomes(fit, runs, curves), fit.law.grouping.by, budget, switch))
+            parts.append(_one(draws, runs, *_outcomes(fit, runs, curves), fit.law.grouped_by, budget, switch))
     shape = result.sizes[GROUP], result.sizes["compute"]
     variables = {
         name: ((GROUP, "compute", "action")[: 2 + (name == COSTS)], np.array([part[name] for part in parts]))
@@ -55,7 +55,7 @@ def decided(fit, baseline, result, curves, switch):
 
 def _candidates(fit, groups, curves, budget):
     """Return runs that may be made next: each size of the runs in each group, and larger ones towards the budget."""
-    law, by = fit.law, fit.law.grouping.by
+    law, by = fit.law, fit.law.grouped_by
     rows = fit.rows[np.isin(labelled(fit.rows[by]), groups)]
     sizes = rows.drop_duplicates(list(law.columns))
     parts = [sizes.assign(**{by: group}) for group in groups]
@@ -72,7 +72,7 @@ def _outcomes(fit, runs, curves):
     """Return the mean loss of each run by draw, (sample, run), and its variance, on the scale of the residuals."""
     law = fit.law
     decades = decades_beyond(law, fit.rows, runs)
-    slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouping.by])], axis=1)
+    slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouped_by])], axis=1)
     mean, noise = candidate_means(fit.draws, runs, slopes * decades), noise_variance(fit.draws, runs)
     step = drift_of(law).step if slopes.any() else 0.0
     return mean, noise + (decades > 0) * step**2 * on_scale(law, mean)
@@ -127,7 +127,7 @@ def pairing(fit, group, baseline):
     columns, mean = list(law.columns), fit.draws.mean().transpose(*DRAWS, "run").values
     residual = law.on_scale(rows[law.observed].to_numpy(float)) - law.on_scale(mean).mean((0, 1))
     table = rows[columns].assign(residual=residual, loss=rows[law.observed], flop=training_flop(rows))
-    labels = labelled(rows[law.grouping.by])
+    labels = labelled(rows[law.grouped_by])
     one, other = (table[labels == name].groupby(columns).mean() for name in (group, baseline))
     both = one.join(other.add_suffix("_baseline"), how="inner")
     if both.empty:

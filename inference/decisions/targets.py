@@ -65,7 +65,7 @@ def target_of(draws, target, compute, planned):
             f"target {target!r} needs compute, the training FLOP that it is about; give compute=1e24 (--compute 1e24)"
         )
     of_planned, planned = draws.of_planned(**planned)
-    plan = of_planned.law.planner.plan(of_planned.constants(), **planned)
+    plan = of_planned.law.plan(of_planned.constants(), **planned)
     model, tokens = plan.optimum(np.array([compute]))
     best, ratio = np.log(model["parameters"]), float(np.median(tokens / model["parameters"]))
     if target == "exponent":

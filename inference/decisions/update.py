@@ -169,7 +169,6 @@ def _resampled(fit, draws, picks, effective, k, count, seed, seconds):
     record["law"]["reference"], record["data"], record["seed"] = draws.reference, table_entry(rows), seed
     record["update"] = _entry("weights", count, k)
     record["seconds"] = {"compile": 0.0, "sample": seconds}
-    record.pop("verdict", None)
     diagnosed = chains.with_distinct(record["diagnostics"], named[list(law.prior_of)])
     worth = {name: min(diagnosed[name], effective) for name in ("ess_bulk_min", "ess_tail_min")}
     record["diagnostics"] = diagnosed | worth | {"effective_draws": float(effective)}

@@ -12,11 +12,11 @@ from ...datasets.wording import listed, quoted, shown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
-from ..checks.sandwich import quotable
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
 from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import place_of, table_named
 from ..needs import of_kind
+from ..quoted import quote_draws
 from ..standing import standing
 from .curves import LossCurve, crossing
 from .next_run import decided, pairing
@@ -148,7 +148,7 @@ def worth(
         "law": law.label,
         "table": table_named(first),
         "baseline": str(baseline),
-        "by": law.grouping.by,
+        "by": law.grouped_by,
         "standing": standing(first, robust=robust),
         "beyond": beyond,
         "price": costs,
@@ -165,14 +165,14 @@ def worth(
 def check_baseline(fit, baseline):
     """Refuse a fit without groups, and a baseline that is none of them."""
     law = of_kind(fit, "runs").law
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         raise InputError(
             f"{place_of(fit)} is a fit of {law.label}, which has no groups to compare; fit a Grouped law "
             "(--group COLUMN)"
         )
     names = fit.draws.reference[GROUPS]
     if str(baseline) not in names:
-        raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouping.by!r}: {listed(names)}")
+        raise InputError(f"baseline {quoted(baseline)} is no group of column {law.grouped_by!r}: {listed(names)}")
 
 
 def multipliers(
@@ -204,15 +204,13 @@ def multipliers(
         ends = min(np.nanmin(ranges), budgets.min()), FURTHER * max(np.nanmax(ranges), budgets.max())
     places = np.log(np.concatenate([budgets, np.geomspace(*ends, POINTS)]))
     at, base = places[: len(budgets)], curves[baseline]
-    law_gaps = {name: curves[name].law(places) - base.law(places) for name in others}
-    coordinates = {"point": np.arange(len(places))}
-    gaps = draws.by_draw(law_gaps, coordinates)
-    if robust:
-        gaps = quotable(fit, dict(gaps.data_vars), bounded=False)
+    points = {"point": np.arange(len(places))}
+    gaps = draws.by_draw({name: curves[name].law(places) - base.law(places) for name in others}, points)
+    drift = draws.by_draw({name: curves[name].drift(places) - base.drift(places) for name in others}, points)
+    gaps = quote_draws(fit, dict(gaps.data_vars), robust=robust, bounded=False, drift=drift)
     at_base, variables = base(at), {}
     for name in others:
         gap = gaps[name].transpose(*DRAWS, "point").values.reshape(-1, len(places))
-        gap = gap + curves[name].drift(places) - base.drift(places)
         at_group = at_base + gap[:, : len(at)]
         needed = np.exp(base.reaches(at_group, at) - at)
         turns = np.stack([crossing(places[len(at) :], gap[:, len(at) :], budget) for budget in at], axis=-1)

@@ -14,11 +14,12 @@ from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
 from ..fitted import table_named
+from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
-from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drifting_target
+from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,10 +67,10 @@ def allocate(
         reaches it.
     robust : bool
         Where the rows reject the law, spread N* and the loss to their robust (sandwich) standard deviations before the
-        drift is added; see `quotable`. With a target this is the compute that reaches it, instead of the loss. Without
-        either option the draws are those of the law alone.
+        drift is added; see `quote_draws`. With a target this is the compute that reaches it, instead of the loss.
+        Without either option the draws are those of the law alone.
     **planned
-        What the law must know of the runs planned (`law.planner.planned`). Most laws take ``vocabulary`` and
+        What the law must know of the runs planned (`law.planned`). Most laws take ``vocabulary`` and
         ``aspect_ratio``. The first is the number of rows of the models' embedding (twice as many if untied; 32,000 by
         default). The second is their width over the number of layers (that of Chinchilla's models by default). A
         `Grouped` law needs ``group``, the name of the group that the runs planned are of.
@@ -138,13 +139,13 @@ def allocate(
         _check_served(asked, demands)
     check_beyond(beyond)
     at = xr.DataArray(asked, dims=name, coords={name: asked})
-    error = drift_errors(fit, draws) if beyond == "drift" else None
+    error = drift_errors(fit) if beyond == "drift" else None
 
     def solved(targets):
         return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)
 
     if name == "compute" and demands is None and near_optimal is None:
-        result = law.planner.optimum(draws, at, **planned)
+        result = law.optimum(draws, at, **planned)
     elif name == "compute" or error is None:
         result = solved(asked[:, None])
     else:
@@ -177,7 +178,7 @@ def allocate(
 
 def checked_plan(law, planned):
     """Return what is planned without what is None, refusing what a law does not know of runs."""
-    options, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
+    options, planned = law.planned, {key: x for key, x in planned.items() if x is not None}
     for key in planned:
         check_choice(f"for a fit of {law.name}, what is planned,", key, options or ("nothing",))
     return planned
@@ -241,7 +242,7 @@ def _ratio(tokens, parameters):
 
 def _ratio_outside(result, fit, **planned):
     """Return decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
-    runs = fit.law.planner.rows(fit.rows, **planned)
+    runs = fit.law.planned_rows(fit.rows, **planned)
     size = next(column for column in SIZES if column in runs and column in result)
     fitted = runs["tokens"] / runs[size]
     return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
@@ -249,7 +250,7 @@ def _ratio_outside(result, fit, **planned):
 
 def compute_range(fit, **planned):
     """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
-    flop = training_flop(fit.law.planner.rows(fit.rows, **planned))
+    flop = training_flop(fit.law.planned_rows(fit.rows, **planned))
     if flop is None or not len(flop):  # without compute, or a group of which nothing was seen
         return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())
@@ -257,7 +258,7 @@ def compute_range(fit, **planned):
 
 def largest_sizes(fit, **planned):
     """Return the largest size and the most tokens of the fitted runs that inform what is planned, by column."""
-    runs = fit.law.planner.rows(fit.rows, **planned)
+    runs = fit.law.planned_rows(fit.rows, **planned)
     return {name: float(runs[name].max()) for name in (*SIZES, "tokens") if name in fit.law.columns and len(runs)}
 
 

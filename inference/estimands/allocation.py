@@ -6,7 +6,8 @@ import xarray as xr
 
 from ...datasets.printed import Printed, Text
 from ..intervals import finite, summary, table_of
-from ..standing import graded, lines, strength_sentence
+from ..remarks import lines, strength_sentence
+from ..standing import graded
 from ..words import budgets, flop, plain, ratios, size, sizes
 from .strength import times_outside
 

@@ -135,7 +135,7 @@ def decades_beyond(law, fitted, runs):
     """
     if (law.kind, law.observed) != ("runs", "loss") or training_flop(runs) is None or training_flop(fitted) is None:
         return np.zeros(len(runs))
-    by, decades = law.grouping.by, np.zeros(len(runs))
+    by, decades = law.grouped_by, np.zeros(len(runs))
     for before, after in zip(_measures(law, fitted), _measures(law, runs), strict=True):
         largest = np.full(len(runs), np.nanmax(before))
         if by in runs and by in fitted:

@@ -31,7 +31,7 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     """
     draws, planned = draws.of_planned(**planned)
     law = draws.law
-    plan = law.planner.plan({name: x[:, None] for name, x in draws.constants().items()}, **planned)
+    plan = law.plan({name: x[:, None] for name, x in draws.constants().items()}, **planned)
     demands = np.zeros(1) if demand is None else demand
     spending = (OnBudget if name == "compute" else ToTarget)(plan, wanted, demands)
     if name == "compute" and demand is None:

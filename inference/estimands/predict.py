@@ -13,12 +13,13 @@ from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..checks.sandwich import quotable
 from ..fitted import table_named
 from ..intervals import check_level, named
 from ..needs import of_kind
+from ..quoted import quote_draws
+from ..remarks import lines
 from ..settings import seed_of
-from ..standing import lines, standing
+from ..standing import standing
 from ..words import plain, probability, si
 from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of
@@ -56,7 +57,7 @@ def predict(
         where `noise` is drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70%
         of later runs.
     robust : bool
-        Whether means without noise are spread to their robust width where the rows reject the law, see `quotable`.
+        Whether means without noise are spread to their robust width where the rows reject the law, see `quote_draws`.
     task : Fit, optional
         Of the law ``task-error``: errors follow from the losses, whose uncertainty is carried. Losses of both fits are
         of the same text.
@@ -96,10 +97,10 @@ def predict(
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:
         loss = draws.mean(runs).transpose(..., "run")
-        loss = quotable(fit, {"loss": loss})["loss"] if robust else loss
-    decades = decades_beyond(draws.law, draws.rows, runs)
+    decades, drift = decades_beyond(draws.law, draws.rows, runs), None
     if beyond == "drift" and decades.any():
-        loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))
+        drift = drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise)
+    loss = quote_draws(fit, loss, robust=robust and not noise, drift=drift)
     names = {column: "at_loss" if column == "loss" else column for column in law.columns}
     sizes = {name: ("run", np.asarray(runs[column], float)) for column, name in names.items()}
     sizes["beyond"] = ("run", decades)

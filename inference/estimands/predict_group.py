@@ -75,7 +75,7 @@ def predict_group(
     """
     record = fit.record
     law: Any = of_kind(fit, "runs").law
-    if law.grouping.by is None:
+    if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     if str(name) in record["law"]["reference"]["groups"]:
         raise InputError(f"group {quoted(name)} is in the fit already; give the new one another name")

@@ -3,13 +3,11 @@
 import warnings
 
 import numpy as np
-import xarray as xr
 
 from ...errors import DiagnosticWarning
 from ...models.draws import DRAWS
 from ...models.loss.plan import inference_compute, training_compute
-from ..checks.sandwich import quotable
-from .beyond import drift_of
+from ..quoted import quote_draws
 from .planning import near_range
 
 MOST_DECADES, SECANTS, CLOSE = 12.0, 12, 1e-4  # of the search for the compute at which a drifting loss is reached
@@ -19,16 +17,8 @@ def nonembedding_sizes(draws, planned, parameters):
     """Compute N_x of models of N_T parameters, infinite where they are."""
     draws, planned = draws.of_planned(**planned)
     finite = np.isfinite(parameters)
-    size = draws.law.planner.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
+    size = draws.law.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
     return np.where(finite, size, np.inf)
-
-
-def drift_errors(fit, draws):
-    """Draw errors a decade of log loss and of log N*, two DataArrays of dims (chain, draw), by the seed of the fit."""
-    drift, rng = drift_of(draws.law), np.random.default_rng(fit.record["seed"])
-    coordinates = {dim: draws.named()[dim] for dim in DRAWS}
-    shape = tuple(x.size for x in coordinates.values())
-    return tuple(xr.DataArray(drift.slopes(rng, shape, of), coordinates, DRAWS) for of in ("loss", "size"))
 
 
 def to_drifting_target(solved, asked, error, greatest):
@@ -37,7 +27,7 @@ def to_drifting_target(solved, asked, error, greatest):
     The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C beyond the runs; h is found by
     secants, for each draw.
     """
-    slope = error[0].values.reshape(-1, 1, 1)
+    slope = error["loss"].values.reshape(-1, 1, 1)
 
     def further(decades):
         """Compute the decades that the law needs where the drift is that of so many, minus these."""
@@ -74,8 +64,8 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     ----------
     result : Dataset
         From the law alone, with ``extrapolation``.
-    error : tuple of DataArray, or None
-        Errors of log loss and log N* a decade.
+    error : dict of DataArray, or None
+        From `drift_errors`.
     demands : ndarray or None
     robust : bool
     nonembedding : callable
@@ -84,19 +74,15 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
         The largest size and the most tokens of the fitted runs, beyond which the drift counts too.
     """
     law, by = result, "training_compute" if "target" in result.dims else "loss"
-    result = law.copy()
-    if robust:
-        names = ("parameters", by, *fit.law.settings)
-        result.update(quotable(fit, {name: law[name] for name in names if name in law}))
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
     for name, size in largest.items():
         decades = np.maximum(decades, np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0))
-    of_loss, of_size = (0.0, 0.0) if error is None else error
-    if by == "loss":
-        result["loss"] = result["loss"] * np.exp(of_loss * decades)
+    names = [name for name in ("parameters", by, *fit.law.settings) if name in law]
+    drifting = {"loss": "loss", "parameters": "size"} if error is not None else {}
+    drift = {name: error[of] * decades for name, of in drifting.items() if name in names}
+    result = law.assign(quote_draws(fit, {name: law[name] for name in names}, robust=robust, drift=drift))
     if "parameters" not in law:
         return result
-    result["parameters"] = result["parameters"] * np.exp(of_size * decades)
     if demands is not None and by == "loss":
         _within_budget(result)
     with np.errstate(invalid="ignore"):  # infinite where no size reaches a target

@@ -10,10 +10,9 @@ import xarray as xr
 from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
-from ..checks.sandwich import quotable
+from ..quoted import drift_errors, quote_draws
 from .allocate import allocate, checked_plan, compute_range, decades_outside, largest_sizes
 from .beyond import check_beyond
-from .quoted_allocation import drift_errors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,16 +47,15 @@ def quoted_loss(
     n, d = np.broadcast_arrays(np.atleast_1d(np.asarray(parameters, float)), np.asarray(tokens, float))
     places = np.arange(len(n))
     loss = fit.draws.by_draw({"loss": _law_loss(fit, n, d, planned)}, {"point": places})["loss"]
-    if robust:
-        loss = quotable(fit, {"loss": loss})["loss"]
+    drift = None
     if beyond == "drift":
         compute = xr.DataArray(training_compute(n, d), dims="point")
         decades = decades_outside(compute, *compute_range(fit, **planned)).clip(min=0)
         largest = largest_sizes(fit, **planned)
         for name, sizes in (("parameters", n), ("tokens", d)):
             decades = np.maximum(decades, np.log10(sizes / largest[name])) if name in largest else decades
-        loss = loss * np.exp(drift_errors(fit, fit.draws)[0] * decades)
-    return loss
+        drift = drift_errors(fit)["loss"] * decades
+    return quote_draws(fit, loss, robust=robust, drift=drift)
 
 
 def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned: Any) -> xr.DataArray:
@@ -90,5 +88,5 @@ def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned:
 def _law_loss(fit, parameters, tokens, planned):
     """Compute mean losses under the law alone, (sample, point)."""
     draws, planned = fit.draws.of_planned(**planned)
-    plan = draws.law.planner.plan(draws.constants(), **planned)
+    plan = draws.law.plan(draws.constants(), **planned)
     return plan.loss(plan.model(plan.size(parameters)), tokens)

@@ -27,10 +27,11 @@ from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import LIMIT
 from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
-from ..checks.sandwich import quotable
 from ..intervals import summary
 from ..needs import of_kind
-from ..standing import lines, standing
+from ..quoted import quote_draws
+from ..remarks import lines
+from ..standing import standing
 from ..words import plain, probability, size
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def study_exponents(
     Exponents
         A dict that prints the exponents: for ``"nonembedding"`` and ``"total"`` a Dataset of ``size``, ``loss`` and
         ``reducible_loss`` as in `frontier_exponents`, dims (chain, draw). Their draws are as wide as they are quoted,
-        see `quotable`.
+        see `quote_draws`.
 
     Raises
     ------
@@ -278,7 +279,7 @@ def study_exponents(
         for basis in BASES
         for name, x in frontier_exponents(constants, basis=basis, **options).items()
     }
-    draws = quotable(fit, draws)
+    draws = quote_draws(fit, draws)
     exponents = {of: xr.Dataset({name: x for (basis, name), x in draws.items() if basis == of}) for of in BASES}
     least, greatest = (size(10.0**x) for x in study.sizes)
     models = f"{study.models} models of {least} to {greatest} parameters without embeddings"

@@ -12,10 +12,10 @@ from ...datasets.printed import PrintedTable, Text
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.tuned import rungs as rungs_of
-from ..checks.sandwich import quotable
 from ..fitted import place_of, table_named
 from ..intervals import QUANTILES, quantiles
 from ..needs import of_kind
+from ..quoted import quote_draws
 from ..words import HIGH, LOW, MIDDLE, plain, size
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     settings = law.settings
     if not settings:
         raise InputError(f"{place_of(fit)} is a fit of {law.name}, which knows no learning rate; fit learning-rate")
-    if law.grouping.by:
-        raise InputError(f"{place_of(fit)} is a fit of groups; fit learning-rate to the rows of one {law.grouping.by}")
+    if law.grouped_by:
+        raise InputError(f"{place_of(fit)} is a fit of groups; fit learning-rate to the rows of one {law.grouped_by}")
     if not (isinstance(least, (int, float)) and least > 0):
         raise InputError(f"least must be a positive share of the loss, not {least!r}")
     rungs = [group for _, group in rows.groupby(rungs_of(rows).to_numpy())]
@@ -88,7 +88,7 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     sizes = [xr.DataArray(best[name].to_numpy(float), dims="run") for name in law.sized_by]
     lost = np.log(fit.draws.mean(best) / law.mean_of_sizes(constants, None, *sizes))
     settled = law.best_settings(constants, *sizes)
-    quoted = quotable(fit, {"lost": lost, **settled})
+    quoted = quote_draws(fit, {"lost": lost, **settled})
     table = {
         ("parameters", ""): best["parameters"],
         ("tokens", ""): best["tokens"],

@@ -10,10 +10,10 @@ import pandas as pd
 from ...datasets.deferred import special
 from ...datasets.wording import check_choice
 from ...errors import InputError
-from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
 from ..needs import of_kind
+from ..quoted import quote_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     >>> bs.horizons.summary(fit).columns.tolist()
     ['q2.5', 'q50', 'q97.5', 'solved']
     """
-    draws = quotable(fit, {"minutes": minutes(fit, shares, tasks=tasks)})["minutes"]
+    draws = quote_draws(fit, minutes(fit, shares, tasks=tasks))
     rows = fit.rows
     easiest = rows[rows["minutes_before"].isna()]
     counts = easiest.groupby("model")[["successes", "runs"]].sum()

@@ -17,10 +17,10 @@ from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress.density import log_terms
 from ...models.progress.growth import doubling_quantiles
-from ..checks.sandwich import quotable
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, finite
 from ..needs import of_kind
+from ..quoted import quote_draws
 from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
 
@@ -159,6 +159,6 @@ def times_of(gains, probabilities=PROBABILITIES):
 def fall(fit):
     """Return quantiles of the yearly ``factor`` by which compute falls and of the ``halving`` time in months."""
     levels = list(QUANTILES.values())
-    rate = quotable(fit, {"rate": compute_equivalent_gain(fit)})["rate"].values.ravel()
+    rate = quote_draws(fit, compute_equivalent_gain(fit)).values.ravel()
     quantiles = {"factor": np.exp(np.quantile(rate, levels)), "halving": doubling_quantiles(rate, levels)}
     return {name: dict(zip(QUANTILES, map(finite, values), strict=True)) for name, values in quantiles.items()}

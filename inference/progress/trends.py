@@ -14,7 +14,6 @@ from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
-from ..checks.sandwich import quotable
 from ..comparison.differences import differences, is_apart
 from ..comparison.loo import left_out
 from ..fitted import FORMS, once, place_of, results_of
@@ -23,6 +22,7 @@ from ..horizons.quantities import TASKS, margins
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, ends, named, quantiles
 from ..needs import NEEDED, of_kind
+from ..quoted import quote_draws
 from ..words import plain
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _rate_in(law):
 
 def _by_period(fit, years, quantity):
     """Return quantiles of a quantity of the gain a year by period, with the probabilities of growth and of a rise."""
-    gains = quotable(fit, {"gain": fit.draws.gain(years)})["gain"]
+    gains = quote_draws(fit, fit.draws.gain(years))
     first, records = gains.isel(period=0).values.ravel(), {}
     for i, period in enumerate(gains["period"].values.tolist()):
         rate = gains.isel(period=i).values.ravel()
@@ -324,7 +324,7 @@ def _first_crossing(years, means, level):
 def levels(fit, dates):
     """Return draws of the mean at dates, (sample, date), robust as gains are."""
     means = fit.draws.levels(dates).reshape(*fit.draws.z.shape[:2], -1)
-    means = quotable(fit, {"mean": xr.DataArray(means, dims=(*DRAWS, "date"))}, bounded=False)["mean"]
+    means = quote_draws(fit, xr.DataArray(means, dims=(*DRAWS, "date")), bounded=False)
     return means.values.reshape(-1, len(dates))
 
 
@@ -334,7 +334,7 @@ def _levels_on_grid(fit, years):
     means = draws.levels(years)
     centre = means.mean(0)
     few = xr.DataArray(np.reshape(means, (*draws.z.shape[:2], -1))[..., ::STEPS], dims=(*DRAWS, "date"))
-    spread = quotable(fit, {"mean": few}, bounded=False)["mean"]
+    spread = quote_draws(fit, few, bounded=False)
     stretch = spread.std(DRAWS).values / few.std(DRAWS).values
     return centre + np.interp(years, years[::STEPS], stretch) * (means - centre)
 

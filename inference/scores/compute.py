@@ -18,7 +18,8 @@ from ..fitted import place_of, table_named
 from ..intervals import named
 from ..intervals import summary as summarised
 from ..needs import of_kind
-from ..standing import lines, standing
+from ..remarks import lines
+from ..standing import standing
 from ..words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 
 if TYPE_CHECKING:

@@ -42,15 +42,15 @@ class CurveGrouping(Grouping):
 
     axes = {"clock": "clock"}  # noqa: RUF012
     clusters = ("run",)
-    group = "run"
+    left_out_by = "run"
 
-    def together(self, rows, simulated):
+    def join_simulated(self, rows, simulated):
         """Return the rows and simulated ones, which are of other runs."""
-        return super().together(rows, simulated.assign(run=simulated["run"] + ", simulated"))
+        return super().join_simulated(rows, simulated.assign(run=simulated["run"] + ", simulated"))
 
 
 @dataclass(frozen=True)
-class Curve(MemberLaw):
+class Curve(CurveTests, CurveGrouping, MemberLaw):
     """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
 
     S is the area under a power of the learning rate and V how far the rate has annealed (`areas`). Deviations are of
@@ -105,8 +105,6 @@ class Curve(MemberLaw):
     noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
     drawn_as: ClassVar[type] = CurveDraws
-    tests = CurveTests()
-    grouping = CurveGrouping()
     _free_parameters = PRIORS
 
     def __post_init__(self):

@@ -27,7 +27,7 @@ BENT = "break", "logistic"  # trends with a date of their own
 
 
 @dataclass(frozen=True)
-class Horizons(MemberLaw):
+class Horizons(HorizonsTests, HorizonsGrouping, MemberLaw):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
     Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -
@@ -105,8 +105,6 @@ class Horizons(MemberLaw):
     linear_unit: ClassVar[None] = None  # horizons are on a log scale
     scale: ClassVar[str] = "successes"  # type: ignore[misc]
     drawn_as: ClassVar[type] = HorizonsDraws
-    tests = HorizonsTests()
-    grouping = HorizonsGrouping()
 
     def __post_init__(self):
         self._check_options("task_slopes", "family_effects", "estimates", trend=OF_TRENDS, noise=NOISES)

@@ -36,7 +36,7 @@ class HorizonsGrouping(Grouping):
 
     clusters = ("model", "task")
     axes = {"date": "year", "time": "minutes"}  # noqa: RUF012
-    group = "model"
+    left_out_by = "model"
     high_k = "none"
     integrates = True
 
@@ -44,6 +44,6 @@ class HorizonsGrouping(Grouping):
         """Return rows with other successes, those that no run is then at risk of left out."""
         return nested(super().with_observed(rows, observed))
 
-    def informed(self, past, rows):
+    def are_informed(self, past, rows):
         """Return whether each row's task was run by models of the past."""
         return rows["task"].map(past["task"].value_counts()).fillna(0).to_numpy() >= LEAST_PAST

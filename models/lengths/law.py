@@ -27,7 +27,7 @@ OPERANDS = ("weighted", "longest")
 
 
 @dataclass(frozen=True)
-class Lengths(Law):
+class Lengths(LengthsTests, Law):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
     Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy ``p = (1 -
@@ -102,7 +102,6 @@ class Lengths(Law):
     observed: ClassVar[str] = "correct"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,))
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
-    tests = LengthsTests()
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from ..arrays import exp, log, maximum, minimum
 from ..naming import check_positive
-from ..parts import Planner
 from .chinchilla import Chinchilla
 from .chinchilla import loss as chinchilla_loss
 from .law import Sampled
@@ -84,34 +83,6 @@ class RepeatedPlan(Plan):
         return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}
 
 
-class RepeatedPlanner(Planner):
-    """How runs are planned under this law."""
-
-    planned = ("unique_tokens",)
-
-    def plan(self, constants, *, unique_tokens=None):
-        """Return a plan of models of any size where only so many distinct tokens are available.
-
-        Parameters
-        ----------
-        constants : mapping of str to array_like
-        unique_tokens : float, optional
-            Distinct tokens; as many as are wanted by default, none being repeated.
-
-        Returns
-        -------
-        RepeatedPlan
-
-        Raises
-        ------
-        InputError
-            If `unique_tokens` is not a positive number.
-        """
-        if unique_tokens is not None:
-            check_positive("unique_tokens", unique_tokens)
-        return RepeatedPlan(self.law, constants, unique_tokens)
-
-
 @dataclass(frozen=True)
 class DataConstrained(Chinchilla):
     """The Chinchilla law of repeated data (Muennighoff et al. 2023), ``loss = E + A/N'**alpha + B/D'**beta``.
@@ -153,4 +124,26 @@ class DataConstrained(Chinchilla):
     )
     loss = staticmethod(loss)
     optimal_sizes = None  # type: ignore[assignment]
-    planner = RepeatedPlanner()
+    planned: ClassVar[tuple] = ("unique_tokens",)
+
+    def plan(self, constants, *, unique_tokens=None):
+        """Return a plan of models of any size where only so many distinct tokens are available.
+
+        Parameters
+        ----------
+        constants : mapping of str to array_like
+        unique_tokens : float, optional
+            Distinct tokens; as many as are wanted by default, none being repeated.
+
+        Returns
+        -------
+        RepeatedPlan
+
+        Raises
+        ------
+        InputError
+            If `unique_tokens` is not a positive number.
+        """
+        if unique_tokens is not None:
+            check_positive("unique_tokens", unique_tokens)
+        return RepeatedPlan(self, constants, unique_tokens)

@@ -112,7 +112,7 @@ def carried(law, rows, place):
 
 def check_falls(law, rows, place):
     """Refuse a quantity that rises with a size at equal others, with the laws that describe one."""
-    for column, correlation in law.tests.directions(rows).items():
+    for column, correlation in law.directions(rows).items():
         if correlation.r > RISING and (p := correlation.p_rise()) < LIKELY:
             raise InputError(
                 f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
@@ -125,7 +125,7 @@ def flat(law, rows):
     return [
         f"{_moves(law, column, 'does not fall')} in these rows (rank correlation {of.r:.2f}, {p_value(of.p_fall())}): "
         "they tell little of its exponent, which the prior decides"
-        for column, of in law.tests.directions(rows).items()
+        for column, of in law.directions(rows).items()
         if of.r > FLAT and of.p_fall() > UNLIKELY
     ]
 

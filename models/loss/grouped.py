@@ -21,7 +21,7 @@ TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the sprea
 
 
 @dataclass(frozen=True)
-class Grouped(Law):
+class Grouped(GroupedTests, GroupedGrouping, GroupedPlanner, Law):
     """A law of the loss whose quantities may differ by group of rows, such as corpora; a column names the groups.
 
     A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population. These are
@@ -134,9 +134,6 @@ class Grouped(Law):
         return getattr(self.law, name)
 
     in_all_parameters: ClassVar[bool] = False
-    tests = GroupedTests()
-    grouping = GroupedGrouping()
-    planner = GroupedPlanner()
     observed = property(lambda self: self.law.observed)
     on_scale = property(lambda self: self.law.on_scale)
     from_scale = property(lambda self: self.law.from_scale)

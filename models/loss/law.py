@@ -42,7 +42,7 @@ def geometric_means(table, columns):
 
 
 @dataclass(frozen=True)
-class LossLaw(Law):
+class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
     A custom law is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
@@ -78,7 +78,6 @@ class LossLaw(Law):
     kind: ClassVar[str] = "runs"
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "loss"
-    wider: ClassVar[tuple | None] = None  # a law, a quantity of it and its value at which it is this one
     mean_parameters: ClassVar[tuple] = ()
     columns: ClassVar[tuple] = ()
     _constant_names: ClassVar[tuple] = ()  # the keyword-only parameters of `loss`
@@ -86,9 +85,6 @@ class LossLaw(Law):
     derive: ClassVar[Any] = staticmethod(dict)  # ``derive(sampled, ..., typical_column, ...)``, constants not sampled
     exponent: ClassVar[Any] = None  # ``exponent(**constants)`` of the optimal parameters in compute
     effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
-    tests = LossTests()
-    grouping = LossGrouping()
-    planner = LossPlanner()
     settings: ClassVar[dict] = {}  # columns of what is tuned, and what quantities call it
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None

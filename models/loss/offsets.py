@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..arrays import maximum, minimum
-from ..parts import Planner
 from .chinchilla import Chinchilla
 from .law import REFERENCES, Sampled
 from .plan import Plan
@@ -17,14 +16,6 @@ SHIFTS = ("parameters_shift", "tokens_shift")
 def shifted(size, offset, shift):
     """Return the size that counts: ``X + x0``, but at least ``min(shift, 1) X``."""
     return maximum(size + offset, minimum(shift, 1.0) * size)
-
-
-class OffsetsPlanner(Planner):
-    """How runs are planned under this law."""
-
-    def plan(self, constants):
-        """Return a plan of models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
-        return Plan(self.law, constants)
 
 
 @dataclass(frozen=True)
@@ -88,4 +79,8 @@ class Offsets(Chinchilla):
         return super().mean(constants, sizes)
 
     optimal_sizes = None  # type: ignore[assignment]
-    planner = OffsetsPlanner()
+    planned: ClassVar[tuple] = ()
+
+    def plan(self, constants):
+        """Return a plan of models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
+        return Plan(self, constants)

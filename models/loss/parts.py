@@ -1,6 +1,7 @@
 """The parts of laws of the loss: how runs are tested, grouped and planned."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -24,34 +25,31 @@ SIZE_GROUP = "size_group"  # column that names the model size of each row under 
 class LossTests(Tests):
     """How runs test a law of the loss."""
 
-    wider = property(lambda self: self.law.wider)
-
     def check_priors(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite."""
-        law = self.law
-        medians = {name: prior.median for name, prior in law.prior_of.items()}
+        medians = {name: prior.median for name, prior in self.prior_of.items()}
         with np.errstate(all="ignore"):
-            loss = law.mean(law.constants(medians, reference), law.sizes(rows))
+            loss = self.mean(self.constants(medians, reference), self.sizes(rows))
         if not (np.isfinite(loss) & (loss > 0)).all():
             listed = ", ".join(f"{name} {median:.3g}" for name, median in medians.items())
             raise InputError(
-                f"at the medians of the priors ({listed}) the {law.name} law has no finite loss; check the priors"
+                f"at the medians of the priors ({listed}) the {self.name} law has no finite loss; check the priors"
             )
 
     def check_calibration(self, truth):
         """Refuse a law that has no one posterior, or whose prior alone gives no truths."""
-        if self.law.upstream:
+        if self.upstream:
             raise InputError(
-                f"{self.law.name} takes {' and '.join(self.law.upstream)} from sizes alone and has no one posterior to "
+                f"{self.name} takes {' and '.join(self.upstream)} from sizes alone and has no one posterior to "
                 "calibrate; calibrate it with joint=True (--option joint=true)"
             )
-        if truth == "prior" and self.law.potential is not None:
-            raise InputError(f"{self.law.name} learns from other data too, so its prior alone gives no truths")
+        if truth == "prior" and self.potential is not None:
+            raise InputError(f"{self.name} learns from other data too, so its prior alone gives no truths")
 
     def contrasts(self, rows):
         """Return residuals' means in bins of compute, slopes in N/D there, and means of sizes with several rows."""
-        size = self.law.size_column
-        if size is None or "tokens" not in self.law.columns:
+        size = self.size_column
+        if size is None or "tokens" not in self.columns:
             return {}
         n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
         bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
@@ -67,14 +65,13 @@ class LossTests(Tests):
 
     def groupings(self, rows):
         """Return codes of the groups that the table's other columns name, but for runs that share effects."""
-        return groupings(rows, (SIZE_GROUP, *((self.law.effect_column,) if self.law.effects_of else ())))
+        return groupings(rows, (SIZE_GROUP, *((self.effect_column,) if self.effects_of else ())))
 
     def wider_laws(self, rows):
         """Widen the law, that of a loss with a scatter by size; where runs or sizes have several rows, with effects."""
-        narrow = self.law
-        law = narrow if narrow.wider is None else narrow.wider[0]
+        law = self if self.wider is None else self.wider[0]
         law = replace(law, scatter="by_size") if law.observed == "loss" else law
-        laws = [law] if law != narrow else []
+        laws = [law] if law != self else []
         if not self._may_have_effects():
             return laws
         if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
@@ -85,7 +82,7 @@ class LossTests(Tests):
 
     def repeated_size(self, rows):
         """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
-        size = self.law.size_column
+        size = self.size_column
         return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
 
     def exact_constants(self, rows, reference):
@@ -93,52 +90,48 @@ class LossTests(Tests):
 
         Losses that were measured are never on a law: such losses were computed from it, and sampling finds no noise.
         """
-        law = self.law
-        if law.upstream or law.effects_of or rows[law.observed].nunique() == 1:
+        if self.upstream or self.effects_of or rows[self.observed].nunique() == 1:
             return None
-        return Nearest(law, rows, reference).exact(rows)
+        return Nearest(self, rows, reference).exact(rows)
 
     def suited(self, table):
         """Return the law with what its default options leave to the rows.
 
         Rows that leave fewer than `LEAST_FREE` beyond the quantities of the mean have normal noise with one scatter.
         """
-        law = self.law
-        few = len(table) < len(law.mean_parameters) + LEAST_FREE
-        return replace(law, noise="normal", scatter="one") if few and law.noise in WITH_EFFECTS else law
+        few = len(table) < len(self.mean_parameters) + LEAST_FREE
+        return replace(self, noise="normal", scatter="one") if few and self.noise in WITH_EFFECTS else self
 
-    def deviating(self, rows):
+    def with_effects(self, rows):
         """Return the law with effects of model sizes, None where rows of a size share no deviation.
 
         An F test with p below `DEVIATES` suggests the effects; fits tell whether these predict larger sizes better.
         """
-        law = self.law
-        if law.size_effects is not None or not {law.size_column, "tokens"} <= {*law.columns}:
+        if self.size_effects is not None or not {self.size_column, "tokens"} <= {*self.columns}:
             return None
         if not self._may_have_effects() or (size := self.repeated_size(rows)) is None:
             return None
-        wide = replace(law, size_effects=True)
+        wide = replace(self, size_effects=True)
         if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide._free_parameters):
             return None
-        p = Nearest(law, rows, law.reference(rows)).p_of_groups(wide._effect_labels(rows))
+        p = Nearest(self, rows, self.reference(rows)).p_of_groups(wide._effect_labels(rows))
         return wide if p < DEVIATES else None
 
     def directions(self, rows):
         """Return the rank correlations of the columns in which the law falls; see `direction.directions`."""
-        return directions(self.law, rows)
+        return directions(self, rows)
 
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on sizes that these tell little of."""
         changed = f"the law fitted is {suited.label}, because {self._reason(suited, rows)}"
-        return [changed] * (suited != self.law) + flat(suited, rows)
+        return [changed] * (suited != self) + flat(suited, rows)
 
     def _reason(self, suited, rows):
-        return f"{len(rows)} rows tell little of a scatter by size next to {len(self.law.mean_parameters)} constants"
+        return f"{len(rows)} rows tell little of a scatter by size next to {len(self.mean_parameters)} constants"
 
     def _may_have_effects(self):
-        law = self.law
-        fixed = law.upstream or law.effects_of or law.skew or law.measurement_error
-        return not fixed and law.noise in WITH_EFFECTS
+        fixed = self.upstream or self.effects_of or self.skew or self.measurement_error
+        return not fixed and self.noise in WITH_EFFECTS
 
 
 class LossGrouping(Grouping):
@@ -148,30 +141,30 @@ class LossGrouping(Grouping):
     axes = {"compute": "training_flop"}  # noqa: RUF012
 
     @property
-    def group(self):
+    def left_out_by(self):
         """Return the column whose rows of one value are left out together: the run or, under size effects, the size."""
-        return self.law.effect_column
+        return self.effect_column
 
-    def along(self, rows, by):
+    def numbers_along(self, rows, by):
         """Return numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
         if by == "compute" and not {"compute", "training_flop"} & set(rows) and training_flop(rows) is not None:
             rows = rows.assign(training_flop=training_flop(rows))
-        return super().along(rows, by)
+        return super().numbers_along(rows, by)
 
-    def together(self, rows, simulated):
+    def join_simulated(self, rows, simulated):
         """Return rows and simulated rows as one table; a simulated run or size has a new effect."""
-        table = super().together(rows, simulated)
-        if not self.law.effects_of:
+        table = super().join_simulated(rows, simulated)
+        if not self.effects_of:
             return table
-        codes, others = (self.law.groups(part).codes for part in (rows, simulated))
-        return table.assign(**{self.law.effect_column: np.concatenate([codes, codes.max() + 1 + others])})
+        codes, others = (self.groups(part).codes for part in (rows, simulated))
+        return table.assign(**{self.effect_column: np.concatenate([codes, codes.max() + 1 + others])})
 
 
 class LossPlanner(Planner):
     """How runs are planned under a law of the loss."""
 
-    planned = ("vocabulary", "aspect_ratio")
-    models = FamilyPlan
+    planned: ClassVar[tuple] = ("vocabulary", "aspect_ratio")
+    plan_class: ClassVar[type[FamilyPlan]] = FamilyPlan
 
     def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
         """Return a plan of models of one family, whose embeddings grow with their size.
@@ -188,6 +181,6 @@ class LossPlanner(Planner):
             It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
             nats per token).
         """
-        if self.law.optimal_sizes is None:
+        if self.optimal_sizes is None:
             return super().plan(constants)
-        return self.models(self.law, constants, family_constant(vocabulary, aspect_ratio))
+        return self.plan_class(self, constants, family_constant(vocabulary, aspect_ratio))

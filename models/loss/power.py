@@ -8,12 +8,10 @@ from ...datasets.deferred import xr
 from ...datasets.units import NATS, unit_of_loss
 from ..arrays import exp, log
 from ..naming import EQUATION
-from ..parts import Planner
 from ..priors import FreeParameter
 from .budget import VARIABLES
 from .chinchilla import EXPONENT_RATIONALE
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
-from .parts import LossTests
 
 OF_COMPUTE = "LogNormal(-2, 0.7)"
 COMPUTE_RATIONALE = "Exponent in compute, about half of one in parameters or tokens: 0.03 to 0.53; avoids 0."
@@ -44,34 +42,6 @@ def without_floor(size, *, A, exponent):
 def coefficient(loss_centre, exponent, reference_size):
     """Return A of a power law without a floor."""
     return {"A": loss_centre * exp(-exponent * log(reference_size))}
-
-
-class PowerTests(LossTests):
-    """How rows test a power law."""
-
-    def suited(self, table):
-        """Return the law, without a floor where what is observed is no loss in nats and the option is not set."""
-        other = self.law.floor is None and unit_of_loss(table) != NATS
-        return replace(self.law, floor=False) if other else super().suited(table)
-
-    def directions(self, rows):
-        """Return the rank correlations of the columns in which the law falls, none where it may rise."""
-        return {} if self.law.floor is False else super().directions(rows)
-
-    def _reason(self, suited, rows):
-        if suited.floor == self.law.floor:
-            return super()._reason(suited, rows)
-        return "what it is of is no cross entropy, which alone is known to fall to a floor"
-
-
-class OneVariablePlanner(Planner):
-    """How runs are planned under this law: at a budget, where the variable is compute."""
-
-    def optimum(self, draws, compute):
-        """Return the mean loss at budgets in FLOP: a Dataset of ``loss``."""
-        if self.law.variable != "compute":
-            return super().optimum(draws, compute)
-        return xr.Dataset({"loss": self.law.mean(draws.named(), {"training_flop": compute})})
 
 
 @dataclass(frozen=True)
@@ -131,8 +101,7 @@ class PowerLaw(LossLaw):
     noise: str = "normal"
     scatter: str = "one"
 
-    planner = OneVariablePlanner()
-    tests = PowerTests()
+    planned: ClassVar[tuple] = ()
     exponents: ClassVar[tuple] = ("alpha",)
     loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
     reducible_share = Sampled("Beta(2, 2)", "Share of that loss above E; neither side preferred.", support=(0, 1))
@@ -182,3 +151,25 @@ class PowerLaw(LossLaw):
     def centre(self, rows):
         """Return the geometric mean of x."""
         return {"reference_size": geometric_means(rows, self.columns)[0]}
+
+    # Tests and plans -------------------------------------------------------------------------------------------------
+
+    def suited(self, table):
+        """Return the law, without a floor where what is observed is no loss in nats and the option is not set."""
+        other = self.floor is None and unit_of_loss(table) != NATS
+        return replace(self, floor=False) if other else super().suited(table)
+
+    def _reason(self, suited, rows):
+        if suited.floor == self.floor:
+            return super()._reason(suited, rows)
+        return "what it is of is no cross entropy, which alone is known to fall to a floor"
+
+    def directions(self, rows):
+        """Return the rank correlations of the columns in which the law falls, none where it may rise."""
+        return {} if self.floor is False else super().directions(rows)
+
+    def optimum(self, draws, compute):
+        """Return the mean loss at budgets in FLOP, where the variable is compute: a Dataset of ``loss``."""
+        if self.variable != "compute":
+            return super().optimum(draws, compute)
+        return xr.Dataset({"loss": self.mean(draws.named(), {"training_flop": compute})})

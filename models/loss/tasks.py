@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from ...errors import InputError
 from ..arrays import exp, log, log1p, logaddexp
-from ..parts import Planner
 from .law import LossLaw, Sampled
 
 OPTIONS: dict = {"scale": ("loss",), "scatter": ("one",), "measurement_error": (False,), "run_effects": (False,)}
@@ -77,7 +76,7 @@ class TaskError(LossLaw):
     observed: ClassVar[str] = "error"
     exponents: ClassVar[tuple] = ("slope",)
     _centred: ClassVar[tuple] = ("solved",)
-    planner = Planner()
+    planned: ClassVar[tuple] = ()
     chance = Sampled("Beta(4, 1)", "Error of guessing: two choices 0.5, four 0.75, free answers 1.", support=(0, 1))
     floor_share = Sampled("Beta(1, 9)", "Floor over chance: wrong labels, unclear questions.", support=(0, 1))
     solved = Sampled("Beta(1, 1)", "Share of the way from chance to the floor at L0; any.", support=(0, 1))

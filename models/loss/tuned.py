@@ -20,7 +20,6 @@ from ..contrasts import Contrast, ordinals
 from ..priors import REAL
 from .chinchilla import Chinchilla
 from .law import REFERENCES, Sampled, geometric_means
-from .parts import LossPlanner, LossTests
 from .plan import FamilyPlan
 
 RATE, BATCH = "learning_rate_peak", "batch_tokens"
@@ -75,25 +74,6 @@ class TunedPlan(FamilyPlan):
         return super().described(model, tokens) | self.law.best_settings(self.constants, model["parameters"], tokens)
 
 
-class TunedPlanner(LossPlanner):
-    """How runs are planned under this law: at the best learning rate and batch."""
-
-    models = TunedPlan
-
-
-class TunedTests(LossTests):
-    """How runs test this law: also by the means of residuals in bins of learning rates and of batches."""
-
-    def contrasts(self, rows):
-        """Add means by learning rate and by batch to the contrasts of laws of the loss."""
-        contrasts = super().contrasts(rows)
-        for column, what in self.law.settings.items():
-            codes = pd.qcut(rows[column], BINS, labels=False, duplicates="drop").to_numpy(int)
-            codes = np.unique(codes, return_inverse=True)[1]
-            contrasts[f"means by {what}"] = Contrast.of_means(codes, f"bins of {what}", ordinals(codes, what))
-        return contrasts
-
-
 @dataclass(frozen=True)
 class LearningRate(Chinchilla):
     """The Chinchilla law of runs at any learning rate, ``loss = (E + A/N**alpha + B/D**beta) exp(lost(r/r*))``.
@@ -128,13 +108,21 @@ class LearningRate(Chinchilla):
     in_all_parameters: ClassVar[bool] = False
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
-    tests = TunedTests()
-    planner = TunedPlanner()
+    plan_class: ClassVar[type[FamilyPlan]] = TunedPlan
     best_rate = Sampled("LogNormal(0, 1.5)", "Best rate of a typical run over the typical rate tried: 0.05 to 19.")
     rate_by_parameters = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     rate_by_tokens = Sampled(BY_SIZE, BY_SIZE_RATIONALE, support=REAL)
     rate_cost = Sampled("LogNormal(-4.6, 1.5)", "Share of the loss lost a squared factor e off: 0.05% to 19%.")
     rate_skew = Sampled("LogNormal(-0.5, 0.8)", "From equal costs of low and high rates to divergence: 0.13 to 2.9.")
+
+    def contrasts(self, rows):
+        """Add means by learning rate and by batch to the contrasts of laws of the loss."""
+        contrasts = super().contrasts(rows)
+        for column, what in self.settings.items():
+            codes = pd.qcut(rows[column], BINS, labels=False, duplicates="drop").to_numpy(int)
+            codes = np.unique(codes, return_inverse=True)[1]
+            contrasts[f"means by {what}"] = Contrast.of_means(codes, f"bins of {what}", ordinals(codes, what))
+        return contrasts
 
     @property
     def derived_names(self):

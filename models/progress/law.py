@@ -44,7 +44,7 @@ OF_DATA = (
 
 
 @dataclass(frozen=True)
-class Progress(Law):
+class Progress(ProgressTests, ProgressGrouping, Law):
     """Algorithmic progress in language models (Ho et al. 2024), ``log perplexity = exp(eta_N) + exp(eta_D)``.
 
     Parameters
@@ -122,8 +122,6 @@ class Progress(Law):
 
     kind: ClassVar[str] = "evaluations"
     unit: ClassVar[str] = "evaluation"
-    tests = ProgressTests()
-    grouping = ProgressGrouping()
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99, 0.998), least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")

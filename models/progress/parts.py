@@ -14,9 +14,9 @@ class ProgressTests(Tests):
 
     def check_calibration(self, truth):
         """Refuse a penalty, whose prior changes with the number of rows."""
-        if self.law.penalty is not None:
+        if self.penalty is not None:
             raise InputError(
-                f"{self.law.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
+                f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
                 "would change; calibrate it without"
             )
 
@@ -35,14 +35,14 @@ class ProgressTests(Tests):
             contrasts["means by paper"] = Contrast(what, several).named("paper " + rows["paper_id"].astype(str))
         return informed(contrasts)
 
-    shared = "means by paper"
+    deviation_test = "means by paper"
 
-    def deviating(self, rows):
+    def with_effects(self, rows):
         """Return the law with paper effects, None where they are no default or no paper has several rows."""
-        law, papers = self.law, rows.get("paper_id")
-        if law.paper_effects is not None or law.noise != "normal" or papers is None or not papers.duplicated().any():
+        papers = rows.get("paper_id")
+        if self.paper_effects is not None or self.noise != "normal" or papers is None or not papers.duplicated().any():
             return None
-        return replace(law, paper_effects=True)
+        return replace(self, paper_effects=True)
 
     def groupings(self, rows):
         """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
@@ -51,10 +51,10 @@ class ProgressTests(Tests):
     def wider_laws(self, rows):
         """Return laws with paper effects or with a scatter by benchmark, where this law has none."""
         laws = []
-        if not self.law.paper_effects and self.law.noise == "normal" and "paper_id" in rows:
-            laws.append(replace(self.law, paper_effects=True))
-        if self.law.scatter == "one" and self.law.penalty is None:
-            laws.append(replace(self.law, scatter="by_benchmark"))
+        if not self.paper_effects and self.noise == "normal" and "paper_id" in rows:
+            laws.append(replace(self, paper_effects=True))
+        if self.scatter == "one" and self.penalty is None:
+            laws.append(replace(self, scatter="by_benchmark"))
         return laws
 
 
@@ -63,13 +63,13 @@ class ProgressGrouping(Grouping):
 
     clusters = ("paper_id",)
     axes = {"date": "year"}  # noqa: RUF012
-    group = "paper_id"
+    left_out_by = "paper_id"
 
     @property
     def one_prior(self):
         """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
-        return self.law.penalty is None
+        return self.penalty is None
 
-    def together(self, rows, simulated):
+    def join_simulated(self, rows, simulated):
         """Return rows and simulated ones as one table; simulated papers are others than the rows'."""
-        return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))
+        return super().join_simulated(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))

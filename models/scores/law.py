@@ -37,7 +37,7 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 
 
 @dataclass(frozen=True)
-class Scores(MemberLaw):
+class Scores(ScoresTests, ScoresGrouping, MemberLaw):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
     Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
@@ -149,8 +149,6 @@ class Scores(MemberLaw):
     scale: ClassVar[str] = "score"  # type: ignore[misc]
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     drawn_as: ClassVar[type] = ScoresDraws
-    tests = ScoresTests()
-    grouping = ScoresGrouping()
 
     def __post_init__(self):
         switches = ("family_effects", "version_effects", "ceilings", "speculative", "slope_by_period")

@@ -32,10 +32,10 @@ class ScoresGrouping(Grouping):
 
     clusters = ("model", "family")
     axes = {"date": "year", "compute": "training_compute_flop"}  # noqa: RUF012
-    group = "model"
+    left_out_by = "model"
     high_k = "none"
     integrates = True
 
-    def informed(self, past, rows):
+    def are_informed(self, past, rows):
         """Return whether each row's benchmark has scores of at least `LEAST_PAST` models of the past."""
         return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_PAST

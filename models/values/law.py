@@ -27,7 +27,7 @@ NARROW = 2.0  # greatest over least value, below which a log scale is not taken 
 
 
 @dataclass(frozen=True)
-class Trend(MemberLaw):
+class Trend(TrendTests, TrendGrouping, MemberLaw):
     """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
 
     Values are normal about the trend, on a log scale or on a linear one: ``value = trend(year) + scatter``. Errors that
@@ -88,8 +88,6 @@ class Trend(MemberLaw):
     noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
     drawn_as: ClassVar[type] = TrendDraws
-    tests = TrendTests()
-    grouping = TrendGrouping()
 
     def __post_init__(self):
         self._check_options(trend=OF_TRENDS)

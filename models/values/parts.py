@@ -21,21 +21,21 @@ class TrendTests(Tests):
         count = max(2, min(BINS, len(rows) // LEAST_OF_BIN, ranks.max() + 1))
         bins = ranks * count // (ranks.max() + 1)
         contrasts = {"means by date": Contrast.of_means(bins, "bins of dates", ordinals(bins, "date"))}
-        if self.law.groups:
-            group = rows[self.law.groups].astype(str).to_numpy(object)
+        if self.groups:
+            group = rows[self.groups].astype(str).to_numpy(object)
             contrasts["slopes by group"] = Contrast.of_slopes(group, year, "the date", "groups", "group " + group)
         return informed(contrasts)
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns of text name; numbers may follow from the values."""
         numbers = rows.select_dtypes("number").columns
-        return groupings(rows, ("model", *numbers, *((self.law.groups,) if self.law.groups else ())))
+        return groupings(rows, ("model", *numbers, *((self.groups,) if self.groups else ())))
 
     def wider_laws(self, rows):
         """Return laws whose gain changes, where this one's does not."""
-        if self.law.trend != "linear":
+        if self.trend != "linear":
             return ()
-        return tuple(replace(self.law, trend=trend) for trend in ("break", "acceleration"))
+        return tuple(replace(self, trend=trend) for trend in ("break", "acceleration"))
 
 
 class TrendGrouping(Grouping):
@@ -46,9 +46,9 @@ class TrendGrouping(Grouping):
     @property
     def clusters(self):
         """Return the column of groups, where the law has them."""
-        return (self.law.groups,) if self.law.groups else ()
+        return (self.groups,) if self.groups else ()
 
     @property
-    def group(self):
+    def left_out_by(self):
         """Return the column of groups, None where the law has none."""
-        return self.law.groups
+        return self.groups

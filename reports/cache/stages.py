@@ -16,7 +16,7 @@ from . import store
 from .whole import warn_again
 
 EVERY = 60.0  # seconds between two lines
-IGNORED = ("verdict", "created", "seconds")  # entries of the record of a fit that nothing in a report depends on
+IGNORED = ("created", "seconds")  # entries of the record of a fit that nothing in a report depends on
 
 
 class Stages:

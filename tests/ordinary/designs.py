@@ -13,7 +13,7 @@ from typing import Any
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.quoted import quote_draws
 
 NOISES = (0.0005, 0.003, 0.01, 0.05)  # standard deviation of log loss
 CONSTANTS = {"E": 1.7, "A": 406.0, "B": 411.0, "alpha": 0.34, "beta": 0.28}
@@ -141,7 +141,7 @@ def carried_by(case, law="coupled"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             rows = bs.read(case.table, needed=bs.law(law).needed)
-        bs.law(law).tests.suited(rows).rows(rows)
+        bs.law(law).suited(rows).rows(rows)
     except bs.InputError as error:
         named = str(error).partition("bayescaling fit ")[2].split()
         return named[0] if named else law
@@ -159,7 +159,7 @@ def fitted(case, law="coupled"):
 
 def exponent(fit):
     """Return the draws of the exponent of the best size that are quoted."""
-    return quotable(fit, {EXPONENT_NAME: fit["posterior"][EXPONENT_NAME]})[EXPONENT_NAME].values.ravel()
+    return quote_draws(fit, fit["posterior"][EXPONENT_NAME]).values.ravel()
 
 
 def held(case, fit):

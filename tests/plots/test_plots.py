@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.inference.checks.calibration import KEY
-from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.checks.sensitivity import power_scalings
 from bayescaling.inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
 from bayescaling.inference.progress.rate_at_optimum import GrowthAt
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.inference.words import months, plain, sizes, symbols, yearly
 from bayescaling.models.draws import DRAWS
 from bayescaling.plots import style, with_matplotlib, with_plotly
@@ -330,7 +330,7 @@ def test_an_allocation_ends_in_its_widest_interval(fit_default):
 
 def test_the_title_of_a_posterior_is_of_the_quoted_draws(fit_default):
     axes = bs.plot_posterior(fit_default, "alpha")
-    draws = quotable(fit_default, {"alpha": fit_default["posterior"]["alpha"]})["alpha"]
+    draws = quote_draws(fit_default, fit_default["posterior"]["alpha"])
     low, middle, high = draws.quantile([0.025, 0.5, 0.975], DRAWS).values
     assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
 
@@ -432,7 +432,7 @@ def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progre
     scale = np.sqrt(1e20 / (6 * n * d))
     for year in (rows["year"].min(), rows["year"].max()):
         loss = GrowthAt(draws, year=year, benchmark="ptb").loss(np.log(n * scale), np.log(d * scale))
-        loss = quotable(progress_fit, {"loss": xr.DataArray(loss, dims=DRAWS)})["loss"]
+        loss = quote_draws(progress_fit, xr.DataArray(loss, dims=DRAWS))
         low, middle, high = np.quantile(loss, [0.025, 0.5, 0.975])
         assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
     near = (np.log(6 * rows["parameters"] * draws.law.tokens(rows) / 1e20).abs() <= np.log(3)).sum()
@@ -480,10 +480,10 @@ def test_groups_are_drawn_with_the_population(grouped_fit):
     axes = bs.plot_groups(grouped_fit)
     exponents = grouped_fit["posterior"]["exponent_parameters"]
     for name in ("even", "odd"):
-        draws = quotable(grouped_fit, {name: exponents.sel(group=name)})[name]
+        draws = quote_draws(grouped_fit, exponents.sel(group=name))
         assert in_words(draws.quantile([0.025, 0.5, 0.975], DRAWS).values, plain) in axes.finding
     new = grouped_fit.predict_group()["posterior"]["exponent_parameters"].sel(group="new", drop=True)
-    new = quotable(grouped_fit, {"new": new})["new"]
+    new = quote_draws(grouped_fit, new)
     drawn = series(axes, "population", "level")
     np.testing.assert_allclose(drawn[["low", "high"]].iloc[-1], new.quantile([0.025, 0.975], DRAWS).values)
     # E of a group without runs is its prior's alone.

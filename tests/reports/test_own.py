@@ -9,10 +9,10 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.comparison.differences import differences, is_apart
 from bayescaling.inference.fitted import results_of
 from bayescaling.inference.intervals import parameters
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.inference.words import size as sizes_of
 from bayescaling.plots.style import PUBLISHED as SOURCES
 from bayescaling.reports.cache import store
@@ -293,7 +293,7 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
     assert list(groups["spread"]) == ["alpha"] and "beta" not in groups["quantities"]
     for group in groups["rows"]:
         exponent = posterior["exponent_parameters"].sel(group=group, drop=True)
-        exponent = quotable(fit, {group: exponent})[group]
+        exponent = quote_draws(fit, exponent)
         alpha = groups["exponent"]["by_group"][group]
         assert alpha["q50"] == pytest.approx(float(np.quantile(exponent, 0.5)))
         assert f"{alpha['q50']:.3f} [{alpha['q2.5']:.3f}, {alpha['q97.5']:.3f}]" in (out / "index.html").read_text(
@@ -308,7 +308,7 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
         at = fit.allocate(allocations[1]["compute"], group=group)
         assert allocations[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
     typical = posterior["beta"] / (posterior["typical_alpha"] + posterior["beta"])
-    quoted = quotable(fit, {"typical": typical})["typical"]
+    quoted = quote_draws(fit, typical)
     assert groups["exponent"]["typical"]["q50"] == pytest.approx(float(np.quantile(quoted, 0.5)))
     assert groups["exponent"]["new"]["sd"] > float(typical.std())  # without what the rows add to its width
 

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.checks.verdict import verdict_sentence
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.inference.words import sizes
 from bayescaling.reports.pages.chinchilla.page import LABELS
 
@@ -173,7 +173,7 @@ def test_what_it_says_of_allocation_and_of_published_numbers(document):
 def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
     for name, law in document["laws"].items():
         fit = posteriors[file_of(name)]
-        quoted = quotable(fit, {quantity: fit["posterior"][quantity] for quantity in law["parameters"]})
+        quoted = quote_draws(fit, {quantity: fit["posterior"][quantity] for quantity in law["parameters"]})
         for quantity, q in law["parameters"].items():
             draws = quoted[quantity].values.ravel()
             again = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.025, 0.5, 0.975])]
@@ -194,7 +194,7 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
             assert entry[name]["q97.5"] == pytest.approx(np.quantile(draws, 0.975), rel=1e-12)
     for entry in document["published"]:
         name = entry["quantity"].removeprefix("chinchilla.")
-        draws = quotable(main, {name: main["posterior"][name]})[name].values
+        draws = quote_draws(main, main["posterior"][name]).values
         assert entry["p_at_least"] == (draws >= entry["published"]).mean()
     assert main.loo().elpd == pytest.approx(document["laws"]["chinchilla"]["elpd_loo"], rel=1e-9)
 

@@ -10,7 +10,6 @@ from ....datasets.wording import shown
 from ....errors import InputError
 from ...arrays import exp, log, spread
 from ...naming import check_positive
-from ...parts import Planner
 from ...priors import FreeParameter
 from .. import embeddings
 from ..law import LossLaw, geometric_means
@@ -87,7 +86,7 @@ class Configurations(LossLaw):
     columns: ClassVar[tuple] = ("parameters_nonembedding",)
     observed: ClassVar[str] = "parameters"
     derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
-    planner = Planner()
+    planned: ClassVar[tuple] = ()
     _groupable: ClassVar[bool] = False
 
     def __post_init__(self):

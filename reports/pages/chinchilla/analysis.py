@@ -7,7 +7,7 @@ import numpy as np
 
 from ....datasets import load
 from ....inference import Fitter, compare, fit, intervals
-from ....inference.checks.sandwich import quotable
+from ....inference.quoted import quote_draws
 from ....plots.published import PREFIX, chinchilla_estimates
 from ... import results
 from ...entries import fit_entry
@@ -102,7 +102,7 @@ def published_entries(fit, published):
     """Return entries of published estimates: our quoted one, and its probability of a value at least as large."""
     table = chinchilla_estimates(published)
     posterior = fit["posterior"]
-    quoted = quotable(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})
+    quoted = quote_draws(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})
     return [
         {
             "quantity": PREFIX + row.quantity,

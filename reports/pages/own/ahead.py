@@ -99,8 +99,8 @@ def _trust(custom):
 def grid(custom):
     """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     fits, fit = custom.fits, custom.fit
-    if fit.law.grouping.by is not None or cut_along(fit)[0] != COMPUTE:
+    if fit.law.grouped_by is not None or cut_along(fit)[0] != COMPUTE:
         return None
-    alike = [name for name in custom.rivals if fits[name].law.grouping.by is None and "beta" in fits[name]["posterior"]]
+    alike = [name for name in custom.rivals if fits[name].law.grouped_by is None and "beta" in fits[name]["posterior"]]
     last = max((at["compute"] for at in custom.document["allocation"]), default=0.0)
     return budget_grid(fits, {name: called(name) for name in [custom.best, *alike]}, budgets_of(fit, last))

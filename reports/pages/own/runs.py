@@ -107,7 +107,7 @@ def sections(custom):
 
 def _frontier(custom, show):
     """Draw what is best at each budget up to that of the next run, with the backdrop."""
-    if custom.fit.law.grouping.by is not None:
+    if custom.fit.law.grouped_by is not None:
         return None
     first, last = (float(f"{x:.3g}") for x in (compute_range(custom.fit)[0], _next_run(custom)["compute"]))
     fits = {custom.best: custom.fit} | dict([custom.backdrop] if custom.backdrop else [])

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ....inference import intervals
-from ....inference.checks.sandwich import quotable
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.progress import contributions, rate_at_optimum
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from ....inference.progress.variants import VARIANTS
+from ....inference.quoted import quote_draws
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
 from ... import results
@@ -102,7 +102,7 @@ def gain_entry(rate):
 def quoted_entry(fit):
     """Return the quoted doubling time at the evaluations, and the result of the check of the law."""
     rate = compute_equivalent_gain(fit)
-    robust = rate_quantiles(quotable(fit, {"rate": rate})["rate"].values)
+    robust = rate_quantiles(quote_draws(fit, rate).values)
     return gain_entry(rate) | {"doubling_months": robust, "verdict": results.verdict_entry(fit)}
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ....datasets import load
 from ....inference import fit, intervals
-from ....inference.checks.sandwich import quotable
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
+from ....inference.quoted import quote_draws
 from ....models.draws import DRAWS
 from ....models.laws import Chinchilla
 from ....models.loss.sizes import least_squares
@@ -58,7 +58,7 @@ def tables_of_schemes(runs):
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the Chinchilla law to each scheme, and read its frontier; see `Page.analyse`."""
     # Few sizes leave E and the exponents strongly dependent.
-    options = {"target_accept": TARGET_ACCEPT, "seed": seed, "sampler": sampler, **settings}
+    options = {"target_accept": TARGET_ACCEPT, "seed": seed, "sampler": sampler, "check": False, **settings}
     runs = load("small_lm_runs")
     first = runs.iloc[0]
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
@@ -153,7 +153,7 @@ def _entry(findings, fits, tables, exponents, truth):
 
 def fitted_floor(fitted):
     """Return draws of E, as wide as its robust interval where the rows reject the law."""
-    return quotable(fitted, {"E": fitted["posterior"]["E"]})["E"]
+    return quote_draws(fitted, fitted["posterior"]["E"])
 
 
 def compared_floor(fitted, entropy):

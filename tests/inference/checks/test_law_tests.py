@@ -46,7 +46,7 @@ def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
 
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
     draws = fit_default.draws
-    law, name, value = draws.law.tests.wider
+    law, name, value = draws.law.wider
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
     by_hand = {}
     for q in bs.laws.Chinchilla.mean_parameters:
@@ -94,7 +94,7 @@ def test_evaluations_of_a_true_law_are_standard_normal_in_every_direction(option
         loss = truth.replicate(rng).values[0, 0]
         seen = ProgressDraws(law, reference, evaluations.assign(perplexity=np.exp(loss)), one)
         z = stats.norm.ppf(seen.cdf().values[0, 0])
-        for name, contrast in law.tests.contrasts(evaluations).items():
+        for name, contrast in law.contrasts(evaluations).items():
             u = contrast.directions
             np.testing.assert_allclose(u @ u.T, np.eye(len(u)), atol=1e-9)
             sums.setdefault(name, []).append(stats.chi2.sf(((u @ z) ** 2).sum(), len(u)))
@@ -110,6 +110,6 @@ def test_papers_that_are_alike_are_found_out(evaluations, progress_draws):
     plain = bs.laws.Progress(7)
     one = draws.z[:1, :1].copy()
     apart = ProgressDraws(plain, draws.reference, evaluations.assign(perplexity=np.exp(loss)), one)
-    contrast = plain.tests.contrasts(evaluations)["means by paper"]
+    contrast = plain.contrasts(evaluations)["means by paper"]
     z = stats.norm.ppf(np.clip(apart.cdf().values[0, 0], 1e-300, 1 - 1e-16))
     assert stats.chi2.sf(((contrast.directions @ z) ** 2).sum(), len(contrast.directions)) < 1e-3

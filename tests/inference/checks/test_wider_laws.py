@@ -103,8 +103,8 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     table = bs.read(pd.DataFrame({"parameters": sizes, "tokens": 20 * sizes[::-1], "loss": 2.0}))
     law = bs.laws.Chinchilla(noise="normal", scatter="one")
     table = table.assign(loss=law.simulate(truth, table, np.random.default_rng(1)))
-    assert law.tests.repeated_size(table) is None and "means by size" not in law.tests.contrasts(table)
-    assert not any(other.size_effects for other in law.tests.wider_laws(table))
+    assert law.repeated_size(table) is None and "means by size" not in law.contrasts(table)
+    assert not any(other.size_effects for other in law.wider_laws(table))
     short = {"draws": 100, "tune": 200, "chains": 2}  # the fields are tested, not their values
     laws = bs.Fitter(law, table).fit(seed=1, least_ess=0, **short).wider_laws(most=1, **short)
     assert [laws[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4
@@ -116,7 +116,7 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
 def test_wider_laws_are_other_laws_that_can_be_fitted(law):
     law = as_law(law)
     rows = law.rows(law.usual_table())
-    others = law.tests.wider_laws(rows)
+    others = law.wider_laws(rows)
     assert law not in others
     assert all(np.isfinite(other.density(rows, other.reference(rows)).start[0]).all() for other in others)
     assert bool(others) == (law.observed == "loss")

@@ -196,8 +196,8 @@ def test_a_score_that_a_few_draws_decide_says_so(law, runs, rolled):
 
 def test_compute_is_6nd_where_the_table_does_not_say_it(law, runs):
     rows = runs.drop(columns="training_flop")
-    np.testing.assert_allclose(law.grouping.along(rows, "compute"), 6 * runs["parameters"] * runs["tokens"])
-    np.testing.assert_array_equal(law.grouping.along(rows, "tokens"), runs["tokens"])
+    np.testing.assert_allclose(law.numbers_along(rows, "compute"), 6 * runs["parameters"] * runs["tokens"])
+    np.testing.assert_array_equal(law.numbers_along(rows, "tokens"), runs["tokens"])
 
 
 def test_counts_are_foretold_at_lengths_not_seen(lengths_counts):

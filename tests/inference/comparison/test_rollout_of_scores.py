@@ -88,7 +88,7 @@ def test_benchmarks_of_few_scores_are_not_foretold(design):
     table = design.table[late | few | (design.table["benchmark"] != "test 2")].reset_index(drop=True)
     law = bs.laws.Scores(pace="linear")
     past, ahead = table[table["year"] < CUTOFF], table[table["year"] >= CUTOFF]
-    informed = law.grouping.informed(past, ahead)
+    informed = law.are_informed(past, ahead)
     np.testing.assert_array_equal(informed, (ahead["benchmark"] != "test 2").to_numpy())
     with pytest.raises(bs.InputError, match="do not inform any other"):
         only = pd.concat([past, ahead[ahead["benchmark"] == "test 2"]], ignore_index=True)

@@ -165,8 +165,8 @@ def test_an_open_direction_beyond_the_runs_comes_with_the_largest_pair(fit):
     worse = with_changed(fit, lambda constants: changed(constants, size=0.3, tokens=0.3))
     text = " ".join(str(bs.worth({"a": fit, "b": worse}, "old", 1e24)).split())
     rows = fit.rows.assign(compute=6 * fit.rows["parameters"] * fit.rows["tokens"])
-    sizes = rows.groupby(["parameters", "tokens"]).filter(lambda pair: pair[fit.law.grouping.by].nunique() == 2)
-    largest = sizes[sizes["compute"] > 0.999 * sizes["compute"].max()].groupby(fit.law.grouping.by)["loss"].mean()
+    sizes = rows.groupby(["parameters", "tokens"]).filter(lambda pair: pair[fit.law.grouped_by].nunique() == 2)
+    largest = sizes[sizes["compute"] > 0.999 * sizes["compute"].max()].groupby(fit.law.grouped_by)["loss"].mean()
     assert f"new has {largest['new']:.4g}, old {largest['old']:.4g}" in text
     assert "the direction is open" not in str(bs.worth(fit, "old", 1e19))
 

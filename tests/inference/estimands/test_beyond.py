@@ -6,10 +6,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.inference.estimands.allocate import compute_range
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond, difference_of, drift_of, drifts
-from bayescaling.inference.estimands.quoted_allocation import drift_errors
+from bayescaling.inference.quoted import drift_errors, quote_draws
 from scipy import integrate, stats
 
 DRIFT = Drift(loss=0.02, spread=0.5, step=0.003, size=0.1, size_spread=0.0)
@@ -86,7 +85,7 @@ def fit_short(fitter, runs):
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
     at, alone = (fit_short.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope, _ = drift_errors(fit_short, fit_short.draws)
+    slope = drift_errors(fit_short)["loss"]
     draws = {name: fit_short["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
     decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_short)[1]).clip(min=0)
@@ -120,7 +119,7 @@ def test_an_allocation_is_as_wide_as_its_robust_interval_and_the_drift_together(
     law = fit_default.allocate([inside, beyond], beyond="none", robust=False)["parameters"]
     quoted = fit_default.allocate([inside, beyond])["parameters"]
     log_size = np.log(law.sel(compute=inside, drop=True))
-    expected = quotable(fit_default, {"size": log_size})["size"]
+    expected = quote_draws(fit_default, log_size)
     assert float(np.log(quoted.sel(compute=inside)).std()) == pytest.approx(float(expected.std()), rel=0.05)
     ends = [np.log(x.sel(compute=beyond)).quantile([0.05, 0.95]) for x in (law, quoted)]
     assert float(ends[1][1] - ends[1][0]) > 1.5 * float(ends[0][1] - ends[0][0])

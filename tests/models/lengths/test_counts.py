@@ -45,7 +45,7 @@ def test_cells_that_a_law_of_counts_misses_are_found_out():
     def sums(correct):
         seen = type(one)(law, reference, rows.assign(correct=correct), one.sampled, one.curve)
         z = stats.norm.ppf(np.clip(seen.cdf().values[0, 0], 1e-12, 1 - 1e-12))
-        directions = {name: contrast.directions for name, contrast in law.tests.contrasts(rows).items()}
+        directions = {name: contrast.directions for name, contrast in law.contrasts(rows).items()}
         return {name: stats.chi2.sf(((u @ z) ** 2).sum(), len(u)) for name, u in directions.items()}
 
     true = sums(simulated)

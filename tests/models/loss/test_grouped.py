@@ -110,7 +110,7 @@ def test_a_centre_is_the_groups_own_unless_what_it_defines_is_not(table):
 
 def test_slopes_are_those_of_each_group(table):
     law = bs.laws.Grouped(PLAIN, "corpus", shared=("beta",))
-    wider, kappa, value = law.tests.wider
+    wider, kappa, value = law.wider
     assert wider.shared == ("beta", "kappa")
     draws = drawn(law, table)
     slopes = draws.slopes(wider, [q.name for q in wider.mean_parameters], **{kappa: value})
@@ -128,7 +128,7 @@ def test_slopes_are_those_of_each_group(table):
 
 def test_contrasts_are_within_groups(table):
     law = bs.laws.Grouped(PLAIN, "corpus")
-    for name, contrast in law.tests.contrasts(table).items():
+    for name, contrast in law.contrasts(table).items():
         np.testing.assert_allclose(
             contrast.directions @ contrast.directions.T, np.eye(len(contrast.directions)), atol=1e-12
         )

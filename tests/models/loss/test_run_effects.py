@@ -164,7 +164,7 @@ def test_one_effect_is_drawn_for_each_run(noise, curves, constants):
 def test_simulated_runs_are_other_runs_than_those_fitted(curves):
     law, numbered = law_of("normal"), curves.assign(run=np.repeat(np.arange(24.0), 8))
     for rows in (curves, numbered):
-        both = law.grouping.together(rows, rows)
+        both = law.join_simulated(rows, rows)
         assert both["run"].nunique() == 48
         halves = [both["run"].iloc[half].to_numpy() for half in (slice(192), slice(192, None))]
         assert not set(halves[0]) & set(halves[1])

@@ -87,10 +87,10 @@ def test_one_effect_is_drawn_for_each_size(grid, constants):
 def test_simulated_sizes_are_others_than_those_fitted(grid):
     law = law_of("normal")
     rows = law.rows(grid)
-    both = law.groups(law.grouping.together(rows, rows))
+    both = law.groups(law.join_simulated(rows, rows))
     assert both.counts.tolist() == [6.0] * 16
     assert not set(both.codes[: len(rows)]) & set(both.codes[len(rows) :])
-    assert law.rows(law.grouping.together(rows, rows))["size_group"].nunique() == 16
+    assert law.rows(law.join_simulated(rows, rows))["size_group"].nunique() == 16
 
 
 def test_equal_sizes_of_two_groups_share_no_effect(grid, constants):
@@ -163,4 +163,4 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     assert apart["shared"] == pytest.approx(float(fit["posterior"]["rho"].mean()), abs=0.05)
     assert abs(apart["independent"]) < 0.05
     assert float(spread["shared"]) > float(spread["independent"])
-    assert fit.loo(by=fit.law.grouping.group)["elpd"].sum() > plain.loo(by="parameters")["elpd"].sum() + 10
+    assert fit.loo(by=fit.law.left_out_by)["elpd"].sum() > plain.loo(by="parameters")["elpd"].sum() + 10

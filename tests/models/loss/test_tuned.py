@@ -93,7 +93,7 @@ def test_known_constants_are_recovered_and_a_rung_with_rates_too_low_is_named(na
 def test_a_plan_has_the_best_settings_of_its_sizes():
     law, runs = LAWS["rate-and-batch"][0], sweep()
     values = {name: np.atleast_1d(x) for name, x in constants("rate-and-batch", runs).items()}
-    plan = law.planner.plan(values)
+    plan = law.plan(values)
     model, tokens = plan.optimum(np.array([1e21]))
     described = plan.described(model, tokens)
     n, d = chinchilla.optimum(1e21, **{name: values[name] for name in ("A", "B", "alpha", "beta")})
