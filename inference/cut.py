@@ -21,8 +21,8 @@ from ..models.draws import DRAWS
 from . import densities
 from .checks import chains
 from .checks.chains import PARETO_K_LIMIT
+from .diagnostics import smooth_weights
 from .fitted import changed_fit
-from .psis import pareto_smoothed
 from .settings import settings_of
 
 IMPUTATIONS = 100
@@ -70,7 +70,7 @@ def _imputed(fitter, base, sampled, upstream, rng, seed, settings):
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(upstream[name][which]) for name in law.upstream}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_weights, k = pareto_smoothed(_log_likelihood(law, pool, rows, reference | values) - at_point)
+            log_weights, k = smooth_weights(_log_likelihood(law, pool, rows, reference | values) - at_point)
         draws_of = pool
         if not k <= PARETO_K_LIMIT:
             again, stats, _ = fitter.draws(rows, law=law, settings=settings_of(settings), seed=seed, changed=values)

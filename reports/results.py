@@ -29,10 +29,10 @@ def rejected_by(misfit):
 
 def law_entry(fit, high_k=None):
     """Return the entry of results.json of one fitted law; `high_k` as for `Fit.loo`."""
-    from ..inference.comparison.loo import left_out
+    from ..inference.comparison.loo import loo
     from ..inference.comparison.refits import largest_k_left, unreliable
 
-    result = left_out(fit, high_k=high_k)
+    result = loo(fit, high_k=high_k)
     record = fit.record
     law = fit.law
     diagnostics = record["diagnostics"]

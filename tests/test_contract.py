@@ -341,7 +341,7 @@ def test_moment_matching_leaves_what_importance_sampling_had_right(studied):
     limit = result.pareto_k.values[result.pareto_k.values < PARETO_K_LIMIT].max()
     result.pareto_k.values[:] = np.minimum(result.pareto_k.values, limit)
     result.pareto_k.values[safest] = 2.0
-    resolved = moment_match(fit, result.of_arviz)
+    resolved = moment_match(fit, result)
     assert float(resolved.pareto_k[safest]) < 2
     assert float(resolved.elpd_i[safest]) == pytest.approx(float(result.elpd_i[safest]), abs=0.1)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...datasets.wording import plural
 from ...errors import DiagnosticWarning
-from ..effective_draws import convergence
+from ..diagnostics import convergence
 
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100

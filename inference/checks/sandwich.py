@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
-from ..effective_draws import effective_draws
+from ..diagnostics import effective_draws
 from ..fitted import once
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import xarray as xr
 
 from ...models.draws import DRAWS, flatten
 from ..densities import selection, total
-from ..effective_draws import convergence
-from ..psis import pareto_smoothed
+from ..diagnostics import convergence, smooth_weights
 from .chains import TAILS
 
 SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
@@ -61,26 +60,16 @@ def _scaled(log_density):
     """Return the smoothed weights of draws where a density, (chain, draw), has each of the powers; they add up to 1."""
     efficiency = convergence(log_density, TAILS)[2] / log_density.size
     efficiency = efficiency if efficiency > 0 else 1.0
-    return [np.exp(pareto_smoothed((power - 1) * log_density.ravel(), efficiency)[0]) for power in POWERS]
+    return [np.exp(smooth_weights((power - 1) * log_density.ravel(), efficiency)[0]) for power in POWERS]
 
 
 def _sensitivity(draws, weights):
     """Return how far the weights move a distribution for each doubling of a power, the mean of the powers."""
+    from arviz_stats.base import array_stats
+
     if draws.std() == 0 or all(np.ptp(of) == 0 for of in weights):
         return np.nan
-    moved = (max(_distance(draws, of), _distance(-draws, of)) for of in weights)
-    return float(np.mean([x / abs(np.log2(power)) for x, power in zip(moved, POWERS, strict=True)]))
-
-
-def _distance(draws, weights):
-    """Return the cumulative Jensen-Shannon distance of draws and weighted draws, from 0 to 1 [1]_, equation 6."""
-    order, count = np.argsort(draws), len(draws)
-    widths = np.diff(draws[order])
-    p, q = np.linspace(1 / count, 1 - 1 / count, count - 1), np.cumsum(weights[order])[:-1]
-    middle = np.log2((p + q) / 2)
-    one, other = ((x * (np.log2(np.where(x > 0, x, 1.0)) - middle)) @ widths for x in (p, q))
-    shift = (q @ widths - p @ widths) / (2 * np.log(2))
-    return np.sqrt((max(0.0, one + shift) + max(0.0, other - shift)) / ((p + q) @ widths))
+    return float(array_stats.power_scale_sense(*(x[None] for x in (draws, *weights)), *POWERS))
 
 
 def _diagnosed(result):

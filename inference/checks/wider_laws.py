@@ -17,7 +17,7 @@ from ...datasets.printed import Printed, Text
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
-from ..comparison.loo import left_out
+from ..comparison.loo import loo
 from ..comparison.weights import sum_error
 from ..fitted import SUGGESTION, results_of
 from ..fitter import fitter_of
@@ -129,7 +129,7 @@ def _scores(fit, refit=False, *, seed):
     with warnings.catch_warnings():
         if not refit:
             warnings.simplefilter("ignore", DiagnosticWarning)
-        of_rows = left_out(fit, **asked)
+        of_rows = loo(fit, **asked)
     by_size = _by_size(fit, seed, **asked)
     reliable = not of_rows.warning and (by_size is None or not unresolved(by_size).any())
     return _Scores(of_rows.elpd_i.values, by_size, reliable)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from ...datasets.deferred import special
-from ..effective_draws import effective_draws
+from ..diagnostics import effective_draws
 
 LEAST_OVERLAP = 0.1  # below it few draws of either posterior lie where the other does, and the standard error errs low
 

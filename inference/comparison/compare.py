@@ -21,7 +21,7 @@ from ..remarks import lines_of_each
 from ..standing import standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
-from .loo import left_out
+from .loo import loo
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
 from .weights import stacking, weigh
@@ -126,7 +126,7 @@ def compare(
     ['Student-t', 'normal']
     """
     check_comparable(fits)
-    results = {name: left_out(fit, high_k=high_k, progress=progress) for name, fit in fits.items()}
+    results = {name: loo(fit, high_k=high_k, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
     by_loo = weighting != ROLLOUT
     shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)

@@ -7,9 +7,7 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -19,10 +17,9 @@ from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
-from ..effective_draws import effective_draws
+from ..diagnostics import effective_draws, smooth_weights
 from ..fitted import LOG_WEIGHTS, WEIGHTED, once
 from ..progress_messages import counted
-from ..psis import pareto_smoothed
 from .weights import sum_error
 
 MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
@@ -33,51 +30,13 @@ AT_ONCE = 64  # Units, whose densities the processor's cache holds.
 LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
 
 
-@dataclass
-class LeftOut:
-    """Leave-one-out of a fit; attributes have the names that `arviz_stats.ELPDData` gives them.
-
-    Attributes
-    ----------
-    resolved : ndarray of bool, optional
-        Of each unit, whether a refit without it was made and overlaps the fit.
-    """
-
-    elpd: float
-    se: float
-    p: float
-    n_samples: int
-    n_data_points: int
-    warning: bool
-    elpd_i: xr.DataArray
-    pareto_k: xr.DataArray
-    log_weights: xr.DataArray | None = None
-    resolved: Any = None
-
-    def __getstate__(self):
-        """Leave out ArviZ's object, whose import takes long."""
-        return {name: x for name, x in vars(self).items() if name != "of_arviz"}
-
-    @cached_property
-    def of_arviz(self):
-        """Return what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
-        from arviz_stats import utils
-
-        values = {of.name: getattr(self, of.name) for of in fields(self)} | {"scale": "log", "good_k": PARETO_K_LIMIT}
-        resolved = values.pop("resolved")
-        new = hasattr(utils, "ELPDDataLOO")
-        result = utils.ELPDDataLOO(**values) if new else utils.ELPDData(kind="loo", **values)
-        if resolved is not None:
-            result.resolved = resolved
-        return result
-
-
 def importance_sampling(fit, joint=None, *, progress=False):
-    """Compute a `LeftOut` by importance sampling alone, whatever the Pareto k [1]_; of the fit's units only once.
+    """Leave out units by importance sampling alone, whatever the Pareto k [1]_; the fit's own units only once.
 
     What is left out has the log density `joint`, dims (chain, draw, unit), by default that of the fit's own units. The
     standard error is that of differences of elpd, see `sum_error`. There are log weights where the densities are at
-    hand all at once; otherwise `progress` shows a bar on standard error.
+    hand all at once; otherwise `progress` shows a bar on standard error. The result is ArviZ's: `ELPDData`, since
+    version 1 its `ELPDDataLOO`.
     """
     if joint is not None:
         return _result(fit, *_in_one(fit, joint))
@@ -169,16 +128,21 @@ def left_out_cdf(draws, positions, log_weights):
 
 
 def _result(fit, scores, log_weights=None):
+    from arviz_stats import utils
+
     k, elpd_i = scores["pareto_k"], scores["elpd"]
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
-    return LeftOut(
+    of_loo = getattr(utils, "ELPDDataLOO", None) or partial(utils.ELPDData, kind="loo")
+    return of_loo(
         elpd=elpd,
         se=float(sum_error(elpd_i.values)),
         p=float(scores["lppd"].sum()) - elpd,
         n_samples=chains * draws,
         n_data_points=elpd_i.size,
+        scale="log",
         warning=bool((k > PARETO_K_LIMIT).any()),
+        good_k=PARETO_K_LIMIT,
         elpd_i=elpd_i.copy(),
         pareto_k=k.copy(),
         log_weights=log_weights,
@@ -216,7 +180,7 @@ def smoothed(log_ratios, density, *, many=False):
         tailed = density.values[..., apart]
         efficiency = effective_draws(np.exp(tailed - tailed.max((0, 1)))) / (chains * draws)
         for i, share in zip(np.flatnonzero(apart), efficiency, strict=True):
-            log_weights[i], k[i] = pareto_smoothed(log_weights[i], share if share > 0 else 1.0)
+            log_weights[i], k[i] = smooth_weights(log_weights[i], share if share > 0 else 1.0)
     unit = density.dims[-1]
     shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
     return shaped, xr.DataArray(k, dims=unit, coords={unit: density[unit]} if unit in density.coords else None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from .weights import sum_error
 if TYPE_CHECKING:
     from ..fitted import Fit
 
-MATCHED = ("elpd", "p", "elpd_i", "pareto_k")  # what moment matching changes
 HIGH_K_WAYS = ("refit", "moment_matching", "none")
 
 
@@ -83,16 +81,10 @@ def loo(fit: Fit, by: str | None = None, *, seed: int | None = None, progress: b
     >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
     (True, True)
     """
-    if by is None:
-        return left_out(fit, seed=seed, progress=progress, **options).of_arviz
     options, name = _asked(fit, by, seed, options)
+    if by is None:
+        return once(fit, name, lambda: _of_units(fit, progress=progress, **options))
     return once(fit, name, lambda: loo_by_group(fit, by, **options))
-
-
-def left_out(fit, *, seed=None, progress=False, **options):
-    """Return `loo` of single units as the package takes it, a `LeftOut`, without an import of ArviZ."""
-    options, name = _asked(fit, None, seed, options)
-    return once(fit, name, lambda: _of_units(fit, progress=progress, **options))
 
 
 def _asked(fit, by, seed, options):
@@ -119,9 +111,8 @@ def _of_units(fit, *, seed, progress, high_k=None, **settings):
         # shifts them far, ratios of densities overflow, and its result is not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
-            matched = moment_match(fit, result.of_arviz)
-            result = replace(result, **{name: getattr(matched, name) for name in MATCHED})
-            result.se = float(sum_error(result.elpd_i.values))
+            result = moment_match(fit, result)
+        result.se = float(sum_error(result.elpd_i.values))
     high = int(unreliable(result).sum())
     if high:
         warnings.warn(

@@ -121,7 +121,7 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
 
 
 def resolve(fit, result, *, seed=1, **settings):
-    """Replace the elpd of units of a `LeftOut` whose Pareto k is above 0.7 by that of exact refits, in place.
+    """Replace the elpd of units whose Pareto k is above 0.7 by that of exact refits, in place.
 
     A unit is refitted once: the fit holds the results, and a file of it has them as the group ``leave_one_out``. The
     Pareto k stays; `unreliable` returns which units no refit fixed. The Dataset of `exact_loo` is returned, of no units

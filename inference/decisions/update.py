@@ -22,10 +22,10 @@ from .. import densities
 from ..checks import chains
 from ..checks.chains import PARETO_K_LIMIT
 from ..cut import systematic
+from ..diagnostics import smooth_weights
 from ..fitted import Fit, changed_fit, new_fit
 from ..fitter import Fitter
 from ..needs import of_kind
-from ..psis import pareto_smoothed
 from ..record import table_entry
 from ..settings import seed_of
 
@@ -95,7 +95,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     ratios = _added(fit, draws, rows)
     efficiency = min(fit.diagnostics["ess_bulk_min"] / ratios.size, 1.0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        log_weights, k = pareto_smoothed(ratios, efficiency)
+        log_weights, k = smooth_weights(ratios, efficiency)
         weights = np.exp(log_weights - log_weights.max())
     effective = efficiency * weights.sum() ** 2 / (weights**2).sum()
     enough = min(law.effort.least_ess, LEAST_LEFT * efficiency * ratios.size)

@@ -10,6 +10,7 @@ import pandas as pd
 from ...datasets.deferred import special
 from ...datasets.wording import check_choice
 from ...errors import InputError
+from ...models.loss.search import root
 from ..interval_table import IntervalTable, printed
 from ..intervals import named, quantiles
 from ..needs import of_kind
@@ -27,7 +28,6 @@ TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)
 PROBABILITIES = (0.025, 0.5, 0.975)
 NODES = 41  # of the Gauss-Hermite quadrature over effects, and over log slopes, of tasks
-MOST_STEPS, TOLERANCE = 50, 1e-9  # of Newton's method, in log minutes
 
 
 def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> xr.DataArray:
@@ -92,19 +92,15 @@ def margins(draws, shares, tasks):
 
 
 def _margin(share, effects, slopes, weights):
-    """Solve by Newton's method for the margin at which a random task is done with a probability, (draw,)."""
-    logit = special.logit(share)
-    margin = logit / (slopes @ weights)
-    for _ in range(MOST_STEPS):
-        logits = slopes[:, None, :] * (margin[:, None] - effects)[:, :, None]
-        done = special.expit(logits)
-        mean = done @ weights @ weights
-        rise = ((done - done**2) @ (slopes * weights)[:, :, None])[:, :, 0] @ weights
-        step = (special.logit(mean) - logit) * mean * (1 - mean) / rise
-        margin = margin - step
-        if np.abs(step).max() < TOLERANCE:
-            break
-    return margin
+    """Find the margin at which a random task is done with a probability, (draw,)."""
+
+    def lacks(margin):
+        done = special.expit(slopes[:, None, :] * (margin[:, None] - effects)[:, :, None])
+        return share - done @ weights @ weights
+
+    # Where the task that is done least, and most, is done with the probability.
+    logits = special.logit(share) / slopes
+    return root(lacks, effects.min(1) + logits.min(1), effects.max(1) + logits.max(1))
 
 
 def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical") -> IntervalTable:

@@ -15,13 +15,13 @@ References
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from ...models.loss.noise import huber_logp
 
 SETTLED = 1e-9
-ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -103,45 +103,31 @@ def expand(sample, theta, delta):
     )
 
 
-def trust_region_step(gradient, hessian, radius):
-    """Return the step to the minimum of a quadratic model within a ball, and the decrease that the model predicts."""
-    curvature, axes = np.linalg.eigh(hessian)
-    slopes = axes.T @ gradient
-    if curvature[0] > 0 and np.linalg.norm(slopes / curvature) <= radius:
-        step = -slopes / curvature
-    else:
-        low = max(0.0, -curvature[0]) + ROUNDING * np.abs(curvature).max() + np.finfo(float).tiny
-        high = low + np.linalg.norm(slopes) / radius
-        for _ in range(40):
-            middle = np.sqrt(low * high)
-            outside = np.linalg.norm(slopes / (curvature + middle)) > radius
-            low, high = (middle, high) if outside else (low, middle)
-        step = -slopes / (curvature + high)
-    return axes @ step, float(-(slopes @ step + curvature @ step**2 / 2))
-
-
 def minimise(sample, theta, delta, *, iterations=100):
-    """Minimise by Newton's method in a trust region from `theta` at one delta: the point reached and its `Expansion`.
+    """Minimise at one delta from `theta`, by Newton's method in a trust region: the point reached and its `Expansion`.
 
-    Where the predicted decrease is lost in the rounding of the sum, a step counts if it lowers the gradient.
+    The decrease that is left near a narrow minimum is lost in the rounding of the sum, so the gradient is solved there.
     """
-    here, radius = expand(sample, theta, delta), 1.0
-    for _ in range(iterations):
-        if here.optimality < SETTLED:
-            break
-        step, predicted = trust_region_step(here.gradient, here.hessian, radius)
-        there = expand(sample, theta + step, delta)
-        drop = here.value - there.value
-        lost_in_rounding = predicted <= ROUNDING * len(sample.log_loss) * here.value
-        better = there.optimality < here.optimality if lost_in_rounding else drop > 0
-        if lost_in_rounding and not better:
-            break
-        if drop < predicted / 4 and not lost_in_rounding:
-            radius = np.linalg.norm(step) / 4
-        elif drop > 3 * predicted / 4:
-            radius = max(radius, 2 * np.linalg.norm(step))
-        if better:
-            theta, here = theta + step, there
+    from scipy import optimize
+
+    def derivatives(point, *names):
+        return attrgetter(*names)(expand(sample, point, delta))
+
+    theta = optimize.minimize(
+        derivatives,
+        theta,
+        args=("value", "gradient"),
+        jac=True,
+        hess=lambda point, *_: expand(sample, point, delta).hessian,
+        method="trust-exact",
+        options={"maxiter": iterations, "gtol": SETTLED * len(sample.log_loss)},
+    ).x
+    here = expand(sample, theta, delta)
+    if here.optimality >= SETTLED:
+        solved = optimize.root(derivatives, theta, args=("gradient", "hessian"), jac=True).x
+        there = expand(sample, solved, delta)
+        if there.optimality < here.optimality:
+            return solved, there
     return theta, here
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .huber import ROUNDING, trust_region_step
-
 SETTLED = 1e-11
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -105,6 +104,23 @@ def minimise(expand, theta, weights, *, iterations=500):
             theta, here = there, reached
             moving[free[stopped]] = False
     return judge(expand, theta, weights)
+
+
+def trust_region_step(gradient, hessian, radius):
+    """Return the step to the minimum of a quadratic model within a ball, and the decrease that the model predicts."""
+    curvature, axes = np.linalg.eigh(hessian)
+    slopes = axes.T @ gradient
+    if curvature[0] > 0 and np.linalg.norm(slopes / curvature) <= radius:
+        step = -slopes / curvature
+    else:
+        low = max(0.0, -curvature[0]) + ROUNDING * np.abs(curvature).max() + np.finfo(float).tiny
+        high = low + np.linalg.norm(slopes) / radius
+        for _ in range(40):
+            middle = np.sqrt(low * high)
+            outside = np.linalg.norm(slopes / (curvature + middle)) > radius
+            low, high = (middle, high) if outside else (low, middle)
+        step = -slopes / (curvature + high)
+    return axes @ step, float(-(slopes @ step + curvature @ step**2 / 2))
 
 
 def _until_zero(theta, pull, step, weights):

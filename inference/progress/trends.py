@@ -15,7 +15,7 @@ from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.values.priors import OF_TRENDS
 from ..comparison.differences import differences, is_apart
-from ..comparison.loo import left_out
+from ..comparison.loo import loo
 from ..fitted import FORMS, once, place_of, results_of
 from ..fitter import fitter_of
 from ..horizons.quantities import TASKS, margins
@@ -196,7 +196,7 @@ def _by_form(fit):
             other = replace(law, trend=trend, priors={})
             priors = {name: prior for name, prior in law.priors.items() if name in other.prior_of}
             fits[trend] = fitter_of(fit).other(replace(other, priors=priors)).fit(seed=fit.record["seed"])
-        elpd = pd.DataFrame({name: left_out(one).elpd_i.values for name, one in fits.items()})
+        elpd = pd.DataFrame({name: loo(one).elpd_i.values for name, one in fits.items()})
     compared = differences(elpd).sort_values("elpd_diff", ascending=False)
     rates = {name: _by_period(fits[name], [last], _rate_in(law)).iloc[0] for name in compared.index}
     table = pd.DataFrame(rates).T

@@ -11,6 +11,7 @@ References
 
 from ..arrays import exp, log, log1p
 from .budget import FLOP_PER_PARAMETER_TOKEN, log_slots
+from .search import least_of_grid, root
 
 PROPORTIONAL = 1 / 3
 LAYER_PARAMETERS = 12.0  # parameters of one layer over the square of its width
@@ -93,14 +94,10 @@ def exponent_of_small_models(*, alpha, beta, delta=PROPORTIONAL, **_):
     return beta / (alpha * delta + beta)
 
 
-GRID = 48
-BISECTIONS = 60
-
-
 def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
     """Find the size of least loss on ``6 N_T D = C`` in one family, for a law that may count N_x and N_E apart.
 
-    A grid over all sizes finds the cell of the global minimum, and bisection of the derivative of the loss the minimum
+    A grid over all sizes finds the cell of the global minimum, and a root of the derivative of the loss the minimum
     within it. A grid is needed since a weight of embedding parameters above 1 allows several local minima.
 
     Parameters
@@ -127,15 +124,10 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
         n_total = total(size, gamma, delta)
         return size, n_total, exp(slots - log(n_total))
 
-    best, least = 0 * most, loss(*at(0 * most))
-    for k in range(1, GRID + 1):
-        value = loss(*at(most * (k / GRID)))
-        lower = 1.0 * (value < least)
-        best, least = best + lower * (k / GRID - best), least + lower * (value - least)
-    log_n, width = best * most, most / GRID
-    for _ in range(BISECTIONS):
-        width = width / 2
+    def gain(log_n):
         size, n_total, tokens = at(log_n)
         by_size, by_tokens = returns(size, n_total, tokens)
-        log_n = log_n + width * (2.0 * (by_size > by_tokens * elasticity(size, gamma, delta)) - 1)
-    return at(log_n)
+        return by_size - by_tokens * elasticity(size, gamma, delta)
+
+    best, step = least_of_grid(lambda log_n: loss(*at(log_n)), 0 * most, most)
+    return at(root(gain, best - step, best + step))

@@ -1,7 +1,5 @@
 """A law of the loss through rows by least squares: which losses were computed from it, and which sizes deviate."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...datasets.deferred import special
@@ -9,19 +7,8 @@ from ...datasets.deferred import special
 EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
 NEARLY = 1e-3  # losses that a search to six digits leaves further off the law than this are measured
 FAR = 1e3
-MOST_STEPS = 200
-DAMPING = 1e-3  # at the start, as a share of the squares of slopes
-ROUNDING = np.finfo(float).eps
 ENOUGH_ROWS = 1000  # by which the constants of a law are searched for
 OUTSIDE = 1e-3  # share of a direction that is not explained by others
-
-
-class Nearby(NamedTuple):
-    """Coordinates, residuals (row,) and their derivatives (row, coordinate)."""
-
-    x: np.ndarray
-    fun: np.ndarray
-    jac: np.ndarray
 
 
 class Nearest:
@@ -43,30 +30,13 @@ class Nearest:
         self.best = self._searched(start, 1e-8)
 
     def _searched(self, start, tolerance):
-        """Search by Levenberg and Marquardt's method until a step changes the sum of squares or z no more."""
-        best, damping = self._at(np.array(start)), DAMPING
-        for _ in range(MOST_STEPS):
-            gradient, squares = best.jac.T @ best.fun, best.jac.T @ best.jac
-            damped = squares + damping * np.diag(np.maximum(np.diag(squares), np.finfo(float).tiny))
-            step = np.linalg.lstsq(damped, -gradient, rcond=None)[0]
-            moved = self._at(best.x + step)
-            before, after = best.fun @ best.fun, moved.fun @ moved.fun
-            if after < before:
-                best, damping = moved, damping / 10
-                if before - after <= tolerance * before:
-                    break
-            elif (abs(step) <= tolerance * (tolerance + abs(best.x))).all() or damping > 1 / ROUNDING:
-                break
-            else:
-                damping *= 4
-        return best
+        """Search until a step changes the sum of squares or z no more: `x`, residuals `fun`, derivatives `jac`."""
+        from scipy.optimize import least_squares
 
-    def _at(self, z):
-        """Return residuals at coordinates, and their derivatives by differences."""
-        steps = ROUNDING**0.5 * np.maximum(1, abs(z))
-        moved = np.column_stack([z, z[:, None] + np.diag(steps)])
-        residuals = self.residual(moved[..., None])
-        return Nearby(z, residuals[0], ((residuals[1:] - residuals[0]) / steps[:, None]).T)
+        def residual(z):
+            return self.residual(z[:, None])
+
+        return least_squares(residual, start, x_scale="jac", ftol=tolerance, xtol=tolerance, gtol=None)
 
     def constants(self, z):
         """Return the constants of the law at coordinates on the real line."""

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import exp, log
 from . import embeddings
 from .budget import FLOP_PER_PARAMETER_TOKEN, FLOP_PER_PARAMETER_TOKEN_SERVED
-from .search import farthest, first_true, least, least_on_budget, root
+from .search import farthest, least, least_on_budget, root
 
 LIMIT = 1e100  # parameters or tokens that stand for infinitely many
 
@@ -127,7 +127,7 @@ class Spending:
         """Return logs of the least and greatest size whose value is at most ``1 + tolerance`` times the best."""
         most = (1 + tolerance) * self.objective(best)
         ends = self.low, np.maximum(self.highest(most), best)
-        return tuple(farthest(lambda x: self.objective(x) <= most, best, end) for end in ends)
+        return tuple(farthest(lambda x: self.objective(x) - most, best, end) for end in ends)
 
     def highest(self, most):
         """Return the logarithm of a size beyond which the value is above `most`, or that ends the range."""
@@ -183,7 +183,7 @@ class ToTarget(Spending):
     def _large_enough(self, target, low, high):
         """Return the logarithm of the least size that reaches a loss with endless tokens."""
         plan = self.plan
-        return first_true(lambda x: plan.loss(plan.model(exp(x)), LIMIT) <= target, low, high)
+        return root(lambda x: plan.loss(plan.model(exp(x)), LIMIT) - target, low, high)
 
     def highest(self, most):
         """Return the log of a size that takes more than `most` even with the fewest tokens that any size needs."""

@@ -1,19 +1,18 @@
-"""Searches along sizes and tokens where no closed form is known: least values, ends of what is nearly least, roots."""
+"""Searches along sizes and tokens where no closed form is known, by SciPy and in all elements of arrays at once.
+
+A search of SciPy asks for the elements that are not found yet; functions here are of whole arrays, as draws are.
+"""
 
 import numpy as np
 
-from ..arrays import exp, where
 from .budget import log_slots
 
-GRID = 64
-GOLDEN = (5**0.5 - 1) / 2
-STEPS = 45  # the bracket shrinks by 0.618 a step: below 1e-8 of a grid cell
-HALVINGS = 50
-EXACT = 1e-13  # of a root, relative
+GRID = 48
+EXACT = 1e-13  # of a root
 
 
 def least(objective, low, high):
-    """Find where an objective of one array is least, by a grid over the whole range and golden sections within a cell.
+    """Find where an objective of one array is least, by a grid over the whole range and a search within a cell.
 
     The ends of the range are of the shape that the objective broadcasts to.
 
@@ -23,23 +22,23 @@ def least(objective, low, high):
     >>> round(float(least(lambda x: (x - 3.1) ** 2, np.array(0.0), np.array(10.0))), 6)
     3.1
     """
+    from scipy.optimize.elementwise import find_minimum
+
+    best, step = least_of_grid(objective, low, high)
+    places = np.arange(best.size).reshape(best.shape)
+    found = find_minimum(_of_places(objective, best), (best - step, best, best + step), args=(places,))
+    return np.where(found.success, found.x, best)
+
+
+def least_of_grid(objective, low, high):
+    """Find the end of a cell of a grid at which an objective is least, and the length of a cell."""
     step = (high - low) / GRID
     best, value = low, objective(low)
     for k in range(1, GRID + 1):
         trial = objective(low + k * step)
         lower = trial < value
-        best, value = where(lower, low + k * step, best), where(lower, trial, value)
-    low, high = best - step, best + step
-    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_first, at_second = objective(first), objective(second)
-    for _ in range(STEPS):
-        left = at_first < at_second
-        low, high = where(left, low, first), where(left, second, high)
-        new = where(left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
-        at_new = objective(new)
-        first, second = where(left, new, second), where(left, first, new)
-        at_first, at_second = where(left, at_new, at_second), where(left, at_first, at_new)
-    return (low + high) / 2
+        best, value = np.where(lower, low + k * step, best), np.where(lower, trial, value)
+    return best, step
 
 
 def least_on_budget(compute, loss):
@@ -53,80 +52,59 @@ def least_on_budget(compute, loss):
     1.0
     """
     slots = log_slots(compute)
-    log_n = least(lambda log_n: loss(exp(log_n), exp(slots - log_n)), 0 * slots, slots)
-    return exp(log_n), exp(slots - log_n)
+    log_n = least(lambda log_n: loss(np.exp(log_n), np.exp(slots - log_n)), 0 * slots, slots)
+    return np.exp(log_n), np.exp(slots - log_n)
 
 
-def first_true(holds, low, high):
-    """Find where what holds at `high`, and from some point on, begins to hold, by bisection.
-
-    Where it holds nowhere, `high` is found. `low` may lie above `high`: what is found then is where it ceases to hold.
+def farthest(excess, best, end):
+    """Find how far from `best` towards `end` a function is at most 0, as it is there, by a grid and a root in a cell.
 
     Examples
     --------
     >>> import numpy as np
-    >>> round(float(first_true(lambda x: x**2 > 2, np.array(0.0), np.array(10.0))), 9)
-    1.414213562
-    """
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        true = holds(middle)
-        low, high = where(true, low, middle), where(true, middle, high)
-    return high
-
-
-def farthest(holds, best, end):
-    """Find how far from `best`, where it holds, towards `end` something holds, by a grid and bisection within a cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(farthest(lambda x: abs(x - 1) <= 2, np.array(1.0), np.array(10.0))), 9)
+    >>> round(float(farthest(lambda x: abs(x - 1) - 2, np.array(1.0), np.array(10.0))), 9)
     3.0
     """
     step = (end - best) / GRID
     last, beyond = best, best + step
     for k in range(1, GRID + 1):
-        true = holds(best + k * step)
-        last, beyond = where(true, best + k * step, last), where(true, best + min(k + 1, GRID) * step, beyond)
-    return first_true(holds, beyond, last)
+        true = excess(best + k * step) <= 0
+        last, beyond = np.where(true, best + k * step, last), np.where(true, best + min(k + 1, GRID) * step, beyond)
+    return root(excess, beyond, last)
 
 
 def root(function, low, high):
-    """Find where a falling function passes 0, by the method of Chandrupatla (1997), in all elements at once.
+    """Find where a falling function passes 0, in all elements at once.
 
-    Where the function is below 0 at `low` that is found, and `high` where it is above 0 there.
+    Where the function is at most 0 at `low` that is found, and `high` where it is above 0 there. `low` may lie above
+    `high`.
 
     Examples
     --------
     >>> round(float(root(lambda x: 2 - x**3, np.array(0.0), np.array(50.0))), 9)
     1.25992105
-
-    References
-    ----------
-    .. [1] Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
-       function without using derivatives. Advances in Engineering Software 28, 145-149.
     """
-    a, b = low, high
-    at_a, at_b = function(a), function(b)
-    below, above = at_a <= 0, at_b >= 0
-    c, at_c, part = a, at_a, 0.5
-    for _ in range(2 * HALVINGS):
-        new = a + part * (b - a)
-        at_new = function(new)
-        same = np.sign(at_new) == np.sign(at_a)
-        c, at_c = np.where(same, a, b), np.where(same, at_a, at_b)
-        b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
-        a, at_a = new, at_new
-        exact = EXACT * (1 + abs(a))
-        if ((abs(b - a) < 2 * exact) | (at_a == 0) | below | above).all():
-            break
-        with np.errstate(all="ignore"):
-            place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
-            quadratic = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-            quadratic += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
-            fits = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
-            least_part = np.minimum(exact / abs(b - a), 0.5)
-        part = np.clip(np.where(fits & np.isfinite(quadratic), quadratic, 0.5), least_part, 1 - least_part)
-    nearest = np.where(abs(at_a) < abs(at_b), a, b)
-    return np.where(below, low, np.where(above, high, nearest))
+    from scipy.optimize.elementwise import find_root
+
+    low, high, at_low, at_high = np.broadcast_arrays(low, high, function(low), function(high))
+    between, result = (at_low > 0) & (at_high < 0), np.where(at_low <= 0, low, high)
+    found = find_root(
+        _of_places(function, low),
+        (low[between], high[between]),
+        args=(np.flatnonzero(between),),
+        tolerances={"xatol": EXACT, "xrtol": EXACT},
+    )
+    result[between] = np.where(found.success, found.x, high[between])
+    return result
+
+
+def _of_places(function, like):
+    """Return a function of some elements and their places from one of a whole array."""
+    whole = np.array(like, float)
+    elements = whole.reshape(-1)
+
+    def of_places(x, places):
+        elements[places] = x
+        return np.broadcast_to(function(whole), whole.shape).reshape(-1)[places]
+
+    return of_places

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..arrays import exp, log
 from ..loss.budget import log_slots
+from ..loss.search import root
 
 MONTHS = 12.0
-HALVINGS = 100  # of an interval that holds a root
 
 
 def optimum(compute, p, q, a, b):
@@ -79,11 +79,7 @@ def years_to_match(first, second, fall_first, fall_second, target):
         slowest = np.where(falls > 0, falls, np.inf).min(0)
         high = np.where(bounded, turning, 50 / slowest)
         reached = (speed > 0) & (excess(high) <= 0)
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            above = excess(middle) > 0
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(reached, 0.5 * (low + high), np.inf)
+        return np.where(reached, root(excess, low, high), np.inf)
 
 
 def scale_to_match(first, second, a, b, target):
@@ -98,12 +94,8 @@ def scale_to_match(first, second, a, b, target):
     gap = np.log((first + second) / target)
     with np.errstate(invalid="ignore", divide="ignore"):
         ends = np.stack([gap / a, gap / b])
-        low, high = ends.min(0), ends.max(0)
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            above = first * np.exp(-a * middle) + second * np.exp(-b * middle) > target
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where((a > 0) & (b > 0), 0.5 * (low + high), np.nan)
+        scale = root(lambda x: first * np.exp(-a * x) + second * np.exp(-b * x) - target, ends.min(0), ends.max(0))
+    return np.where((a > 0) & (b > 0), scale, np.nan)
 
 
 def shapley(value, moves):

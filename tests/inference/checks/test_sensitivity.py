@@ -74,6 +74,6 @@ def test_sensitivities_are_those_of_arviz(fit_default):
     groups = {"posterior": posterior, "log_likelihood": density, "log_prior": fit_default["log_prior"].to_dataset()}
     table = azs.psense_summary(xr.DataTree.from_dict(groups), round_to=6)
     for name, of in power_scalings(fit_default, list(posterior)).items():
-        assert of["prior"] == pytest.approx(table.loc[name, "prior"], rel=1e-4, abs=2e-6)
-        assert of["likelihood"] == pytest.approx(table.loc[name, "likelihood"], rel=1e-4, abs=2e-6)
+        assert of["prior"] == pytest.approx(table.loc[name, "prior"], rel=1e-3, abs=2e-6)
+        assert of["likelihood"] == pytest.approx(table.loc[name, "likelihood"], rel=1e-3, abs=2e-6)
         assert of["diagnosis"] == table.loc[name, "diagnosis"]

@@ -135,13 +135,12 @@ def test_the_search_is_as_good_as_a_grid_where_tokens_are_limited(compute, uniqu
 
 
 def test_the_search_goes_draw_by_draw():
-    alpha = xr.DataArray([0.3, 0.36], dims="draw")
-    budgets = xr.DataArray([1e18, 1e22], dims="compute")
+    alpha, budgets = np.array([[0.3], [0.36]]), np.array([1e18, 1e22])
     optima = least_on_budget(budgets, lambda n, d: loss(n, d, 1e9, **(CONSTANTS | {"alpha": alpha}), **PUBLISHED))
     for i, j in np.ndindex(2, 2):
         one = CONSTANTS | {"alpha": float(alpha[i])}
         alone = least_on_budget(np.array(float(budgets[j])), lambda n, d, one=one: loss(n, d, 1e9, **one, **PUBLISHED))
-        assert [float(x.sel(draw=i, compute=j)) for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-6)
+        assert [x[i, j] for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-6)
 
 
 # The law -------------------------------------------------------------------------------------------------------------
