@@ -119,7 +119,7 @@ class Fit(Methods, Printed):
         posterior = self["posterior"].to_dataset()
         quantities = recomputed(self, posterior.astype("float32"))
         exact = {name for name, x in posterior.data_vars.items() if np.array_equal(quantities[name], x, equal_nan=True)}
-        encoding = {"/posterior": {}, "/unconstrained_posterior": {}}
+        encoding = {"/posterior": {}, "/unconstrained_posterior": {}, "/constant_data": {}}
         for group in encoding:
             for name, x in self[group[1:]].data_vars.items():
                 encoding[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}

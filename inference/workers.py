@@ -6,10 +6,12 @@ on how many others ran at the same time.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
 import threading
+import time
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -93,7 +95,8 @@ def parallel(processes: int | None = None, *, scheduler: str | None = None) -> I
         yield
         return
     try:
-        with _chosen(backend="loky", n_jobs=processes, inner_max_num_threads=1, initializer=_ignore_interrupts):
+        begin = {"initializer": _begin, "initargs": (os.getpid(),)}
+        with _chosen(backend="loky", n_jobs=processes, inner_max_num_threads=1, **begin):
             yield
     finally:
         from joblib.externals.loky import get_reusable_executor
@@ -110,9 +113,16 @@ def _chosen(**options):
         _CHOSEN.reset(before)
 
 
-def _ignore_interrupts():
-    """Leave Ctrl-C to the process that gave the work, which ends its workers."""
+def _begin(parent):
+    """Prepare a worker: Ctrl-C is left to its parent, which ends its workers; if the parent is killed, so is it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def processes():
@@ -149,7 +159,9 @@ def mapped(function, shared, items):
             "saved is kept"
         ) from None
     finally:
-        results.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of tasks that nobody waits for
+            results.close()
 
 
 def _pickled(work):
