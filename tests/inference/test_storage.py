@@ -5,6 +5,7 @@ import warnings
 
 import arviz_stats as azs
 import bayescaling as bs
+import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -143,6 +144,16 @@ def test_what_is_no_fit_is_not_opened(stored, tmp_path):
     assert refusal(bs.open, other).startswith(f"{other}: not a netCDF file that can be read (")
     xr.Dataset({"x": ("i", [1.0, 2.0])}).to_netcdf(other, engine="h5netcdf")
     assert refusal(bs.open, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
+
+
+def test_a_damaged_fit_is_refused_in_a_line(stored):
+    content = stored.read_bytes()
+    with h5py.File(stored) as file:
+        place = file["posterior/alpha"].id.get_chunk_info(0).byte_offset + 100
+    flipped = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+    for damaged in (flipped, *(content[: int(share * len(content))] for share in (0.01, 0.3, 0.6, 0.9, 0.999))):
+        stored.write_bytes(damaged)
+        assert refusal(bs.open, stored).startswith(f"{stored}: not a netCDF file that can be read (")
 
 
 def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stored):
