@@ -204,9 +204,9 @@ def changed_fit(fit: Fit, groups: dict[str, xr.Dataset], record: dict[str, Any])
     return other
 
 
-def recomputed(fit: Fit, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
+def recomputed(fit: Fit, posterior: xr.Dataset, z: xr.DataArray | None = None) -> dict[str, xr.DataArray]:
     """Return named quantities as the coordinates of the draws make them, given a rounded posterior."""
-    z = fit["unconstrained_posterior"]["z"]
+    z = fit["unconstrained_posterior"]["z"] if z is None else z
     draws = fit.law.draws(posterior.assign(z=z), fit.rows, fit.record["law"]["reference"])
     quantities = draws.from_real_line(z).named()
     return {name: quantities[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}

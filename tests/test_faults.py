@@ -24,14 +24,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from bayescaling import training
-from bayescaling.datasets import KINDS, netcdf
+from bayescaling.datasets import KINDS
 from bayescaling.errors import TableWarning
-from bayescaling.inference.checks import calibration, chains
-from bayescaling.inference.fitted import KEY, new_fit
-from bayescaling.inference.record import record, table_entry
-from bayescaling.inference.settings import Settings
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
 from bayescaling.training import arithmetic
 
@@ -45,7 +40,6 @@ SHARES = {
     "sweeps": 10,
     "damaged": 4,
     "packed": 1,
-    "crafted": 0.25,
 }
 
 NUMBERS = ["0", "-1", "1", "0.5", "3", "1e-5", "100", "1e15", "1e308", "-1e308", "1e999", "5e-324", "1e-320",
@@ -354,110 +348,6 @@ TABLES = {
 }  # fmt: skip
 
 
-# Saved fits and calibrations ------------------------------------------------------------------------------------------
-
-
-def unsampled_fit(law, draws=8):
-    """Draws of the prior of a law as a fit."""
-    rows = law.rows(law.usual_table())
-    reference = law.reference(rows)
-    prior_draws = law.prior_draws(np.random.default_rng(1), reference, rows, draws)
-    density = prior_draws.log_likelihood()
-    density.attrs = {}
-    posterior = prior_draws.named()
-    groups = {
-        "posterior": posterior,
-        "unconstrained_posterior": prior_draws.real_line().to_dataset(name="z"),
-        "log_likelihood": density.to_dataset(name=law.scale),
-        "constant_data": KINDS[law.kind].to_dataset(rows),
-    }
-    figures = {"r_hat_max": 1.0, "ess_bulk_min": 500.0, "ess_tail_min": 500.0, "divergences": 0, "max_treedepth": 0}
-    fit_record = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
-                  seconds={"compile": 0.0, "sample": 0.0}, log_likelihood=True,
-                  diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
-    return new_fit(groups, fit_record)
-
-
-def unsampled_calibration():
-    """Return ranks as a calibration, without a sampler."""
-    rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.laws.Chinchilla()
-    done = [
-        {
-            "columns": pd.DataFrame(
-                {"truth": rng.random(3), "median": rng.random(3), "sd": 1.0, "rank": rng.integers(0, 100, 3)}, names
-            ),
-            "divergences": 0,
-            "r_hat": 1.0,
-            "converged": True,
-        }
-        for _ in range(4)
-    ]
-    metadata = {"law": {"name": law.name, "options": law.options}, "data": table_entry(law.usual_table()),
-            "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": calibration.SHORT}  # fmt: skip
-    return calibration._dataset(done, metadata)
-
-
-def open_fit(path):
-    """Open a fit and compute what commands print of every fit."""
-    fit = bs.open(path)
-    chains.sentence(fit.diagnostics)
-    assert fit.law.label
-    fit.draws.named()
-    used(fit.rows, fit.law.kind)
-
-
-def open_calibration(path):
-    """Open a calibration and sum it up."""
-    calibration.sentences(calibration.open_calibration(path).table())
-
-
-@pytest.fixture(scope="module")
-def files():
-    return Kept()
-
-
-class Kept:
-    """What files hold, made once, and the functions that open them."""
-
-    def __init__(self):
-        self.of = {
-            "a fit": (unsampled_fit(bs.laws.Chinchilla()).tree, open_fit, KEY),
-            "a fit of progress": (unsampled_fit(bs.laws.Progress(7)).tree, open_fit, KEY),
-            "a calibration": (unsampled_calibration(), open_calibration, calibration.KEY),
-        }
-
-
-def crafted_file(name, files):
-    """Open a file whose record, attributes or variables are others."""
-
-    def attempt(rng, folder):
-        tree, opener, key = files.of[name]
-        tree = copy.deepcopy(tree)
-        rng.choice([craft_record, craft_record, craft_attribute, craft_variable])(rng, tree, key)
-        try:
-            netcdf.write(tree, folder / "file.nc")
-        except (TypeError, ValueError):
-            return
-        opener(folder / "file.nc")
-
-    return attempt
-
-
-def craft_record(rng, tree, key):
-    """Replace or remove an entry of the record, at any depth, or the record itself."""
-    if rng.random() < 0.2:
-        tree.attrs[key] = rng.choice(["", "{", "[]", "null", "1", '{"a":' * 5000, '{"schema": 3}', 3, 2.5, "9" * 5000])
-        return
-    document = json.loads(tree.attrs[key])
-    entries = list(places(document))
-    holder, name = rng.choice(entries)
-    if rng.random() < 0.2:
-        del holder[name]
-    else:
-        holder[name] = rng.choice([x for x in PLAIN if not isinstance(x, bytes)])
-    tree.attrs[key] = json.dumps(document)
-
-
 def places(value):
     """Every entry of nested dictionaries and lists, as its holder and its key."""
     for key in value if isinstance(value, dict) else range(len(value)):
@@ -466,60 +356,10 @@ def places(value):
             yield from places(value[key])
 
 
-def groups_of(tree):
-    return [node for node in tree.subtree if node.variables] if isinstance(tree, xr.DataTree) else [tree]
-
-
-def craft_attribute(rng, tree, key):
-    """Give a variable an attribute that means something, of another value."""
-    group = rng.choice(groups_of(tree))
-    name = rng.choice(list(group.variables))
-    names = [*group[name].attrs, "position", "column", "pandas_dtype", "cells", "missing_mark", "categories", "units",
-             "scale_factor", "calendar", "dtype"]  # fmt: skip
-    group[name].attrs[rng.choice(names)] = rng.choice(
-        [
-            0,
-            -1,
-            2.5,
-            "",
-            "x",
-            "[",
-            "json",
-            "category",
-            "datetime64[ns, Mars]",
-            "days since 0001-01-01",
-            "int8",
-            [1, 2],
-            np.array([1.5, 2.5]),
-            "(" * 3000,
-        ]
-    )
-
-
-def craft_variable(rng, tree, key):
-    """Remove a variable, or give it another type, order of dimensions or values."""
-    group = rng.choice(groups_of(tree))
-    name = rng.choice(list(group.data_vars) or list(group.variables))
-    variable = group[name]
-    craft = rng.choice(["remove", "text", "whole", "nan", "transpose", "cut"])
-    if craft == "remove":
-        del group[name]
-    elif craft == "text":
-        group[name] = variable.astype(str)
-    elif craft == "whole":
-        group[name] = xr.zeros_like(variable, dtype="int64") - 1
-    elif craft == "nan" and variable.dtype.kind == "f":
-        group[name] = variable * np.nan
-    elif craft == "transpose":
-        group[name] = variable.transpose()
-    elif variable.ndim:
-        group[name] = variable.isel({variable.dims[0]: 0}, drop=True)
-
-
 # What must hold -------------------------------------------------------------------------------------------------------
 
 
-def sorts(files):
+def sorts():
     """Everything that is attempted, by name."""
     attempts = {"priors": prior, "priors of progress": progress_prior}
     attempts |= {f"{kind} as text": text_table(kind) for kind in KINDS}
@@ -532,7 +372,7 @@ def sorts(files):
     }
     attempts |= {"packed counts, damaged": packed_table}
     attempts |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
-    return attempts | {f"{name}, crafted": crafted_file(name, files) for name in files.of}
+    return attempts
 
 
 SORTS = [
@@ -560,9 +400,6 @@ SORTS = [
     "sweeps of language",
     "sweeps of arithmetic",
     "sweeps as text",
-    "a fit, crafted",
-    "a fit of progress, crafted",
-    "a calibration, crafted",
 ]
 
 
@@ -603,14 +440,14 @@ def outcomes(attempt, seed, count, folder, limit=math.inf):
     return counts, faults
 
 
-def test_every_sort_is_tested(files):
-    assert list(sorts(files)) == SORTS
+def test_every_sort_is_tested():
+    assert list(sorts()) == SORTS
 
 
 @pytest.mark.parametrize("name", SORTS)
-def test_what_is_malformed_is_read_or_refused_in_one_line(name, files, tmp_path):
+def test_what_is_malformed_is_read_or_refused_in_one_line(name, tmp_path):
     count = FEW_FILES if share(name) < 1 else FEW
-    counts, faults = outcomes(sorts(files)[name], 1, count, tmp_path)
+    counts, faults = outcomes(sorts()[name], 1, count, tmp_path)
     assert not faults, "\n".join(f"attempt {number}: {fault}" for fault, number in faults.items())
     assert counts["refused"] >= count / 10
 
@@ -625,7 +462,7 @@ def main():
     failed, totals, start = False, collections.Counter(), time.monotonic()
     print(f"{'sort':<30}{'read':>8}{'refused':>9}{'faults':>8}{'seconds':>9}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, attempt in sorts(Kept()).items():
+        for name, attempt in sorts().items():
             if asked.only and asked.only not in name:
                 continue
             began = time.monotonic()
