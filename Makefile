@@ -7,7 +7,7 @@
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make docs       build the documentation as a site in build/docs; `python docs/headline.py` writes its numbers
 # make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
-#                 kill every command KILLS= times, interrupt it, close its pipes and give it places that cannot be written
+#                 kill and interrupt every command that takes long, KILLS= times by each signal
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
@@ -20,7 +20,7 @@ PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 SEED ?= 1
 COUNT ?= 1300
-KILLS ?= 20
+KILLS ?= 5
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding. One thread of algebra for
 # each of the tests that run at once, which would wait for each other's. PyTensor does not record where graphs were made.
 # Modules are compiled once, even where Python is told to write no bytecode: tests start 200 processes that import them.

@@ -4,7 +4,6 @@ Results go to standard output (one JSON document with ``--json``), everything el
 be used is refused in one line with exit status 2. Slow imports are inside the commands.
 """
 
-import atexit
 import gc
 import os
 import sys
@@ -89,11 +88,10 @@ def main():
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices of a fit have few columns: more threads are slower
     warnings.showwarning = tables.show_warning
-    exit_status.open_streams()
     exit_status.listen()
     try:
         status = app(prog_name="bayescaling", standalone_mode=False)
-        sys.stdout.flush()
+        print(end="", flush=True)
         if status == exit_status.INTERRUPTED:  # the status that typer returns
             status = exit_status.interrupted()
     except InputError as error:
@@ -124,15 +122,9 @@ def _refuse(message):
 
 
 def run():
-    """Run the command line as a process, which then ends without taking modules apart: an eighth of a short command."""
+    """Run the command line as a process."""
     gc.set_threshold(100_000, 50, 100)  # what imports make stays
-    if not any(word.startswith("--scheduler") for word in sys.argv):
-        sys.modules.setdefault("dask", None)  # xarray would import it, for arrays that no command has
-    try:
-        main()
-    except SystemExit as end:
-        atexit._run_exitfuncs()
-        os._exit(end.code)
+    main()
 
 
 if __name__ == "__main__":

@@ -17,13 +17,6 @@ SAVED = {
 _received = []
 
 
-def open_streams():
-    """Open standard streams that were closed before the command began, so that no file takes their descriptors."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-
-
 def closed_pipe():
     """Discard further standard output, which nobody reads, and return the exit status."""
     _forget_output()
@@ -64,7 +57,5 @@ def taken(numbers):
 def interrupted():
     """Print that the command was interrupted and what it saved, and return the exit status."""
     saved = next((SAVED[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in SAVED), None)
-    # Python records an interrupt within an exec of text, as in a dataclass, and would end by SIGINT. This resets it.
-    exec("")
     print("interrupted" + (f"; {saved}" if saved else ""), file=sys.stderr)
     return 128 + _received[-1] if _received else INTERRUPTED

@@ -7,7 +7,6 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
-from .seal import check_netcdf
 from .text import numbered, reason, refuse_duplicates
 from .wording import listed
 
@@ -29,7 +28,6 @@ def netcdf(data, label, _=()):
     """Read the one-dimensional variables of a netCDF file."""
     import xarray
 
-    check_netcdf(data, label)
     try:
         options = {"engine": "h5netcdf", "phony_dims": "access", "decode_timedelta": False}
         with xarray.open_datatree(io.BytesIO(data), **options) as tree:
@@ -39,6 +37,7 @@ def netcdf(data, label, _=()):
                 for name, variable in node.to_dataset(inherit=False).variables.items()
                 if variable.ndim == 1 and variable.dtype.kind != "V"
             ]
+    # What HDF5 raises depends on which bytes are damaged.
     except Exception as error:
         raise InputError(f"{label}: not a netCDF file that can be read ({reason(error)}); write it again") from error
     return _one_dimension(variables, label)

@@ -3,24 +3,16 @@
 import contextlib
 import errno
 import functools
-import glob
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
 from ..errors import InputError
 from .wording import printable, shortened
 
-try:
-    import fcntl
-except ImportError:  # Windows has other locks
-    fcntl = None  # type: ignore[assignment]
-
-# Parts of temporary names, under which an interrupted write may leave files that nothing reads.
-PREFIX, SUFFIX, LOCK = ".", ".partial", "lock"
+SUFFIX = ".partial"  # of temporary folders, one of which a killed process may leave; nothing reads them
 PROBE = 4096  # bytes
 
 
@@ -33,9 +25,6 @@ def evidence(name):
 @contextlib.contextmanager
 def written_whole(path, *, parents=True):
     """Yield a temporary path, which is flushed to disk and renamed to `path` when the block ends without an error.
-
-    Temporary folders of the same name that killed processes left are removed. A folder is locked while its process
-    lives. A lock ends with its process, whereas a limit on age could remove the folder of a long write.
 
     Parameters
     ----------
@@ -53,15 +42,14 @@ def written_whole(path, *, parents=True):
         path = _replaceable(path)
         if parents:
             path.parent.mkdir(parents=True, exist_ok=True)
-        remove_partial(path.parent, path.name)
-        with _locked_folder(path) as folder:
-            yield folder / path.name
+        with _temporary_folder(path) as folder:
+            partial = Path(folder) / path.name
+            yield partial
             # The path may have changed in the meantime.
-            if (folder / path.name).is_file():
+            if partial.is_file():
                 _refuse_others(path)
-            _synchronise(folder / path.name)
-            os.replace(folder / path.name, path)
-            _flush(path.parent)
+            _flush(partial)
+            os.replace(partial, path)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -78,10 +66,8 @@ def check_writable(path):
     try:
         path = _replaceable(path)
         _refuse_others(path)
-        remove_partial(path.parent, path.name)
-        with _locked_folder(path) as folder:
-            (folder / path.name).write_bytes(bytes(PROBE))
-            _flush(folder / path.name)
+        with _temporary_folder(path) as folder:
+            (Path(folder) / path.name).write_bytes(bytes(PROBE))
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -117,71 +103,21 @@ def unwritable(path, error):
     )
 
 
-def remove_partial(folder, name=None):
-    """Remove temporary folders that killed processes left in `folder`, of all files or of the one called `name`."""
-    named = f"{PREFIX}*" if name is None else f"{PREFIX}{glob.escape(name)}.*"
-    # Without locks it is unknown which of them are in use.
-    for leftover in Path(folder).glob(f"{named}{SUFFIX}") if fcntl is not None else ():
-        with contextlib.suppress(OSError):
-            held = lock(leftover, wait=False)
-            if held is not None:
-                shutil.rmtree(leftover, ignore_errors=True)
-                os.close(held)
-
-
 def sha256_of_file(path):
     """Compute the SHA-256 of a file, as 64 hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@contextlib.contextmanager
-def _locked_folder(path):
-    """Yield a new, locked folder in the folder of `path`, which is removed at the end."""
-    folder, held = None, None
-    try:
-        # Another process may remove the folder before it is locked.
-        while held is None:
-            folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{PREFIX}{path.name}.", suffix=SUFFIX))
-            held = lock(folder)
-        yield folder
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if held is not None:
-            os.close(held)
-
-
-def lock(folder, wait=True):
-    """Lock a folder and return a descriptor, or None where it is gone or, without `wait`, locked already."""
-    try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    except FileNotFoundError:
-        return None
-    try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    if (folder / LOCK).exists():
-        return descriptor
-    os.close(descriptor)
-    return None
-
-
-def _synchronise(path):
-    for part in path.iterdir() if path.is_dir() else ():
-        _synchronise(part)
-    _flush(path)
+def _temporary_folder(path):
+    """Make a folder next to a path, which is removed at the end of a block."""
+    return tempfile.TemporaryDirectory(
+        dir=path.parent, prefix=f".{path.name}.", suffix=SUFFIX, ignore_cleanup_errors=True
+    )
 
 
 def _flush(path):
-    # Windows cannot open a folder to flush it.
-    if os.name != "posix" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Flush a file, or the files of a folder, to disk, so that no power cut leaves an empty file under its name."""
+    for part in path.iterdir() if path.is_dir() else [path]:
+        with open(part, "r+b") as file:
+            os.fsync(file.fileno())

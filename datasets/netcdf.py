@@ -1,15 +1,12 @@
-"""netCDF files written whole and sealed, and read within bounds."""
+"""netCDF files, written whole with the checksums of HDF5, and read into memory."""
 
-import contextlib
-import sys
 from pathlib import Path
+
+import xarray as xr
 
 from ..errors import InputError
 from .files import written_whole
-from .seal import check_netcdf, remember, seal
 from .wording import printable, shortened
-
-CLUSTERS = "distributed"  # the module whose clients are connected to clusters
 
 
 def write(tree, path, *, parents=False, encoding=None):
@@ -31,28 +28,20 @@ def write(tree, path, *, parents=False, encoding=None):
     InputError
         If the file cannot be written.
     """
-    with _local_locks():
-        sealed = seal(tree.to_netcdf(engine="h5netcdf", encoding=encoding))
+    if isinstance(tree, xr.Dataset):
+        encoding = _with_checksums(tree.variables, encoding or {})
+    else:
+        groups = {node.path: node.to_dataset(inherit=False).variables for node in tree.subtree}
+        encoding = {name: _with_checksums(group, (encoding or {}).get(name, {})) for name, group in groups.items()}
+    content = tree.to_netcdf(engine="h5netcdf", encoding=encoding)
     with written_whole(path, parents=parents) as partial:
-        partial.write_bytes(sealed)
-    remember(sealed)
+        partial.write_bytes(content)
 
 
-@contextlib.contextmanager
-def _local_locks():
-    """Prevent xarray from requesting the lock of a file from a dask cluster, which requires a file name.
-
-    Without an import of ``distributed`` no cluster is connected. The module is then not imported to check, which would
-    take a second.
-    """
-    absent = sys.modules.setdefault(CLUSTERS, None) is None
-    dask = sys.modules.get("dask")
-    try:
-        with contextlib.nullcontext() if dask is None else dask.config.set(scheduler="synchronous"):
-            yield
-    finally:
-        if absent and sys.modules.get(CLUSTERS) is None:
-            sys.modules.pop(CLUSTERS, None)
+def _with_checksums(variables, encoding):
+    """Add to the encoding of a group that HDF5 checks its numbers when it reads them."""
+    numbers = [name for name, x in variables.items() if x.size and x.ndim and x.dtype.kind in "biuf"]
+    return encoding | {name: {"fletcher32": True} | encoding.get(name, {}) for name in numbers}
 
 
 def read(path, opener):
@@ -67,20 +56,19 @@ def read(path, opener):
     Raises
     ------
     InputError
-        If there is no such file, it is damaged, is no netCDF file or claims to hold more than it can.
+        If there is no such file, it is damaged or it is no netCDF file.
     """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{printable(path)}: there is no such file")
     try:
-        check_netcdf(path.read_bytes(), printable(path))
-        with opener(path, engine="h5netcdf") as opened:
+        with opener(path, engine="h5netcdf", decode_timedelta=False) as opened:
             return opened.load()
-    except InputError:
-        raise
     # What is raised depends on which bytes are damaged, and the libraries document no set of exceptions.
     except Exception as error:
-        raise InputError(f"{printable(path)}: not a netCDF file that can be read ({reason(error)})") from None
+        raise InputError(
+            f"{printable(path)}: not a netCDF file that can be read ({reason(error)}); take another copy"
+        ) from None
 
 
 def reason(error):

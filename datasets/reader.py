@@ -14,7 +14,6 @@ from .kinds import KINDS
 from .name_patterns import check_pattern, of_each_file, of_each_run
 from .notation import as_written
 from .printed import PrintedTable
-from .storing import note_names
 from .wording import check_choice
 
 if TYPE_CHECKING:
@@ -298,7 +297,6 @@ def read(
     table = parts.parse(
         table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}
     )
-    note_names(table, changes)
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})
     return PrintedTable.of(table)

@@ -123,7 +123,7 @@ class Fit(Methods, Printed):
         posterior = self["posterior"].to_dataset()
         quantities = recomputed(self, posterior.astype("float32"))
         exact = {name for name, x in posterior.data_vars.items() if np.array_equal(quantities[name], x, equal_nan=True)}
-        encoding = {"/posterior": {}, "/unconstrained_posterior": {}}
+        encoding = {"/posterior": {}, "/unconstrained_posterior": {}, "/constant_data": {}}
         for group in encoding:
             for name, x in self[group[1:]].data_vars.items():
                 encoding[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
@@ -214,9 +214,9 @@ def changed_fit(fit: Fit, groups: dict[str, xr.Dataset], record: dict[str, Any])
     return other
 
 
-def recomputed(fit: Fit, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
+def recomputed(fit: Fit, posterior: xr.Dataset, z: xr.DataArray | None = None) -> dict[str, xr.DataArray]:
     """Return named quantities as the coordinates of the draws make them, given a rounded posterior."""
-    z = fit["unconstrained_posterior"]["z"]
+    z = fit["unconstrained_posterior"]["z"] if z is None else z
     draws = fit.law.draws(posterior.assign(z=z), fit.rows, fit.record["law"]["reference"])
     quantities = draws.from_real_line(z).named()
     return {name: quantities[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}

@@ -7,7 +7,7 @@ import time
 
 from ..datasets import sha256
 
-SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise
+SCHEMA = 4  # of a fit: 1 held no draws on the real line, 2 named sizes otherwise, 3 stored tables otherwise
 PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "arviz-stats")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from ..datasets import netcdf, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from ..models.backend import pymc
-from . import metadata
 from .fitted import KEY, Fit, recomputed
 from .record import SCHEMA
 
@@ -50,23 +48,21 @@ def open(path: str | PathLike[str]) -> Fit:
     tree, place = netcdf.read(path, xr.open_datatree), printable(path)
     if KEY not in tree.attrs or "posterior" not in tree.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
-    record = metadata.parsed(tree.attrs[KEY], path)
-    if record.get("schema") != SCHEMA:
-        versions = record.get("versions")
-        version = versions.get("bayescaling", "unknown") if isinstance(versions, dict) else "unknown"
-        raise InputError(
-            f"{place}: a fit stored in form {shortened(record.get('schema'))}, by version {shortened(version)}; this "
-            f"version reads form {SCHEMA}: fit the table again"
-        )
-    metadata.check(record, metadata.FitRecord, path)
-    fit = Fit(tree)
     try:
-        _check_whole(fit, tree)
+        fit = Fit(tree)
+        form, version = fit.record["schema"], fit.record["versions"]["bayescaling"]
+        if form == SCHEMA:
+            _check_whole(fit)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
-    # What is computed depends on other entries of the record and attributes of the variables: anything may be raised.
+    # What is computed depends on entries of the record: anything may be raised.
     except Exception as error:
         raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
+    if form != SCHEMA:
+        raise InputError(
+            f"{place}: a fit stored in form {shortened(form)}, by version {shortened(version)}; this version reads "
+            f"form {SCHEMA}: fit the table again"
+        )
     posterior = fit["posterior"].to_dataset()
     if single := [name for name, x in posterior.data_vars.items() if x.dtype == np.float32]:
         quantities = recomputed(fit, posterior)
@@ -102,32 +98,13 @@ def to_inferencedata(fit: Fit) -> Any:
     return arviz.InferenceData(**{name: group.to_dataset() for name, group in fit.tree.children.items()})
 
 
-def _check_whole(fit, tree):
-    """Check that a fit has its table and all that one draw of it needs."""
-    law, table, reference = fit.law, fit.rows, fit.record["law"]["reference"]
-    if sha256(table) != fit.record["data"]["sha256"]:
+def _check_whole(fit):
+    """Check that a fit has the table that was fitted, and that its law still makes its quantities of its draws."""
+    if sha256(fit.rows) != fit.record["data"]["sha256"]:
         raise InputError("its table is not the one that was fitted (the SHA-256 is another); fit the table again")
-    expected = json.loads(json.dumps(law.reference(law.rows(table))))
-    if _shape(reference) != _shape(expected):
-        raise InputError("what its quantities refer to is not what its law needs; fit the table again")
     posterior, first = fit["posterior"].to_dataset(), {"chain": [0], "draw": [0]}
-    if "log_likelihood" in tree.children:
-        density = tree["log_likelihood"][law.scale]
-        if any(density.sizes[name] != posterior.sizes[name] for name in first):
-            raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
-    for group in ("importance_sampling", "leave_one_out"):
-        if group in fit and law.unit_is_row and fit[group].sizes.get(law.unit) != len(table):
-            raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
-    z = fit["unconstrained_posterior"]["z"].isel(first)
     # Of the coordinates alone: the file may hold quantities in single precision.
-    quantities = law.draws(posterior.isel(first).assign(z=z), table, reference).from_real_line(z).named()
+    quantities = recomputed(fit, posterior.isel(first), fit["unconstrained_posterior"]["z"].isel(first))
     for name, values in quantities.items():
-        if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
-            raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")
         if not np.allclose(values, posterior[name].isel(first), rtol=1e-6, atol=0, equal_nan=True):
             raise InputError(f"its quantity {quoted(name)} is not what its law makes of its draws; fit the table again")
-
-
-def _shape(reference):
-    """Return names and sorts of the entries of a reference."""
-    return {name: "number" if isinstance(x, int | float) else type(x).__name__ for name, x in reference.items()}

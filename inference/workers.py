@@ -6,22 +6,16 @@ on how many others ran at the same time.
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.connection
 import os
 import pickle
 import signal
 import sys
-import tempfile
 import threading
-import uuid
+import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from pathlib import Path
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ..clusters import connected
@@ -30,11 +24,7 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = __name__.partition(".")[0]
-MOST_DEATHS = 3  # of workers one after another, without a piece that was finished in between
-THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
-_CREW = ContextVar("crew", default=None)
-_OWN = threading.local()
+_CHOSEN = ContextVar("chosen", default=None)  # options of joblib's parallel_config
 _LIMITED = ContextVar("limited", default=False)
 
 
@@ -71,21 +61,21 @@ def parallel(processes: int | None = None, *, scheduler: str | None = None) -> I
     """Run independent tasks in parallel for the length of a block.
 
     Refits of leave-one-out, simulated tables of a calibration, cutoffs, alternative laws, specifications of progress
-    and prior grids are such tasks. Numbers are those of a run without, to the digit, on machines of one sort. A task
-    whose worker is killed is done again by another.
+    and prior grids are such tasks. Numbers are those of a run without, to the digit, on machines of one sort.
 
     Parameters
     ----------
     processes : int, optional
-        Processes of this machine. A script that uses them must have its work under ``if __name__ == "__main__":``, for
-        each process imports it.
+        Processes of this machine. Where one is killed, the call ends; what was finished and saved is kept.
     scheduler : str, optional
         In their place the address of a Dask scheduler, such as ``"tcp://host:8786"``, whose workers have this package.
+        A task whose worker is killed is done again by another.
 
     Raises
     ------
     InputError
-        If both or neither are given, the number is no whole number above 0, or the scheduler does not answer.
+        If both or neither are given, the number is no whole number above 0, or the scheduler does not answer. In the
+        block, if a process was killed.
 
     Examples
     --------
@@ -96,7 +86,7 @@ def parallel(processes: int | None = None, *, scheduler: str | None = None) -> I
     if (processes is None) == (scheduler is None):
         raise InputError("parallel: give either processes or the address of a scheduler")
     if scheduler is not None:
-        with connected(scheduler) as client, _chosen(_Cluster(client)):
+        with connected(scheduler) as client, _chosen(backend="dask", client=client):
             yield
         return
     if not isinstance(processes, int) or isinstance(processes, bool) or processes < 1:
@@ -104,57 +94,89 @@ def parallel(processes: int | None = None, *, scheduler: str | None = None) -> I
     if processes == 1:
         yield
         return
-    crew = _Processes(processes)
     try:
-        with _chosen(crew):
+        begin = {"initializer": _begin, "initargs": (os.getpid(),)}
+        with _chosen(backend="loky", n_jobs=processes, inner_max_num_threads=1, **begin):
             yield
     finally:
-        crew.close()
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown(kill_workers=True)
 
 
 @contextmanager
-def _chosen(crew):
-    before = _CREW.set(crew)
+def _chosen(**options):
+    before = _CHOSEN.set(options)
     try:
         yield
     finally:
-        _CREW.reset(before)
+        _CHOSEN.reset(before)
+
+
+def _begin(parent):
+    """Prepare a worker: Ctrl-C is left to its parent, which ends its workers; if the parent is killed, so is it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def processes():
     """Return how many processes of this machine do tasks, set by `parallel`; 1 without it, and on a cluster."""
-    crew = _CREW.get()
-    return crew.count if isinstance(crew, _Processes) else 1
+    return (_CHOSEN.get() or {}).get("n_jobs", 1)
 
 
 def mapped(function, shared, items):
     """Yield the result of a task for each item, in their order, as done in the workers of `parallel` or here.
 
-    The function is of a module, ``function(shared, item)``; it must not depend on anything else, nor change its
-    arguments. What all tasks need, `shared`, is sent to a worker once.
+    The function is ``function(shared, item)``; it must not depend on anything else, nor change its arguments. What all
+    tasks need, `shared`, is read by a worker once.
     """
-    crew = _CREW.get()
-    if crew is None or len(items) < 2:
+    options = _CHOSEN.get()
+    if options is None or len(items) < 2:
         for item in items:
             yield function(shared, item)
         return
-    for result, warned in crew.mapped(_sent((function, shared)), [_sent(item) for item in items]):
-        for message, category in warned:
-            warnings.warn(message, category, stacklevel=3)
-        yield result
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.externals.loky import BrokenProcessPool
 
-
-def _sent(what):
+    content = _pickled((function, shared))
+    with parallel_config(**options):
+        pool = Parallel(return_as="generator", batch_size=1)
+    results = pool(delayed(_work)(content, _pickled(item)) for item in items)
     try:
-        return pickle.dumps(what)
+        for result, warned in results:
+            for message, category in warned:
+                warnings.warn(message, category, stacklevel=3)
+            yield result
+    except BrokenProcessPool:
+        raise InputError(
+            "a worker process was killed, perhaps for want of memory; run fewer at a time, and start again: what was "
+            "saved is kept"
+        ) from None
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of tasks that nobody waits for
+            results.close()
+
+
+def _pickled(work):
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(f"work cannot be handed to another process ({error}); do it without parallel") from error
 
 
-def _work(key, content, item):
-    """Do a task in a worker; returns its result and the warnings that it gave."""
+def _work(content, item):
+    """Do a task in a worker; return its result and the warnings that it gave."""
     try:
-        function, shared = _shared(key, content)
+        function, shared = _unpickled(content, threading.get_ident())
         item = pickle.loads(item)
     except (ImportError, AttributeError) as error:
         raise InputError(
@@ -166,104 +188,7 @@ def _work(key, content, item):
     return result, [(str(warning.message), warning.category) for warning in caught]
 
 
-def _shared(key, content):
-    """Read what tasks share, once in a thread."""
-    if getattr(_OWN, "key", None) != key:
-        _OWN.shared = pickle.loads(content if isinstance(content, bytes) else Path(content).read_bytes())
-        _OWN.key = key
-    return _OWN.shared
-
-
-class _Processes:
-    """Processes of this machine, started when they are needed."""
-
-    def __init__(self, count):
-        self.count, self._pool = count, None
-        self._context = multiprocessing.get_context("spawn")
-        self._ends, self._here = self._context.Pipe(duplex=False)
-
-    def mapped(self, shared, items):
-        with tempfile.TemporaryDirectory() as folder:
-            path, key = Path(folder) / "shared", uuid.uuid4().hex
-            path.write_bytes(shared)
-            futures = [self._submit(_work, key, path, item) for item in items]
-            try:
-                for i in range(len(items)):
-                    yield self._result(futures, i, lambda j: self._submit(_work, key, path, items[j]))
-                    futures[i] = None
-            finally:
-                for future in filter(None, futures):
-                    future.cancel()
-
-    def _result(self, futures, i, again):
-        """Wait for a task; it and what follows are done again where a worker that had some ended."""
-        for _ in range(MOST_DEATHS + 1):
-            try:
-                return futures[i].result()
-            except BrokenProcessPool:
-                self._pool = None
-                futures[i:] = [future if _is_done(future) else again(j) for j, future in enumerate(futures[i:], i)]
-        raise InputError(
-            f"worker processes ended {MOST_DEATHS + 1} times before one finished its work; run fewer at a time, which "
-            "takes less memory"
-        )
-
-    def _submit(self, *work):
-        while True:
-            if self._pool is None:
-                self._pool = ProcessPoolExecutor(self.count, self._context, _begin, (self._ends,))
-            try:
-                return self._pool.submit(*work)
-            except BrokenProcessPool:  # it broke while work was handed to it
-                self._pool = None
-
-    def close(self):
-        """End the processes, whatever they do."""
-        self._here.close()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _is_done(future):
-    return future.done() and not isinstance(future.exception(), BrokenProcessPool)
-
-
-def _begin(ends):
-    """Prepare a worker process: it ends where the other end of a pipe is closed, or the process that has it ends.
-
-    Its algebra has one thread, for those of several workers would wait for each other's.
-    """
-    from threadpoolctl import threadpool_limits
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(dict.fromkeys(THREADS, "1"))  # libraries that are loaded later
-    threadpool_limits(1)
-
-    def watch():
-        multiprocessing.connection.wait([ends])
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-class _Cluster:
-    """Workers of a Dask scheduler."""
-
-    def __init__(self, client):
-        self._client = client
-        presence = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
-        if lacking := [address for address, there in presence.items() if not there]:
-            raise InputError(f"scheduler: the worker {lacking[0]} lacks the package {PACKAGE}; install it there")
-
-    def mapped(self, shared, items):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="(?s).*large graph")
-            # A result of the cluster itself: where the worker that holds it dies, it is made again.
-            content = self._client.submit(bytes, shared, pure=False)
-        key = uuid.uuid4().hex
-        futures = [self._client.submit(_work, key, content, item, pure=False) for item in items]
-        try:
-            for future in futures:
-                yield future.result()
-        finally:
-            self._client.cancel(futures)
+@lru_cache(maxsize=8)
+def _unpickled(content, thread):
+    """Read what tasks share, once in a thread, so that what one task compiles serves the next."""
+    return pickle.loads(content)

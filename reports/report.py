@@ -114,7 +114,7 @@ def _of_tables(out, pages, all, options, *, progress, fresh):
     for page in pages:
         if page not in PAGES:
             raise InputError(unknown("page", page, PAGES))
-    key = store.key_of(None, pages=pages, all=all, options=options)
+    key = store.key_of(pages=pages, all=all, options=options)
     document = None if fresh else whole.restore(out, key)
     if document is None:
         from .making import made

@@ -1,7 +1,6 @@
 """Whatever is read, written or set, by examples from Hypothesis: it is accepted unchanged, or refused in one line."""
 
 import copy
-import json
 import tomllib
 import warnings
 
@@ -9,7 +8,6 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference import metadata
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
 from bayescaling.training import arithmetic
 from hypothesis import HealthCheck, given, settings
@@ -134,39 +132,3 @@ def test_any_value_in_a_sweep_is_taken_or_refused(field, value):
 def test_any_text_is_a_sweep_or_refused(tmp_path, text):
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
     assert refusal(lambda: arithmetic.outline(tmp_path / "sweep.toml", device="cpu")) is None
-
-
-# Records --------------------------------------------------------------------------------------------------------------
-
-RECORD = {
-    "law": {"name": "chinchilla", "options": {}, "reference": {}},
-    "priors": {},
-    "data": {"sha256": "0" * 64, "rows": 3, "source": "a table"},
-    "seed": 1,
-    "sampler": "nutpie",
-    "settings": {"draws": 10, "tune": 10, "chains": 2, "target_accept": 0.9},
-    "seconds": {},
-    "versions": {},
-    "created": "2026-01-01",
-    "diagnostics": {"r_hat_max": 1.0, "ess_bulk_min": 9.0, "ess_tail_min": 9.0, "divergences": 0, "max_treedepth": 0,
-                    "ok": True, "warnings": []},
-}  # fmt: skip
-
-
-@usual
-@given(st.sampled_from(sorted(RECORD)), plain)
-def test_an_entry_of_a_record_is_of_its_type_or_named(entry, value):
-    metadata.check(RECORD, metadata.FitRecord, "fit.nc")
-    try:
-        metadata.check(RECORD | {entry: value}, metadata.FitRecord, "fit.nc")
-    except bs.InputError as error:
-        assert f"fit.nc: entry {entry}" in str(error) and str(error).isprintable()
-    else:
-        assert type(value) is type(RECORD[entry])
-
-
-@usual
-@given(plain.map(lambda value: json.dumps(value)) | st.text(max_size=30) | plain)
-def test_a_record_is_a_json_object_or_refused(text):
-    document = refusal(lambda: metadata.parsed(text, "fit.nc"))
-    assert document is None or document == json.loads(text) or document != document or isinstance(document, dict)

@@ -154,6 +154,4 @@ COUNTS = Kind(
         "total": "ntotal problems questions nproblems",
         **JOINT,
     },
-    group="run",
-    of_rows=("offset", "length_a", "length_b", "correct", "total", "split"),
 )

@@ -44,10 +44,6 @@ class Kind:
         Other names of columns, in lower case and without anything but letters and digits.
     check_unit : callable, optional
         Takes the option ``unit`` of `read` and refuses one that is unknown, before a file is opened.
-    group : str, optional
-        Column within whose values others are constant, which are then stored once.
-    of_rows : tuple of str
-        Columns of the rows themselves, never stored by `group`.
 
     Examples
     --------
@@ -71,8 +67,6 @@ class Kind:
     readers: dict[str, Callable] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     check_unit: Callable | None = None
-    group: str | None = None
-    of_rows: tuple[str, ...] = ()
 
     @property
     def options(self):
@@ -143,10 +137,10 @@ class Kind:
         --------
         >>> from bayescaling.datasets import KINDS
         >>> kind = KINDS["counts"]
-        >>> dict(kind.to_dataset(kind.load()).sizes)
-        {'cell': 1728, 'run': 12}
+        >>> kind.to_dataset(kind.load()).sizes["cell"]
+        1728
         """
-        return storing.to_dataset(frame, self.dimension, group=self.group, of_rows=self.of_rows)
+        return storing.to_dataset(frame, self.dimension)
 
     def from_dataset(self, dataset):
         """Return the table that `to_dataset` stored; see `storing.from_dataset`.
@@ -159,4 +153,4 @@ class Kind:
         >>> kind.from_dataset(kind.to_dataset(runs)).equals(runs)
         True
         """
-        return storing.from_dataset(dataset, self.dimension, group=self.group)
+        return storing.from_dataset(dataset)

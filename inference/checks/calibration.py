@@ -30,7 +30,7 @@ import xarray as xr
 
 from ...datasets import netcdf
 from ...datasets.printed import Printed, Text, drawn_by
-from ...datasets.wording import p_value, printable, quoted, unknown
+from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.laws import as_law
@@ -57,7 +57,6 @@ OF_A_FIT = ("divergences", "r_hat", "converged")
 KEY = "bayescaling_calibration"
 SHORT = {"draws": 500, "tune": 500}
 LOG_LIKELIHOOD = "log_likelihood"
-FARTHEST = 1e100  # standard deviations from a truth: beyond it a file was damaged
 
 
 def calibrate(
@@ -275,23 +274,9 @@ def _begun(out, record):
 
 def open_calibration(path):
     """Open what `calibrate` wrote, refusing a file that is missing or damaged, or is no calibration."""
-    from .. import metadata
-
     dataset = netcdf.read(path, xr.open_dataset)
-    if KEY not in dataset.attrs:
+    if KEY not in dataset.attrs or not {*OF_A_QUANTITY, *OF_A_FIT} <= {*dataset}:
         raise InputError(f"{printable(path)}: is no calibration; name a file that 'calibrate' wrote")
-    metadata.check(metadata.parsed(dataset.attrs[KEY], path), metadata.CalibrationRecord, path)
-    for name in (*OF_A_QUANTITY, *OF_A_FIT):
-        if not _usable(dataset, name):
-            raise InputError(f"{printable(path)}: has no usable {quoted(name)}; delete the file and calibrate again")
-    with np.errstate(all="ignore"):
-        errors = abs(dataset["median"] - dataset["truth"]).values / dataset["sd"].values
-    if (errors > FARTHEST).any():
-        far = quoted(dataset["quantity"].values[np.argwhere(errors > FARTHEST)[0, 1]])
-        raise InputError(
-            f"{printable(path)}: {far} lies over {FARTHEST:.0e} standard deviations from its truth, which no fit does; "
-            "delete the file and calibrate again"
-        )
     return Calibration(dataset.data_vars, dataset.coords, dataset.attrs)
 
 
@@ -360,17 +345,6 @@ class Calibration(Printed, xr.Dataset):
         title = f"{self.record['law']['name']} fitted to {table.attrs['simulations']} simulated tables, {source}"
         more = [f"The first {MOST} of {len(shown)} quantities; the table has all"] if len(shown) > MOST else []
         return Text(title, shown.head(MOST), (*more, *sentences(table)))
-
-
-def _usable(dataset, name):
-    """Return whether a variable of a calibration is there, with its dims, its type and values in range."""
-    dims = ("simulation", "quantity") if name in OF_A_QUANTITY else ("simulation",)
-    if name not in dataset or dataset[name].dims != dims or not dataset[name].size:
-        return False
-    values, names = dataset[name].values, dataset.get("quantity", xr.DataArray([])).values
-    if values.dtype.kind not in "fiub" or not all(isinstance(x, str) for x in names) or len(set(names)) < len(names):
-        return False
-    return name != "rank" or bool(values.dtype.kind in "iu" and ((values >= 0) & (values < RANKS)).all())
 
 
 def sentences(table):

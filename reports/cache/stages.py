@@ -31,8 +31,6 @@ class Stages:
         Make every result, whatever is in the cache.
     all : bool
         Make what `study` otherwise reads from the long studies, too.
-    module : str, optional
-        Dotted name of the module that makes the results; without it they follow from every file of the package.
     journal : Path, optional
         A file to which each stage is written when it begins (+) and when it is done (-).
     ahead : callable, optional
@@ -50,9 +48,9 @@ class Stages:
         Results of the studies that were made, by name.
     """
 
-    def __init__(self, names, progress, *, fresh=False, all=False, module=None, journal=None, ahead=None, **settings):
+    def __init__(self, names, progress, *, fresh=False, all=False, journal=None, ahead=None, **settings):
         self._names, self._fresh, self._all, self.studies = names, fresh, all, {}
-        self._module, self._settings, self._journal = module, settings | {"all": all}, journal
+        self._settings, self._journal = settings | {"all": all}, journal
         self.seconds, self.warned, self.keys, self._done = {}, [], [], set()
         terminal = sys.stderr.isatty()
         self._bars, self._lines = progress and terminal, progress and not terminal
@@ -72,10 +70,10 @@ class Stages:
     def __exit__(self, *_):
         self._bar.stop()
 
-    def part(self, module=None, **more):
-        """Return the stages of a part of the job: another module makes them, and they follow from more settings."""
+    def part(self, **more):
+        """Return the stages of a part of the job, which follow from more settings."""
         part = copy.copy(self)
-        part._module, part._settings = module, self._settings | more
+        part._settings = self._settings | more
         return part
 
     def __call__(self, name, make, *, of=None, **more):
@@ -94,7 +92,7 @@ class Stages:
         """
         fits = of or {}
         digests = [[label, digest(fit)] for label, fit in fits.items()]
-        key = store.key_of(self._module, stage=name, of=digests, **self._settings, **more)
+        key = store.key_of(stage=name, of=digests, **self._settings, **more)
         self.keys.append(key)
         self.show(name)
         entry = self._cached(key)

@@ -56,7 +56,7 @@ class Page:
 
         options = {"seed": seed, "sampler": sampler, **settings}
         tables = {name: sha256(load(name)) for name in self.tables}
-        part = stage.part(f"{__package__}.{self.folder}.analysis", tables=tables)
+        part = stage.part(page=self.folder, tables=tables)
         return self._module("analysis").analyse(part, published, earlier, **options)
 
     def taken(self, names):

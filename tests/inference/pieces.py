@@ -1,7 +1,6 @@
 """Tasks that worker processes import by name."""
 
 import os
-import signal
 import time
 import warnings
 from pathlib import Path
@@ -13,18 +12,9 @@ def named_process(shared, item):
     return shared, item, os.getpid()
 
 
-def killed_once(folder, item):
-    """Kill the worker that comes first to item 2."""
-    marker = Path(folder) / "killed"
-    if item == 2 and not marker.exists():
-        marker.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    (Path(folder) / f"{item}-{os.getpid()}").touch()
+def noted(folder, item):
+    (Path(folder) / f"{item}").touch()
     return 10 * item
-
-
-def killed_always(shared, item):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def warned(shared, item):

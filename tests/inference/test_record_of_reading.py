@@ -20,7 +20,6 @@ def test_what_reading_changed_stands_in_the_record_and_comes_back_with_the_table
     assert [(e["option"], e.get("rows_left_out")) for e in entry["reading"]] == [
         ("where", 10),
         ("drop_highest", 1),
-        ("names", None),
     ]
     law = bs.laws.Chinchilla()
     groups = {"constant_data": KINDS["runs"].to_dataset(table)}

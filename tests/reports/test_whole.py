@@ -45,7 +45,7 @@ def test_a_report_is_written_again_and_its_posteriors_are_left_alone(written):
 
 def test_it_is_not_written_for_another_key(written):
     assert whole.restore(written, "b" * 64) is None
-    assert store.key_of(None, seed=1) == store.key_of(None, seed=1) != store.key_of(None, seed=2)
+    assert store.key_of(seed=1) == store.key_of(seed=1) != store.key_of(seed=2)
 
 
 @pytest.mark.parametrize("change", [lambda path: path.unlink(), lambda path: path.write_bytes(b"others")])

@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
-from ...datasets.files import remove_partial, sha256_of_file, written_whole
+from ...datasets.files import sha256_of_file, written_whole
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 
@@ -83,7 +83,6 @@ class Checkpoints:
 
         `InputError` is raised if it is damaged.
         """
-        remove_partial(self.folder)
         paths = self._found()
         if not paths:
             return None

@@ -14,7 +14,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ...datasets.files import lock
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.loop import DIVERGED, FINISHED, PAUSED, Outcome
@@ -167,15 +166,19 @@ class ExternalTrainer:
 @contextlib.contextmanager
 def _held(folder):
     """Lock a folder; yields what the program is given too, so that it holds the lock where this process is killed."""
-    descriptor = lock(folder, wait=False)
-    if descriptor is None:
-        raise InputError(
-            f"{printable(folder)}: the program that a sweep started here still runs; end it, then start again"
-        )
-    try:
-        yield (descriptor,) if os.name == "posix" else ()
-    finally:
-        os.close(descriptor)
+    if os.name != "posix":
+        yield ()
+        return
+    import fcntl
+
+    with open(folder / "lock", "wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"{printable(folder)}: the program that a sweep started here still runs; end it, then start again"
+            ) from None
+        yield (file.fileno(),)
 
 
 def _lines(path):

@@ -12,7 +12,7 @@ import torch
 
 from ...clusters import connected, cores
 from ...datasets import netcdf
-from ...datasets.files import remove_partial, written_whole
+from ...datasets.files import written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
@@ -183,14 +183,13 @@ class _Trainer:
 
 
 def make_folder(path):
-    """Make a folder to write into, if it is not there, without what killed processes left in it."""
+    """Make a folder to write into, if it is not there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{printable(path)}: cannot be made ({error.strerror}); choose another folder") from error
     if not os.access(path, os.W_OK):
         raise InputError(f"{printable(path)}: cannot be written to; choose another folder")
-    remove_partial(path)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,7 @@ def report_table(out, laws, table, *, backdrop, compute, published, progress, fr
     follows = {law.label: origins(law, table) for law in chosen}
     prepare(Path(out))
     options = {"seed": seed, "sampler": sampler, **settings}
-    choice = {"fresh": fresh, "module": fitting.__name__, "options": options}
+    choice = {"fresh": fresh, "page": "own", "options": options}
     with Stages([f"fit {name}" for name in follows], progress, **choice) as stage:
         fits = {
             law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
@@ -56,7 +56,7 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
     steps += [runs.STEP] if page is runs else []
-    with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
+    with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
         main = fits[best_and_rivals(fits, comparison)[0]].law

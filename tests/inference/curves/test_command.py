@@ -101,7 +101,9 @@ def test_a_growing_log_is_watched_until_its_run_has_ended(tmp_path, monkeypatch)
     assert call(log, "--until", "3000", "--watch", monkeypatch=monkeypatch)[1] == f"{last}\n"
 
 
-def test_a_watch_that_was_killed_prints_the_same_line_again_and_is_interrupted_without_a_traceback(tmp_path):
+def test_a_watch_that_was_killed_prints_the_same_line_again_and_is_interrupted_without_a_traceback(
+    tmp_path, interruptible
+):
     log, first = tmp_path / "a.log", []
     for number in (signal.SIGKILL, signal.SIGINT):
         watch = subprocess.Popen(

@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.datasets.files import lock
 from bayescaling.errors import InputError
 from bayescaling.training import make_sweep, train
 from bayescaling.training.language.external_trainer import ExternalTrainer
@@ -118,7 +118,8 @@ def test_the_program_of_a_killed_sweep_is_not_joined_by_another(tmp_path):
     with pytest.raises(InputError, match="the program that a sweep started here still runs"):
         begin(tmp_path)
     os.kill(int(logs[0].read_text().split("program")[1].split()[0]), signal.SIGKILL)
-    os.close(lock(logs[0].parent))  # waits until the program has ended
+    with (logs[0].parent / "lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # waits until the program has ended
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     assert begin(tmp_path).attrs["status"] == "finished"
 

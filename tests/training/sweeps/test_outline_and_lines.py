@@ -136,7 +136,7 @@ def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
+def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path, interruptible):
     command = [
         sys.executable,
         "-m",

@@ -103,7 +103,7 @@ def logged(out):
     return entries
 
 
-def test_an_interrupt_saves_and_is_passed_on(kind, tiny, unbroken, tmp_path):
+def test_an_interrupt_saves_and_is_passed_on(kind, tiny, unbroken, tmp_path, interruptible):
     with kind.child(tiny, tmp_path / "out") as child:
         wait_for(tmp_path, "out/runs/*.nc")
         os.kill(child.pid, signal.SIGINT)
