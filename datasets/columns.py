@@ -1,11 +1,11 @@
 """The columns of a table of runs, and the names that people give them."""
 
 import re
-import shlex
 
 from ..errors import InputError
+from .fixes import Fix, choice
 from .units import SCALED, split_header
-from .wording import listed, printable, quoted, suggestion
+from .wording import listed, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
 HEADERS = "headers"  # key of a table's attrs: canonical name to name in the file
@@ -191,7 +191,7 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
             near |= {name: column} if column is not None else {}
         raise InputError(
             f"{label}: {lacking} needed and not there; the columns are {listed(table.columns, SHOWN)}; "
-            f"name {'them' if len(near) > 1 else 'one'} with {choices(near or {missing[0]: 'NAME'})}{hint}"
+            f"name {'them' if len(near) > 1 else 'one'} with {Fix(columns=near or {missing[0]: 'NAME'})}{hint}"
         )
     return table, names
 
@@ -233,20 +233,3 @@ def _only(candidates, canonical, label):
             f"{choice(canonical, candidates[0])}"
         )
     return candidates[0] if candidates else None
-
-
-def choice(canonical, name):
-    """Return the option that names the column for `canonical`, in a script and on the command line."""
-    return choices({canonical: name})
-
-
-def choices(names):
-    """Return the options that name the columns for several canonical names."""
-    script = ", ".join(f'"{canonical}": {quoted(name)}' for canonical, name in names.items())
-    words = (f"--column {shlex.quote(printable(f'{canonical}={name}'))}" for canonical, name in names.items())
-    return f"columns={{{script}}} ({' '.join(words)})"
-
-
-def setting_aside(name):
-    """Return the option that leaves a column out, in a script and on the command line."""
-    return f"ignore=[{quoted(name)}] (--ignore {shlex.quote(printable(name))})"

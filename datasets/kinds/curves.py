@@ -9,7 +9,8 @@ from ...errors import InputError
 from .. import logs
 from ..cells import as_names, as_numbers
 from ..checks import in_file, refuse_first
-from ..columns import Called, choice, recognise_with_unit
+from ..columns import Called, recognise_with_unit
+from ..fixes import choice
 from ..meaning.readings import READINGS
 from ..panels import melted, spelled
 from ..schedules import EXAMPLE, Schedule

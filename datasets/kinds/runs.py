@@ -10,12 +10,13 @@ from .. import selection
 from ..cells import numbers
 from ..checks import check_agreement, check_at_most
 from ..columns import ALIASES, RUN, SETTINGS, SIZES, recognise_later, resolve
+from ..expressions import add_derived_columns
 from ..meaning import losses, rows
-from ..meaning.expressions import derived as with_derived
-from ..meaning.facts import Facts
+from ..meaning.facts import Facts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
-from ..meaning.readings import check_readings, is_clock, may_name_runs
-from ..meaning.rules import agree, check_meaning, fix_of_compute
+from ..meaning.names import means
+from ..meaning.readings import check_readings
+from ..meaning.rules import check_meaning, fix_of_compute
 from ..panels import melted
 from ..schemas import check
 from ..units import is_unit_of_flop, scaled, units_of
@@ -47,7 +48,7 @@ def parse(
     multiple = _multiple(flop_per_parameter_token)
     ignore = [ignore] if isinstance(ignore, str) else ignore
     opened = _without(opened, ignore, label)
-    table, expressions = with_derived(opened, columns, sure, changes)
+    table, expressions = add_derived_columns(opened, columns, sure, changes)
     needed = selection.names_in(needed)
     names, several = resolve(table, columns, label, needed)
     names = _numeric(names, table, columns)
@@ -76,7 +77,7 @@ def parse(
     runs = selection.where(runs, where, changes, columns=both)
     faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]
     rows.check_overflow(table.loc[runs.index], names, label)
-    started = is_clock(names.get("tokens")) or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
+    started = means(names.get("tokens"), "clock") or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
     if drop_missing:
         unusable = rows.unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
@@ -88,7 +89,7 @@ def parse(
         runs = selection.best_of(runs, best_of, changes, more=both)
     runs = selection.without_highest(runs, drop_highest, changes)
     headers = {name: header for name, header in names.items() if header not in expressions}
-    separate = any(map(may_name_runs, ignore)) or bool(
+    separate = any(means(name, "name") for name in ignore) or bool(
         {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
     )
     # A column of this very name, as sweeps write it, states what rows are, unless files were joined by it.

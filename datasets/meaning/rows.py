@@ -10,11 +10,11 @@ import pandas as pd
 from ...errors import InputError, TableNote, TableWarning
 from ..cells import numbers
 from ..checks import LEFT_OUT, place, warn
-from ..columns import SIZES, setting_aside
+from ..columns import SIZES
+from ..fixes import Fix, setting_aside
 from ..selection import hashable
-from ..wording import quoted
-from .fixes import Fix
-from .names import is_whole_count
+from ..wording import quoted, shorten_number
+from .names import means
 
 # Whole numbers below this are integers that overflowed, and one alone below the second.
 WRAPPED, SURELY_WRAPPED = -1e6, -1e9
@@ -105,7 +105,7 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
 
 
 def _short(number):
-    return f"{number:.2g}".replace("e+0", "e").replace("e+", "e") if not 10 <= number < 1e5 else f"{number:,.0f}"
+    return f"{number:,.0f}" if 10 <= number < 1e5 else shorten_number(number, 2)
 
 
 # Experts --------------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def warn_of_experts(runs, names, label):
     """Warn where models with experts differ in the total over the active parameters, which are the size."""
     if "activ" not in str(names.get("parameters", "")).lower():
         return
-    counts = {header: numbers(runs[header], header)[0] for header in runs if is_whole_count(header)}
+    counts = {header: numbers(runs[header], header)[0] for header in runs if means(header, "whole count")}
     counts = {header: x for header, x in counts.items() if (x >= runs["parameters"] * (1 - 1e-9)).all()}
     if not counts:
         return
