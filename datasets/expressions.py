@@ -18,7 +18,6 @@ ALLOWED = (
     *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr, ast.Pow),
 )
 BASES = (2, 10)  # of logarithms: 10**log10_flops
-CALLED = {ast.Attribute: "attribute access", ast.Call: "a call"}
 SHOWN = 10  # columns in a message
 LONGEST = 500  # characters of an expression in place of a column
 # Text between quotes, which may hold backticks, or a name between backticks.
@@ -122,10 +121,11 @@ def _parse(text):
         if isinstance(node, ast.Call) and _is_exponential(node):
             functions.add(node.func)
         elif not isinstance(node, ALLOWED) or (isinstance(node, ast.BinOp) and not _is_arithmetic(node)):
-            what = CALLED.get(type(node), type(getattr(node, "op", node)).__name__)
+            called = {"Attribute": f"attribute access (.{getattr(node, 'attr', '')})", "Call": "a call"}
+            name = type(getattr(node, "op", node)).__name__
             raise ValueError(
-                f"{what} is not allowed; use comparisons, in, and, or, not, + - * / %, exp(column) and 10**column of "
-                "columns and values"
+                f"{called.get(name, name)} is not allowed; use comparisons, in, and, or, not, + - * / %, exp(column) "
+                "and 10**column of columns and values"
             )
         elif isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float):
             raise ValueError(f"{shown(node.value)} is not a value of a column")

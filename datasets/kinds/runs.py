@@ -9,7 +9,7 @@ from ...errors import InputError
 from .. import selection
 from ..cells import numbers
 from ..checks import check_agreement, check_at_most
-from ..columns import ALIASES, RUN, SETTINGS, SIZES, recognise_later, resolve
+from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise_later
 from ..expressions import add_derived_columns
 from ..meaning import losses, rows
 from ..meaning.facts import Facts, agree
@@ -19,7 +19,7 @@ from ..meaning.readings import check_readings
 from ..meaning.rules import check_meaning, fix_of_compute
 from ..panels import melted
 from ..schemas import check
-from ..units import is_unit_of_flop, scaled, units_of
+from ..units import is_unit_of_flop, scale_columns
 from ..wording import listed, quoted, shown, suggestion
 from .kind import Kind
 
@@ -50,7 +50,7 @@ def parse(
     opened = _without(opened, ignore, label)
     table, expressions = add_derived_columns(opened, columns, sure, changes)
     needed = selection.names_in(needed)
-    names, several = resolve(table, columns, label, needed)
+    names, several = find_roles(table, columns, label, needed)
     names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
@@ -59,14 +59,14 @@ def parse(
     _set_aside_budget(facts, changes)
     if not perplexity:
         names.pop("perplexity", None)
-    units = units_of(names, unit, bytes_per_token, label, derived=expressions)
     effects = RUN in needed
     sizes = (size,) if size in names and len(set(SIZES) & set(names)) == 1 else SIZES
     sizes = () if size == "" else sizes
     needed = list(dict.fromkeys([*sizes, "loss", *(["perplexity"] if perplexity else []), *needed]))
     needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
-    runs = _completed(_of_training(scaled(cells, units, names, changes), names, multiple, changes), changes)
+    cells = scale_columns(cells, names, unit, bytes_per_token, changes, derived=expressions)
+    runs = _completed(_of_training(cells, names, multiple, changes), changes)
     recognised = [canonical for canonical in (*ALIASES, *SETTINGS) if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from ..columns import RUN, SIZES
 from ..fixes import DROPPING, NOTHING, Fix, choice, setting_aside
-from ..name_patterns import sizes_in_names
+from ..name_patterns import find_sizes_in_names
 from ..units import split_header
 from ..wording import listed, nearest, quoted
 from .magnitudes import likely_units
@@ -98,7 +98,7 @@ def _is_factor(canonical, name, expression):
 def _propose_names(facts):
     """Return the fix that reads sizes from names of runs, models or files, of files of several rows the last."""
     wanted = not {"tokens", "training_flop"} & set(facts.names)
-    if (way := sizes_in_names(facts.table, wanted)) is None:
+    if (way := find_sizes_in_names(facts.table, wanted)) is None:
         return None
     column, option, pattern = way
     if not option:
