@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...errors import InputError
-from ..checks import place
+from ..checks import place, refuse_first
 from ..columns import SIZES
 from ..fixes import Fix, choice
 from ..wording import quoted, shorten_number
@@ -94,17 +94,16 @@ def check_sizes(runs, names, label, *, sure=(), derived=()):
 
     `sure` has the columns whose unit the user gave, whatever they hold, and `derived` those that are expressions.
     """
-    sizes = {name: runs[name] for name in SIZES if name in names}
+    sizes = {name: runs[name] for name in SIZES if name in names and runs[name].dtype == "float64"}
     faults = {name: x for name in sizes if name not in sure and (x := _find_impossible(name, sizes, runs, sure))}
     if not faults:
         return
-    texts = []
+    mixed, texts = [name for name in faults if sizes[name].max() > MIXED * sizes[name].min()], []
     for name, (wrong, what, _) in faults.items():
-        found = _describe(runs, wrong, names[name], sizes[name], what)
-        mixed = sizes[name].max() > MIXED * sizes[name].min()
-        more = f", and {quoted(sizes[name].max())} in {place(runs, sizes[name].idxmax())}" if mixed else ""
-        texts.append(found + more)
-    mixed = [name for name in faults if sizes[name].max() > MIXED * sizes[name].min()]
+        values, row, count = sizes[name], wrong.idxmax(), int(wrong.sum()) - 1
+        what += f", as are {count} more" if count else ""
+        what += f", and {quoted(values.max())} in {place(runs, values.idxmax())}" if name in mixed else ""
+        texts.append(f"{place(runs, row)}, column {quoted(names[name])}: found {quoted(values[row])}, {what}")
     small = {name: unit for name, unit in likely_units(sizes).items() if name in faults and name not in mixed
              and (not faults[name][2] or name == "tokens")}  # fmt: skip
     logs = {name: logarithm(name, names[name], sizes[name]) for name in small
@@ -116,13 +115,6 @@ def check_sizes(runs, names, label, *, sure=(), derived=()):
     fixes.append(f"if it is right, {next(iter(faults))}=1" if len(faults) == 1 else
                  "if one is right, its unit is 1, such as --unit tokens=1")  # fmt: skip
     raise InputError(f"{label}, {' and '.join(texts)}; {'; '.join(fixes)}")
-
-
-def _describe(runs, wrong, header, values, what):
-    """Return in words the first wrong value of a column, what it is, and how many others there are."""
-    row, count = wrong.idxmax(), int(wrong.sum()) - 1
-    more = f", as are {count} more" if count else ""
-    return f"{place(runs, row)}, column {quoted(header)}: found {quoted(values[row])}, {what}{more}"
 
 
 def _by_unit(units, sizes):
@@ -182,5 +174,5 @@ def check_losses(runs, names, label, *, sure=()):
         (loss < LOWEST, f"less than {LOWEST} nats per token",
          [other, f"if another column holds the loss, name it with {choice('loss', 'NAME')}"]),
     ):  # fmt: skip
-        if wrong.any():
-            raise InputError(f"{label}, {_describe(runs, wrong, header, loss, reason)}; {'; '.join(more)}")
+        fix, reasons = "; ".join(more), lambda row, reason=reason: f"{quoted(loss[row])}, {reason}"
+        refuse_first(wrong, header, reasons, fix, runs, label, ", as are {} more")

@@ -11,7 +11,6 @@ from .magnitudes import likely_units
 from .names import bits_of, in_expression, logarithm_of, means, tokens_of_one, words, write_product
 
 A_BATCH = 2**14  # a larger one is of tokens
-CROSS_ENTROPY = "if it is a cross entropy, --unit loss=nats"
 BYTES = 4.3  # of a token, as an example
 UNIT_OTHER = {"loss": "other"}
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
@@ -153,7 +152,8 @@ def find_lacking_loss(facts):
 def _take_as_loss(facts, header):
     """Return how a column becomes a loss, and what the fix depends on."""
     if (parts := logarithm_of(header)) and "loss" in words(parts[1]):
-        return undo_logarithm(facts, header), "" if parts[0] else CROSS_ENTROPY
+        otherwise = "" if parts[0] else f"if it is a cross entropy, loss={header} with --unit loss=nats"
+        return undo_logarithm(facts, header), otherwise
     if means(header, "accuracy") and facts.rises(header) >= 0:
         return take_error_rate(facts, header), "an error rate falls where an accuracy rises"
     fix, unit = Fix(columns={"loss": str(header)}), find_bits(facts, header)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...errors import InputError, TableNote, TableWarning
 from ..cells import numbers
-from ..checks import LEFT_OUT, place, warn
+from ..checks import LEFT_OUT, place, refuse_first, warn
 from ..columns import SIZES
 from ..fixes import Fix, setting_aside
 from ..selection import hashable
@@ -56,12 +56,11 @@ def check_overflow(table, names, label):
         values, _ = numbers(table[names[canonical]], names[canonical])
         wrong = (values < WRAPPED) & np.isfinite(values) & (values % 1 == 0)
         if wrong.sum() > 1 or (values[wrong] < SURELY_WRAPPED).any():
-            row, bits = wrong.idxmax(), 64 if values.min() < -(2**31) else 32
-            raise InputError(
-                f"{label}, {place(table, row)}, column {quoted(names[canonical])}: found {quoted(values[row])}, a "
-                f"{bits}-bit integer that overflowed, so that positive cells may be wrong too; write the column as "
-                f"2.1e19, or leave it out with {setting_aside(names[canonical])}"
-            )
+            bits = 64 if values.min() < -(2**31) else 32
+            found = f"a {bits}-bit integer that overflowed, so that positive cells may be wrong too"
+            fix = f"write the column as 2.1e19, or leave it out with {setting_aside(names[canonical])}"
+            describe = lambda row, values=values, found=found: f"{quoted(values[row])}, {found}"  # noqa: E731
+            refuse_first(wrong, names[canonical], describe, fix, table, label)
 
 
 @np.errstate(all="ignore")

@@ -414,7 +414,7 @@ def test_a_cell_that_is_no_number_is_named_in_arithmetic_too():
         ("D**D**D", "Pow is not allowed"),
         ("D*10**10**10", "Pow is not allowed"),
         ("D*'a'", "no arithmetic of text"),
-        ("D.real*2", "attribute access is not allowed"),
+        ("D.real*2", "attribute access (.real) is not allowed"),
         ("D[0]*2", "Subscript is not allowed"),
         ("D*abs(N)", "a call is not allowed"),
         ("D*__import__('os').getpid()", "a call is not allowed"),
