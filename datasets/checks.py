@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, TableNote
-from .columns import HEADERS, choice, setting_aside
+from .columns import HEADERS
+from .fixes import choice, setting_aside
 from .wording import quoted
 
 LEFT_OUT = "such rows can be left out with drop_missing=True (--drop-missing)"

@@ -1,11 +1,11 @@
 """The columns of a table of runs, and the names that people give them."""
 
 import re
-import shlex
 
 from ..errors import InputError
+from .fixes import Fix, choice
 from .units import SCALED, split_header
-from .wording import listed, printable, quoted, suggestion
+from .wording import listed, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
 HEADERS = "headers"  # key of a table's attrs: canonical name to name in the file
@@ -77,26 +77,12 @@ LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in alias
 
 def recognise(name):
     """Return the canonical name of the column called `name`, or None."""
-    return CANONICAL.get(_spelled(name))
+    return CANONICAL.get(_spell(name))
 
 
 def recognise_later(name):
     """Return the canonical name of the column called `name` by a less common name, or None."""
-    return LATER.get(_spelled(name))
-
-
-def _active(names):
-    """Return the counts of parameters that are active for a token, of models with experts."""
-    return [name for name in names if "activ" in str(name).lower()]
-
-
-def _spelled(name):
-    return re.sub(r"[^a-z0-9]", "", str(name).lower())
-
-
-def is_setting(name, canonical):
-    """Return whether a column's name is a common one of a key of `SETTINGS`."""
-    return _spelled(_last_part(name)) in _words(canonical, SETTINGS)
+    return LATER.get(_spell(name))
 
 
 def recognise_with_unit(name):
@@ -106,7 +92,35 @@ def recognise_with_unit(name):
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
-def resolve(table, chosen, label, needed=()):
+def is_setting(name, canonical):
+    """Return whether a column's name is a common one of a key of `SETTINGS`."""
+    return _spell(_last_part(name)) in _common_names(canonical, SETTINGS)
+
+
+def _spell(name):
+    return re.sub(r"[^a-z0-9]", "", str(name).lower())
+
+
+def _last_part(name):
+    return str(name).rpartition(".")[2]
+
+
+def _common_names(canonical, aliases):
+    return {_spell(canonical), *aliases.get(canonical, "").split()}
+
+
+class Called:
+    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``."""
+
+    def __init__(self, names, chosen, aliases):
+        self._chosen = [chosen[name] for name in names if name in chosen]
+        self._common = {x for name in names if name not in chosen for x in _common_names(name, aliases)}
+
+    def __contains__(self, name):
+        return name in self._chosen or _spell(name) in self._common
+
+
+def find_roles(table, chosen, label, needed=()):
     """Return the columns that play each part, by canonical name, and the columns of which several could.
 
     Those that are `chosen` go before any recognition; of several the one with fewest blanks is taken. Names of
@@ -119,91 +133,65 @@ def resolve(table, chosen, label, needed=()):
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
         settings = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
-        column = _only(settings, canonical, label)
-        names |= {} if column is None else {canonical: column}
+        names |= _choose_one(settings, canonical, label)
+    others = [name for name in table if name not in roles.values()]
     for canonical in ALIASES:
-        others = [name for name in table if name not in roles.values()]
-        free = [name for name in others if recognise(name) == canonical]
-        if free and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
-            free += [name for name in others if name not in free and recognise(_last_part(name)) == canonical]
-        free = free or [name for name in others if recognise_with_unit(name) == canonical]
-        free = free or [name for name in others if recognise_later(name) == canonical]
-        if canonical == "parameters":
-            free = _active([name for name in others if recognise_later(name) == canonical]) or free
-        if canonical in free:
-            free = [canonical, *(name for name in free if str(name).lower() == canonical or "." in str(name))]
-        free = list(
-            dict.fromkeys(sorted(free, key=lambda name: (table[name].isna().sum(), -table[name].map(str).nunique())))
-        )
         if canonical in chosen:
             names[canonical] = chosen[canonical]
-        elif free:
+            continue
+        ways = (recognise, recognise_with_unit, recognise_later)
+        common, with_unit, later = ([name for name in others if way(name) == canonical] for way in ways)
+        if common and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
+            common += [name for name in others if name not in common and recognise(_last_part(name)) == canonical]
+        active = [name for name in later if canonical == "parameters" and "activ" in str(name).lower()]  # of experts
+        free = active or common or with_unit or later
+        if canonical in free:
+            free = [name for name in free if str(name).lower() == canonical or "." in str(name)]
+        free = sorted(
+            free, key=lambda name: (table[name].isna().sum(), -table[name].map(str).nunique(), name != canonical)
+        )
+        if free:
             names[canonical] = free[0]
-            if len(free) > 1 and (len(table) < 2 or not all(table[name].equals(table[free[0]]) for name in free)):
-                several[canonical] = free
+        if len(free) > 1 and (len(table) < 2 or not all(table[name].equals(table[free[0]]) for name in free)):
+            several[canonical] = free
     return names, several
 
 
-def _last_part(name):
-    return str(name).rpartition(".")[2]
-
-
-class Called:
-    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``."""
-
-    def __init__(self, names, chosen, aliases):
-        self._chosen = [chosen[name] for name in names if name in chosen]
-        self._words = {word for name in names if name not in chosen for word in _words(name, aliases)}
-
-    def __contains__(self, name):
-        return name in self._chosen or _spelled(name) in self._words
-
-
-def _words(canonical, aliases):
-    return {_spelled(canonical), *aliases.get(canonical, "").split()}
-
-
-def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
+def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
     those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
     canonical name. A table that lacks a `needed` column is refused with `hint`, another fix.
     """
-    _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
     canonicals, names = (*needed, *optional), dict(chosen)
+    _check_chosen(list(table.columns), chosen, canonicals, label)
     names |= {name: name for name in canonicals if name in table and name not in names and name not in chosen.values()}
-    others = {name: _spelled(name) for name in table if name not in names.values() and name not in canonicals}
+    others = [name for name in table if name not in names.values() and name not in canonicals]
     for canonical in canonicals:
         if canonical not in names:
-            words = _words(canonical, aliases)
-            name = _only([name for name, spelled in others.items() if spelled in words], canonical, label)
-            names |= {} if name is None else {canonical: name}
+            common = _common_names(canonical, aliases)
+            names |= _choose_one([name for name in others if _spell(name) in common], canonical, label)
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     table.attrs[HEADERS] = names
-    missing = [column for column in needed if column not in table]
-    if missing:
-        lacking = f"{listed(missing)} {'is' if len(missing) == 1 else 'are'}"
+    if missing := [column for column in needed if column not in table]:
         near = {}
         for name in missing:
-            column = _resembling(name, [x for x in table if x not in (*names, *near.values())], aliases)
-            near |= {name: column} if column is not None else {}
+            free = (x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases))
+            near |= dict.fromkeys([name], column) if (column := next(free, None)) is not None else {}
         raise InputError(
-            f"{label}: {lacking} needed and not there; the columns are {listed(table.columns, SHOWN)}; "
-            f"name {'them' if len(near) > 1 else 'one'} with {choices(near or {missing[0]: 'NAME'})}{hint}"
+            f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
+            f"{listed(table.columns, SHOWN)}; name {'them' if len(near) > 1 else 'one'} with "
+            f"{Fix(columns=near or {missing[0]: 'NAME'})}{hint}"
         )
     return table, names
 
 
-def _resembling(canonical, headers, aliases):
-    """Return the first column whose name has a word of a common name in it, such as "price per month", or None."""
-    common = _words(canonical, aliases)
-    for header in headers:
-        parts = re.findall("[a-z]+", str(header).lower())
-        if any(part in common or (len(part) > SHORT and part in " ".join(common)) for part in parts):
-            return header
-    return None
+def _resembles(canonical, header, aliases):
+    """Return whether a name has a word of a common name in it, such as "price per month"."""
+    common, parts = _common_names(canonical, aliases), re.findall("[a-z]+", str(header).lower())
+    return any(part in common or (len(part) > SHORT and part in " ".join(common)) for part in parts)
 
 
 def _check_chosen(headers, chosen, canonicals, label):
@@ -224,7 +212,8 @@ def _check_chosen(headers, chosen, canonicals, label):
             raise InputError(f"{label}: column {quoted(name)} is chosen for {listed(uses)}; choose one column for each")
 
 
-def _only(candidates, canonical, label):
+def _choose_one(candidates, canonical, label):
+    """Return the column for a canonical name by that name, nothing if there is none; refuse several."""
     if canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]
     if len(candidates) > 1:
@@ -232,21 +221,4 @@ def _only(candidates, canonical, label):
             f"{label}: columns {listed(candidates)} could each be {canonical}; choose one with "
             f"{choice(canonical, candidates[0])}"
         )
-    return candidates[0] if candidates else None
-
-
-def choice(canonical, name):
-    """Return the option that names the column for `canonical`, in a script and on the command line."""
-    return choices({canonical: name})
-
-
-def choices(names):
-    """Return the options that name the columns for several canonical names."""
-    script = ", ".join(f'"{canonical}": {quoted(name)}' for canonical, name in names.items())
-    words = (f"--column {shlex.quote(printable(f'{canonical}={name}'))}" for canonical, name in names.items())
-    return f"columns={{{script}}} ({' '.join(words)})"
-
-
-def setting_aside(name):
-    """Return the option that leaves a column out, in a script and on the command line."""
-    return f"ignore=[{quoted(name)}] (--ignore {shlex.quote(printable(name))})"
+    return {canonical: candidates[0]} if candidates else {}

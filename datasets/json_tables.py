@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise, recognise_with_unit
-from .meaning.names import is_accuracy
+from .meaning.names import means
 from .text import decoded, refuse_empty, refuse_lines
 from .wording import listed, plural, quoted
 
@@ -238,7 +238,9 @@ def _of_harness(document, label):
         names = {name.removesuffix(",none"): x for name, x in metrics.items() if name != "alias"}
         items = samples.get(task, names.pop("sample_len", None))
         items = items.get("effective", items.get("original")) if isinstance(items, dict) else items
-        shares = [name for name, x in names.items() if _is_share(x) and is_accuracy(name) and "stderr" not in name]
+        shares = [
+            name for name, x in names.items() if _is_share(x) and means(name, "accuracy") and "stderr" not in name
+        ]
         if "acc" not in names and shares:
             others[task] = shares[0]
         score = {"score": names[others.get(task, "acc")]} if task in others or "acc" in names else {}

@@ -6,6 +6,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import ALIASES, RUN
+from .fixes import choice
 from .notation import parsed
 from .wording import listed, quoted, suggestion
 
@@ -28,30 +29,23 @@ MOST_LISTED = 8  # columns in a message
 
 def check_pattern(pattern, option):
     """Refuse a pattern that names no column, or one that does not exist, before a file is opened."""
-    example = f"write one such as {option}='N{{parameters}}_{{}}'"
-    if (
-        not isinstance(pattern, str)
-        or not pattern
-        or len(pattern) > LONGEST
-        or len(FIELD.findall(pattern)) > MOST_FIELDS
-    ):
-        raise InputError(
-            f"{option}: {quoted(pattern)} is no pattern of at most {LONGEST} characters and {MOST_FIELDS} "
-            f"fields; {example}"
-        )
-    names = [name for name in FIELD.findall(pattern) if name]
-    for name in names:
-        if name not in ALIASES:
-            raise InputError(
-                f"{option}: {{{name}}} in {quoted(pattern)} is no column of runs{suggestion(name, ALIASES)}; "
-                f"choose from {', '.join(ALIASES)}, and write {{}} for anything else"
-            )
-        if names.count(name) > 1:
-            raise InputError(f"{option}: {{{name}}} is twice in {quoted(pattern)}; write {{}} for the second")
-    if not names or re.search("[{}]", FIELD.sub("", pattern)):
-        raise InputError(
-            f"{option}: {quoted(pattern)} names no column between braces, or has one brace alone; {example}"
-        )
+    text = pattern if isinstance(pattern, str) else ""
+    fields = FIELD.findall(text)
+    names, example = [name for name in fields if name], f"write one such as {option}='N{{parameters}}_{{}}'"
+    absent = next((name for name in names if name not in ALIASES), None)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if not text or len(text) > LONGEST or len(fields) > MOST_FIELDS:
+        fault = f"{quoted(pattern)} is no pattern of at most {LONGEST} characters and {MOST_FIELDS} fields; {example}"
+    elif absent is not None:
+        fault = f"{{{absent}}} in {quoted(pattern)} is no column of runs{suggestion(absent, ALIASES)}"
+        fault += f"; choose from {', '.join(ALIASES)}, and write {{}} for anything else"
+    elif twice is not None:
+        fault = f"{{{twice}}} is twice in {quoted(pattern)}; write {{}} for the second"
+    elif not names or re.search("[{}]", FIELD.sub("", text)):
+        fault = f"{quoted(pattern)} names no column between braces, or has one brace alone; {example}"
+    else:
+        return
+    raise InputError(f"{option}: {fault}")
 
 
 def _expression(pattern):
@@ -62,7 +56,7 @@ def _expression(pattern):
     return re.compile(r"(?:.*/)?" + "".join(parts), re.DOTALL)
 
 
-def with_sizes_of_names(table, column, pattern, option, label):
+def read_sizes(table, column, pattern, option, label):
     """Return a table with the columns that a pattern reads from the names in a column, and what to report.
 
     A pattern that does not fit a name, or reads a column that is there already, is refused.
@@ -70,12 +64,12 @@ def with_sizes_of_names(table, column, pattern, option, label):
     Examples
     --------
     >>> table = pd.DataFrame({"run": ["70M_1000step", "1.4B_500step"]})
-    >>> with_sizes_of_names(table, "run", "{parameters}_{}step", "from_name", "runs.csv")[0]["parameters"].tolist()
+    >>> read_sizes(table, "run", "{parameters}_{}step", "from_name", "runs.csv")[0]["parameters"].tolist()
     [70000000.0, 1400000000.0]
     """
     expression = _expression(pattern)
     names = [str(name) for name in table[column]]
-    matches = {name: _matched(expression, name) for name in dict.fromkeys(names)}
+    matches = {name: _match(expression, name) for name in dict.fromkeys(names)}
     wrong = [name for name, match in matches.items() if match is None]
     if wrong:
         raise InputError(
@@ -83,34 +77,33 @@ def with_sizes_of_names(table, column, pattern, option, label):
             f"{quoted(column)}, such as {listed(wrong[:SHOWN])}; write {{}} for what differs, or leave such rows out"
         )
     fields = list(expression.groupindex)
-    taken = [name for name in fields if name in table]
-    if taken:
+    if taken := [name for name in fields if name in table]:
         raise InputError(
             f"{label}: {option} reads {listed(taken)} from names, and the table has such a column; write {{}} for it "
             "in the pattern, or leave the column out"
         )
-    values = {field: {name: parsed(_with_point(match[field])) for name, match in matches.items()} for field in fields}
-    for field, results in values.items():
-        for name, (number, marks) in results.items():
-            if number is None or marks.get("groups") == "one":
+    table, without = table.copy(deep=False), None
+    for field in fields:
+        numbers = {}
+        for name, match in matches.items():
+            text = _put_point(match[field])
+            numbers[name], marks = parsed(text)
+            without = without or (f", where {quoted(match[field])} is {quoted(text)}" if text != match[field] else "")
+            if numbers[name] is None or marks.get("groups") == "one":
                 raise InputError(
-                    f"{label}, column {quoted(column)}, {quoted(name)}: {option} found {quoted(matches[name][field])} "
+                    f"{label}, column {quoted(column)}, {quoted(name)}: {option} found {quoted(match[field])} "
                     f"for {field}, which is no plain number; rename it, such as 70M or 7e7"
                 )
-    table = table.copy(deep=False)
-    for field, results in values.items():
-        table[field] = pd.Series([results[name][0] for name in names], index=table.index, dtype="float64")
+        table[field] = pd.Series([numbers[name] for name in names], index=table.index, dtype="float64")
     verb = "is" if len(fields) == 1 else "are"
-    without = next((m[f] for m in matches.values() for f in fields if NO_POINT.fullmatch(m[f])), None)
-    more = f", where {quoted(without)} is {quoted(_with_point(without))}" if without else ""
-    return table, f"{listed(fields)} {verb} read from {len(matches)} names in {quoted(column)}{more}"
+    return table, f"{listed(fields)} {verb} read from {len(matches)} names in {quoted(column)}{without or ''}"
 
 
-def _with_point(text):
+def _put_point(text):
     return f"{match[1]}.{match[2]}" if (match := NO_POINT.fullmatch(text)) else text
 
 
-def _matched(expression, name):
+def _match(expression, name):
     if len(name) > LONGEST_NAME:
         return None
     match = expression.fullmatch(name)
@@ -119,41 +112,36 @@ def _matched(expression, name):
     return match
 
 
-def of_each_file(table, pattern, name, label):
+def read_sizes_of_files(table, pattern, name, label):
     """Return a table with what a pattern reads from the names of files, each a ``run``, and what to report."""
-    column = next(
-        (x for x in ("file___", "file__", "file_", "file") if x in table and table.index.name == "place"), None
-    )
-    if column is None:
-        column = "file"
-        while column in table:
-            column += "_"
-        table = table.assign(**{column: name})
-    table, sentence = with_sizes_of_names(table, column, pattern, "from_file", label)
-    if RUN not in table:
-        table = table.assign(**{RUN: table[column]})
-        sentence += "; each file is a run"
-    return table, sentence
+    column = "file"
+    while f"{column}_" in table or (column in table and table.index.name != "place"):
+        column += "_"
+    table = table if column in table else table.assign(**{column: name})
+    table, sentence = read_sizes(table, column, pattern, "from_file", label)
+    if RUN in table:
+        return table, sentence
+    return table.assign(**{RUN: table[column]}), f"{sentence}; each file is a run"
 
 
-def of_each_run(table, pattern, column, label):
-    """Add what a pattern reads from the names of runs, in a column of the table."""
+def read_sizes_of_runs(table, pattern, column, label):
+    """Return a table with what a pattern reads from the names of runs, in a column, and what to report."""
     if column not in table:
         raise InputError(
             f"{label}: from_name reads names of runs, and there is no column {quoted(column)}; the columns are "
-            f'{listed(list(table.columns)[:MOST_LISTED])}; name it with columns={{"run": NAME}} (--column run=NAME)'
+            f"{listed(list(table.columns)[:MOST_LISTED])}; name it with {choice(RUN, 'NAME')}"
         )
-    return with_sizes_of_names(table, column, pattern, "from_name", label)
+    return read_sizes(table, column, pattern, "from_name", label)
 
 
-def sizes_in_names(table, tokens):
+def find_sizes_in_names(table, tokens):
     """Return the column whose names of runs, models or files state sizes, the option and the pattern; or None.
 
     The option and the pattern are empty where the names are sizes, such as 70M.
 
     Examples
     --------
-    >>> sizes_in_names(pd.DataFrame({"model": ["pythia-70m", "pythia-1.4b"]}), False)
+    >>> find_sizes_in_names(pd.DataFrame({"model": ["pythia-70m", "pythia-1.4b"]}), False)
     ('model', 'from_name', 'pythia-{parameters}')
     """
     columns = [name for name in table if re.sub("[^a-z]", "", str(name).lower()) in NAMES]
@@ -164,27 +152,22 @@ def sizes_in_names(table, tokens):
         names = list(cells.unique())
         if all((number := parsed(name))[0] and "suffix" in number[1] for name in names):
             return column, "", ""
-        for pattern in _guesses(names[0], tokens):
-            sizes = [
-                match and match["parameters"] for match in (_matched(_expression(pattern), name) for name in names)
-            ]
+        for pattern in _guess_patterns(names[0], tokens):
+            sizes = [match and match["parameters"] for match in (_match(_expression(pattern), name) for name in names)]
             if all(sizes) and (len(set(sizes)) > 1 or len(names) == 1):
                 return column, "from_file" if column == "file" else "from_name", pattern
     return None
 
 
-def _guesses(name, tokens):
+def _guess_patterns(name, tokens):
     """Yield patterns that read sizes from a name, with {} for other numbers."""
-    if len(name) > LONGEST or re.search("[{}]", name):
-        return
-    for size in STRONG.finditer(name):
-        rest = [name[: size.start()], name[size.end() :]]
-        seen = TOKENS.search(rest[1]) if tokens else None
-        rest = [rest[0], rest[1][: seen.start()], rest[1][seen.end() :]] if seen else rest
+    for size in STRONG.finditer(name) if len(name) <= LONGEST and not re.search("[{}]", name) else ():
+        before, after = name[: size.start()], name[size.end() :]
+        seen = TOKENS.search(after) if tokens else None
+        rest = [before, *((after[: seen.start()], after[seen.end() :]) if seen else (after,))]
         rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in rest]
         pattern = f"{rest[0]}{{parameters}}{'{tokens}'.join(rest[1:])}"
         if len(pattern) > LONG and not seen:
-            before, after = name[max(size.start() - AROUND, 0) : size.start()], name[size.end() : size.end() + 1]
-            pattern = f"{{}}{before}{{parameters}}{after}{{}}"
+            pattern = f"{{}}{before[-AROUND:]}{{parameters}}{after[:1]}{{}}"
         if len(FIELD.findall(pattern)) <= MOST_FIELDS:
             yield pattern

@@ -11,7 +11,7 @@ from .checks import Changes
 from .columns import Called
 from .formats import open_table
 from .kinds import KINDS
-from .name_patterns import check_pattern, of_each_file, of_each_run
+from .name_patterns import check_pattern, read_sizes_of_files, read_sizes_of_runs
 from .notation import as_written
 from .printed import PrintedTable
 from .wording import check_choice
@@ -287,10 +287,10 @@ def read(
     table, label, name = open_table(source, text=text, form=form, readers=parts.readers)
     changes = Changes(label, table)
     if from_file is not None:
-        table, sentence = of_each_file(table, from_file, name, label)
+        table, sentence = read_sizes_of_files(table, from_file, name, label)
         changes.add("from_file", sentence, value=from_file)
     if from_name is not None:
-        table, sentence = of_each_run(table, from_name, columns.get("run", "run"), label)
+        table, sentence = read_sizes_of_runs(table, from_name, columns.get("run", "run"), label)
         changes.add("from_name", sentence, value=from_name)
     numbers = parts.numbers(table.columns, columns)
     table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)

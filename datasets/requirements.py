@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from .columns import choice
+from .fixes import choice
 from .wording import listed
 
 SUCH = {"batch_tokens": "batch_size*context"}  # what columns are computed from where trainers do not log them

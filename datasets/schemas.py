@@ -6,7 +6,8 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import LEFT_OUT, Fault, refuse
-from .columns import SETTINGS, SIZES, setting_aside
+from .columns import SETTINGS, SIZES
+from .fixes import setting_aside
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")

@@ -16,22 +16,15 @@ LOSS_UNITS = ("nats", *BITS, OTHER)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
-# Floating-point operations: a petaflop/s for a day, and multiples.
+# Floating-point operations: multiples, and a petaflop/s for a day.
 PREFIXES = {"g giga": 1e9, "t tera": 1e12, "p peta": 1e15, "e exa": 1e18, "z zetta": 1e21, "y yotta": 1e24}
-OF_FLOP = {
-    f"{prefix}flop{ending}": factor
-    for names, factor in PREFIXES.items()
-    for prefix in names.split()
-    for ending in ("", "s")
-}
-OF_FLOP |= dict.fromkeys(
-    (f"{unit}{s}day{ending}" for unit in ("pf", "pflop", "pflops", "petaflop", "petaflops")
-     for s in ("", "s") for ending in ("", "s")), 8.64e19)  # fmt: skip
-LOSS_WORDS = {
-    **dict.fromkeys(["nats", "nats/token", "nats per token", "nat/token"], "nats"),
-    **dict.fromkeys(["bits", "bits/token", "bits per token", "bit/token"], "bits"),
-    **dict.fromkeys(["bpb", "bits/byte", "bits per byte", "bit/byte"], "bits-per-byte"),
-}
+OF_FLOP = {f"{prefix}flop{s}": size for names, size in PREFIXES.items() for prefix in names.split() for s in ("", "s")}
+OF_FLOP |= {f"{unit}{s}day{ending}": 8.64e19 for unit in ("pf", "pflop", "pflops", "petaflop", "petaflops")
+            for s in ("", "s") for ending in ("", "s")}  # fmt: skip
+LOSS_WORDS = {"nats": "nats", "nats/token": "nats", "nats per token": "nats", "nat/token": "nats",
+              "bits": "bits", "bits/token": "bits", "bits per token": "bits", "bit/token": "bits",
+              "bpb": "bits-per-byte", "bits/byte": "bits-per-byte", "bits per byte": "bits-per-byte",
+              "bit/byte": "bits-per-byte"}  # fmt: skip
 BRACKETED = re.compile(r"(.*?)[\s_]*[(\[]\s*(?:in )?([^)\]]+?)\s*[)\]]\s*")
 SIZE = "((?i:params?|parameters?|tokens?|flops?))"
 BEFORE = re.compile(rf"([mb]|(?:thousand|million|billion|trillion)s?[\s_]+(?:of[\s_]+)?){SIZE}", re.IGNORECASE)
@@ -53,8 +46,8 @@ def split_header(header):
         return match[2], FACTORS[re.split(r"[\s_]", match[1].lower())[0]]
     if match := CAPITAL.fullmatch(header.strip()):
         return match[1], FACTORS[match[3].lower()]
-    if (factor := OF_FLOP.get(re.sub(r"[\s_/-]", "", header.lower()))) is not None:
-        return "flop", factor
+    if is_unit_of_flop(header):
+        return "flop", _factor(header.lower())
     if match := BRACKETED.fullmatch(header):
         unit = _factor(match[2].lower())
         unit = LOSS_WORDS.get(match[2].lower()) if unit is None else unit
@@ -78,13 +71,13 @@ def _factor(text):
     return FACTORS.get(text, OF_FLOP.get(re.sub(r"[\s_/-]", "", text)))
 
 
-def units_of(names, chosen, bytes_per_token, label, *, derived=()):
-    """Return the factor to plain numbers, FLOP and nats per token of each column with a unit, and the unit.
+def scale_columns(table, names, chosen, bytes_per_token, changes, *, derived=()):
+    """Return a table in plain numbers, FLOP and nats per token, and record the unit of each column.
 
-    `names` are those of the table by canonical name. `chosen` has the units of the user, which go before those of
+    `names` are those of the file by canonical name. `chosen` has the units of the user, which go before those of
     headers. `derived` has the expressions, whose names hold no unit. A unit of no column or none is refused.
     """
-    chosen = chosen or {}
+    chosen, label = chosen or {}, changes.label
     if not isinstance(chosen, Mapping):
         raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {shown(chosen)}')
     for name in chosen:
@@ -94,43 +87,52 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
                 f"{label}: unit: there is no column for {name}, which would be in units of "
                 f"{shortened(chosen[name])}; those found are for {listed(names)}"
             )
-    plain = [name for name in (*SCALED, "loss") if name in names and names[name] not in derived]
-    units = {name: split_header(names[name])[1] for name in plain}
-    units |= {name: None for name in (*SCALED, "loss") if name in names and name not in plain}
-    units = {name: chosen.get(name, unit) for name, unit in units.items()}
-    factors = {name: (_scale(name, unit), unit) for name, unit in units.items() if name != "loss" and unit is not None}
+    units = {name: None if header in derived else split_header(header)[1] for name, header in names.items()} | chosen
     loss = units.get("loss")
-    # A header such as "loss (B)" names no unit of a loss.
-    if loss in LOSS_UNITS or "loss" in chosen:
-        factor = _of_loss(loss, bytes_per_token, label)
-        factors |= {name: (factor, loss) for name in OF_LOSS if name in names and loss != "nats"}
     if bytes_per_token is not None and loss != "bits-per-byte":
         raise InputError(
             f"{label}: bytes_per_token is for a loss in bits per byte; give unit={{'loss': 'bits-per-byte'}} "
             "(--unit loss=bits-per-byte) with it, or leave it out"
         )
-    return factors
+    factors = {name: _check_factor(f"unit of {name}: ", unit, "1e9") for name, unit in units.items()
+               if name in SCALED and unit is not None}  # fmt: skip
+    # A header such as "loss (B)" names no unit of a loss.
+    if loss in LOSS_UNITS or "loss" in chosen:
+        check_choice("unit of loss:", loss, LOSS_UNITS)
+        factor = _find_factor_of_loss(loss, bytes_per_token, table["loss"], label)
+        if loss == OTHER:
+            sentence = f"column {quoted(names['loss'])} is read as loss in units of its median, {1 / factor:.4g}"
+            changes.add("unit", sentence, column=str(names["loss"]), of="loss", unit=OTHER, factor=factor)
+        factors |= {name: factor for name in OF_LOSS if name in names}
+        units |= dict.fromkeys(OF_LOSS, loss)
+    factors = {name: factor for name, factor in factors.items() if factor != 1 and table[name].dtype == "float64"}
+    for name, factor in factors.items():
+        if units[name] != OTHER:
+            text = f"{units[name]:g}" if isinstance(units[name], int | float) else units[name].replace("-", " ")
+            record = {"column": str(names[name]), "of": name, "unit": units[name], "factor": factor}
+            changes.add("unit", f"column {quoted(names[name])} is read as {name} in units of {text}", **record)
+    return table.assign(**{name: table[name] * factor for name, factor in factors.items()})
 
 
-def _scale(name, unit):
-    if isinstance(unit, bool | str) or not isinstance(unit, int | float) or not 0 < unit < math.inf:
-        raise InputError(f"unit of {name}: {shown(unit)} is not a positive number such as 1e9")
-    return float(unit)
+def _check_factor(name, number, example=None):
+    if isinstance(number, bool | str) or not isinstance(number, int | float) or not 0 < number < math.inf:
+        raise InputError(f"{name}{shown(number)} is not a positive number{f' such as {example}' if example else ''}")
+    return float(number)
 
 
-def _of_loss(unit, bytes_per_token, label):
-    if unit not in LOSS_UNITS:
-        raise InputError(f"unit of loss: {quoted(unit)} is unknown; choose one of {', '.join(LOSS_UNITS)}")
-    if unit != "bits-per-byte":
-        return {"nats": 1.0, OTHER: None}.get(unit, math.log(2))
-    if bytes_per_token is None:
+def _find_factor_of_loss(unit, bytes_per_token, losses, label):
+    """Return the factor from a unit to nats per token, or to units of the median of other losses."""
+    if unit == OTHER:
+        losses = losses if losses.dtype == "float64" else losses.iloc[:0].astype(float)
+        median = losses[(losses > 0) & (losses < math.inf)].median()
+        return 1 / median if median > 0 else 1.0
+    if unit == "bits-per-byte" and bytes_per_token is None:
         raise InputError(
             f"{label}: a loss in bits per byte needs the mean bytes of a token; give bytes_per_token=4.3 "
             "(--bytes-per-token 4.3), whatever it is on the text of the loss"
         )
-    if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
-        raise InputError(f"bytes_per_token: {shown(bytes_per_token)} is not a positive number")
-    return math.log(2) * bytes_per_token
+    a_token = _check_factor("bytes_per_token: ", bytes_per_token) if unit == "bits-per-byte" else 1.0
+    return 1.0 if unit == "nats" else math.log(2) * a_token
 
 
 def unit_of_loss(rows):
@@ -166,31 +168,3 @@ def in_unit_of_loss(text, rows):
     for nats in ("nats per token", NATS, "(nats)"):
         text = text.replace(nats, f"({unit})" if nats.startswith("(") else unit)
     return text
-
-
-def _in_medians(table, units, names):
-    """Return units whose loss is divided by its median, and the note on it."""
-    losses = table["loss"] if table["loss"].dtype == "float64" else table["loss"].iloc[:0].astype(float)
-    median = losses[(losses > 0) & (losses < math.inf)].median()
-    factor = 1 / median if median > 0 else 1.0
-    sentence = f"column {quoted(names['loss'])} is read as loss in units of its median, {median:.4g}"
-    return units | {name: (factor, OTHER) for name in OF_LOSS if name in units}, ("unit", sentence)
-
-
-def scaled(table, units, names, changes):
-    """Return a table whose columns are multiplied by the factors of `units_of`, and record it."""
-    if units.get("loss", (1,))[0] is None:
-        units, note = _in_medians(table, units, names)
-        changes.add(*note, column=str(names["loss"]), of="loss", unit=OTHER, factor=units["loss"][0])
-    for name, (factor, unit) in units.items():
-        if unit != OTHER and table[name].dtype == "float64" and factor != 1:
-            text = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
-            changes.add(
-                "unit",
-                f"column {quoted(names[name])} is read as {name} in units of {text}",
-                column=str(names[name]),
-                of=name,
-                unit=unit,
-                factor=factor,
-            )
-    return table.assign(**{name: table[name] * f for name, (f, _) in units.items() if table[name].dtype == "float64"})

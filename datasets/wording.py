@@ -27,6 +27,11 @@ def quoted(value):
     return f'"{shortened(value)}"'
 
 
+def shorten_number(x, digits=3):
+    """Return a number with a few digits, without the plus and the zeros of its exponent: 1e9."""
+    return f"{x:.{digits}g}".replace("e+0", "e").replace("e+", "e")
+
+
 def shown(value):
     """Return the `repr` of a value on one line, cut if it is long."""
     return shortened(repr(value))

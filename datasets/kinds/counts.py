@@ -5,7 +5,8 @@ import numpy as np
 from ...errors import InputError
 from ..cells import as_names, as_numbers
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
-from ..columns import Called, choice
+from ..columns import Called
+from ..fixes import choice
 from ..schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from ..wording import listed, quoted, shown
 from .kind import Kind

@@ -9,13 +9,14 @@ from ...errors import InputError
 from .. import logs
 from ..cells import as_names, as_numbers
 from ..checks import in_file, refuse_first
-from ..columns import Called, choice, recognise_with_unit
+from ..columns import Called, recognise_with_unit
+from ..fixes import choice
 from ..meaning.readings import READINGS
 from ..panels import melted, spelled
 from ..schedules import EXAMPLE, RateSchedule
 from ..schemas import check
 from ..selection import hashable
-from ..units import scaled, split_header, units_of
+from ..units import scale_columns, split_header
 from ..wording import listed, plural, quoted
 from .kind import Kind
 
@@ -45,7 +46,7 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     blank = table["loss"].isna() | (table["loss"].map(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
     names = {x: headers[x] for x in ("tokens", "loss") if x in cells and split_header(headers[x])[1] != IN_BYTES}
-    cells = scaled(pd.DataFrame(cells), units_of(names, None, None, label), names, changes)
+    cells = scale_columns(pd.DataFrame(cells), names, None, None, changes)
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
     if not texts:
         _refuse_runs(table.assign(**cells)[~blank], clocks[0], label)

@@ -5,7 +5,8 @@ import re
 from ...errors import InputError
 from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
 from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
-from ..columns import Called, choice
+from ..columns import Called
+from ..fixes import choice
 from ..schemas import check
 from ..wording import check_choice, quoted
 from .kind import Kind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import storing
 from ..catalogue import load
-from ..columns import ALIASES, SETTINGS, Called, recognise, recognise_later, recognise_with_unit, renamed
+from ..columns import ALIASES, SETTINGS, Called, recognise, recognise_later, recognise_with_unit, rename_columns
 from ..selection import by_both_names, where, without_missing
 
 
@@ -103,7 +103,7 @@ class Kind:
 
         `hint` is another fix for a table that lacks a column.
         """
-        table, headers = renamed(
+        table, headers = rename_columns(
             *(opened, columns),
             needed=self.needed,
             optional=self.optional,

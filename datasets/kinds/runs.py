@@ -9,16 +9,17 @@ from ...errors import InputError
 from .. import selection
 from ..cells import numbers
 from ..checks import check_agreement, check_at_most
-from ..columns import ALIASES, RUN, SETTINGS, SIZES, recognise_later, resolve
+from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise_later
+from ..expressions import add_derived_columns
 from ..meaning import losses, rows
-from ..meaning.expressions import derived as with_derived
-from ..meaning.facts import TableFacts
+from ..meaning.facts import TableFacts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
-from ..meaning.readings import check_readings, is_clock, may_name_runs
-from ..meaning.rules import agree, check_meaning, fix_of_compute
+from ..meaning.names import means
+from ..meaning.readings import check_readings
+from ..meaning.rules import check_meaning, fix_of_compute
 from ..panels import melted
 from ..schemas import check
-from ..units import is_unit_of_flop, scaled, units_of
+from ..units import is_unit_of_flop, scale_columns
 from ..wording import listed, quoted, shown, suggestion
 from .kind import Kind
 
@@ -47,9 +48,9 @@ def parse(
     multiple = _multiple(flop_per_parameter_token)
     ignore = [ignore] if isinstance(ignore, str) else ignore
     opened = _without(opened, ignore, label)
-    table, expressions = with_derived(opened, columns, sure, changes)
+    table, expressions = add_derived_columns(opened, columns, sure, changes)
     needed = selection.names_in(needed)
-    names, several = resolve(table, columns, label, needed)
+    names, several = find_roles(table, columns, label, needed)
     names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
@@ -60,14 +61,14 @@ def parse(
     _set_aside_budget(facts, changes)
     if not perplexity:
         names.pop("perplexity", None)
-    units = units_of(names, unit, bytes_per_token, label, derived=expressions)
     effects = RUN in needed
     sizes = (size,) if size in names and len(set(SIZES) & set(names)) == 1 else SIZES
     sizes = () if size == "" else sizes
     needed = list(dict.fromkeys([*sizes, "loss", *(["perplexity"] if perplexity else []), *needed]))
     needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
-    runs = _completed(_of_training(scaled(cells, units, names, changes), names, multiple, changes), changes)
+    cells = scale_columns(cells, names, unit, bytes_per_token, changes, derived=expressions)
+    runs = _completed(_of_training(cells, names, multiple, changes), changes)
     recognised = [canonical for canonical in (*ALIASES, *SETTINGS) if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:
@@ -78,7 +79,7 @@ def parse(
     runs = selection.where(runs, where, changes, columns=both)
     faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]
     rows.check_overflow(table.loc[runs.index], names, label)
-    started = is_clock(names.get("tokens")) or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
+    started = means(names.get("tokens"), "clock") or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
     if drop_missing:
         unusable = rows.unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
@@ -90,7 +91,7 @@ def parse(
         runs = selection.best_of(runs, best_of, changes, more=both)
     runs = selection.without_highest(runs, drop_highest, changes)
     headers = {name: header for name, header in names.items() if header not in expressions}
-    separate = any(map(may_name_runs, ignore)) or bool(
+    separate = any(means(name, "name") for name in ignore) or bool(
         {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
     )
     # A column of this very name, as sweeps write it, states what rows are, unless files were joined by it.

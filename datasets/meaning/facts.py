@@ -1,6 +1,7 @@
 """What the rules look at: a table, the roles of its columns, and what the user stated."""
 
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -8,15 +9,16 @@ from ..cells import numbers
 from ..columns import ALIASES, SIZES, recognise
 from ..notation import parsed
 from ..units import split_header
-from ..wording import quoted
+from ..wording import quoted, shorten_number
 from .magnitudes import logarithm
-from .names import is_accuracy, is_error, is_part, is_rate, logarithm_of, sounds_like, words
+from .names import logarithm_of, means, sounds_like, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
 LEAST_ROWS = 3
 LEAST_FILLED = 0.2  # of the cells of a column, in which sheets have lines between
 CLEAR = 0.7  # rank correlation with compute
 LARGEST_LOSS = 1e6  # of a column that is proposed as one
+AGREES = 0.01  # share of 6ND
 
 
 @dataclass
@@ -25,7 +27,7 @@ class TableFacts:
 
     `sure` has the units that the user gave and `derived` the columns that are expressions. `size` is the only size that
     is needed, if there is one, and "" if none is. `several` has the columns that could each play a part, and `chooses`
-    states whether the user chooses rows of runs.
+    states whether the user chooses rows of runs. A message lists at most `shown` names.
     """
 
     table: object
@@ -38,6 +40,7 @@ class TableFacts:
     size: str | None = None
     several: dict = field(default_factory=dict)
     chooses: bool = False
+    shown: int = 3
     _values: dict = field(default_factory=dict)
 
     def values(self, header):
@@ -51,6 +54,10 @@ class TableFacts:
             few = values.notna().mean() < LEAST_FILLED or not len(values)
             self._values[header] = None if few else values * (unit if isinstance(unit, float) else 1.0)
         return self._values[header]
+
+    def numeric(self):
+        """Return the columns of positive numbers."""
+        return [header for header in self.table if self.values(header) is not None]
 
     def role(self, canonical):
         """Return the numbers of the column that plays a part, or None."""
@@ -68,7 +75,7 @@ class TableFacts:
 
     def free(self):
         """Return the columns that play no part in the sizes and the loss."""
-        taken = {self.names.get(name) for name in (*ALIASES,) if name in self.names}
+        taken = {self.names[name] for name in ALIASES if name in self.names}
         return [header for header in self.table if header not in taken]
 
     def candidates(self, canonical):
@@ -84,12 +91,10 @@ class TableFacts:
 
     def logarithm(self, canonical, header):
         """Return the expression of a size from a column that is its logarithm by name, or None."""
-        parts = logarithm_of(header)
-        if parts is None or self.values(header) is None:
-            return None
-        if recognise(parts[1]) != canonical and not sounds_like(canonical, parts[1]):
-            return None
-        return logarithm(canonical, header, self.values(header), parts[0])
+        base, name = logarithm_of(header) or ("", "")
+        if (recognise(name) == canonical or sounds_like(canonical, name)) and self.values(header) is not None:
+            return logarithm(canonical, header, self.values(header), base)
+        return None
 
     def has_gaps(self, header):
         """Return whether some cells of a column are no positive numbers, such as step 0."""
@@ -104,26 +109,29 @@ class TableFacts:
         """Return free columns that fall with compute, which may be losses, rates of errors, and scores that rise."""
         if len(self.table) < LEAST_ROWS:
             return {}
-        scores = [x for x in self.free() if is_accuracy(x) or is_error(x)]
-        numeric = [x for x in self.free() if (x in scores or not is_rate(x)) and self.values(x) is not None]
-        slopes = {x: -self.rises(x) if is_accuracy(x) else self.rises(x) for x in numeric}
-        slopes = {x: slope for x, slope in slopes.items() if not sounds_like("perplexity", x)}
-        slopes = {x: slope for x, slope in slopes.items() if slope < -CLEAR or (x in scores and slope <= 0)}
-        return {x: abs(slope) for x, slope in slopes.items() if not is_accuracy(x) or self.values(x).max() <= 100}
+        slopes = {}
+        for header in self.free():
+            score = means(header, "accuracy", "error")
+            if (means(header, "rate") and not score) or self.values(header) is None:
+                continue
+            rising = means(header, "accuracy")
+            slope = -self.rises(header) if rising else self.rises(header)
+            large = rising and self.values(header).max() > 100
+            if (slope < -CLEAR or (score and slope <= 0)) and not large and not sounds_like("perplexity", header):
+                slopes[header] = abs(slope)
+        return slopes
 
     def compute(self):
         """Return the compute of each row as far as the sizes give it, or else the only size; None without either."""
         n, d, c = (self.role(name) for name in SIZES)
-        if c is not None:
-            return c
-        if (n is None or d is None) and self.size is not None:
-            return self.role(self.size)
-        return None if n is None or d is None else self.multiple * n * d
+        if c is None and n is not None and d is not None:
+            return self.multiple * n * d
+        return c if c is not None or self.size is None else self.role(self.size)
 
     def rises(self, header):
         """Return the rank correlation of a column with compute, 0 where there is none."""
         compute, values = self.compute(), self.values(header)
-        if compute is None or values is None or len(values) < 3 or compute.nunique() < 2 or values.nunique() < 2:
+        if compute is None or values is None or min(compute.nunique(), values.nunique(), len(values) - 1) < 2:
             return 0.0
         return float(values.rank().corr(compute.rank()))
 
@@ -134,22 +142,24 @@ class TableFacts:
         if tokens is None or flop is None:
             return []
         counts = {self.names.get("parameters"), self.names.get("parameters_nonembedding")} - {None}
-        headers = [x for x in self.table if x in counts or ("param" in " ".join(words(x)) and not is_rate(x))]
-        headers = [x for x in headers if x not in self.derived and self.values(x) is not None]
-        ratios = {str(x): flop / (self.multiple * self.values(x) * tokens) for x in headers}
-        parts = [x for x in headers if is_part(x) and x not in counts and str(x).isidentifier()][:MOST_PARTS]
-        pairs = [(x, y) for i, x in enumerate(parts) for y in parts[i + 1 :]]
-        sums = {f"{x}+{y}": flop / (self.multiple * (self.values(x) + self.values(y)) * tokens) for x, y in pairs}
-        if not any((abs(ratio - 1) < 0.01).all() for ratio in ratios.values()):
-            ratios |= sums
+        headers = [x for x in self.table if x in counts or ("param" in " ".join(words(x)) and not means(x, "rate"))]
+        values = {x: self.values(x) for x in headers if x not in self.derived and self.values(x) is not None}
+        parts = [x for x in values if means(x, "part") and x not in counts and str(x).isidentifier()][:MOST_PARTS]
+        ratios = {str(x): flop / (self.multiple * values[x] * tokens) for x in values}
+        if not any((abs(ratio - 1) < AGREES).all() for ratio in ratios.values()):
+            pairs = combinations(parts, 2)
+            ratios |= {f"{x}+{y}": flop / (self.multiple * (values[x] + values[y]) * tokens) for x, y in pairs}
         # Embeddings are looked up, so that of equal counts the one without them is that of the FLOP.
         far = {name: (round(float(np.log(ratio).abs().median()), 6), "emb" in name and "non" not in name)
                for name, ratio in ratios.items()}  # fmt: skip
-        order = sorted(ratios, key=lambda name: far[name])
-        return [(name, float(ratios[name].min()), float(ratios[name].max())) for name in order]
+        return [(name, float(ratios[name].min()), float(ratios[name].max())) for name in sorted(far, key=far.get)]
 
     def span(self, header):
         """Return a column's name with its range, for a message."""
         values = self.values(header)
-        low, high = (f"{x:.3g}".replace("e+0", "e").replace("e+", "e") for x in (values.min(), values.max()))
-        return f"{quoted(header)} ({low} to {high})"
+        return f"{quoted(header)} ({shorten_number(values.min())} to {shorten_number(values.max())})"
+
+
+def agree(count):
+    """Return whether the FLOP are 6ND of a count in every row."""
+    return abs(count[1] - 1) < AGREES and abs(count[2] - 1) < AGREES

@@ -3,11 +3,11 @@
 import numpy as np
 
 from ...errors import InputError
-from ..checks import place
-from ..columns import SIZES, choice
-from ..wording import quoted
-from .fixes import Fix
-from .names import named
+from ..checks import place, refuse_first
+from ..columns import SIZES
+from ..fixes import Fix, choice
+from ..wording import quoted, shorten_number
+from .names import in_expression
 
 LEAST = 1000  # parameters or tokens
 LEAST_FLOP = LEAST**2
@@ -70,7 +70,7 @@ def _nearest(value, units, usual):
 def logarithm(canonical, header, values, base=None):
     """Return the expression of a size from its logarithm, to the base that its numbers suggest."""
     base = base or ("10" if values.max() <= LARGEST_LOG[canonical] else "e")
-    return f"exp({named(header)})" if base == "e" else f"{base}**{named(header)}"
+    return f"exp({in_expression(header)})" if base == "e" else f"{base}**{in_expression(header)}"
 
 
 def seem_logarithms(values):
@@ -94,78 +94,66 @@ def check_sizes(runs, names, label, *, sure=(), derived=()):
 
     `sure` has the columns whose unit the user gave, whatever they hold, and `derived` those that are expressions.
     """
-    sizes = {name: runs[name] for name in SIZES if name in names}
-    units = likely_units(sizes)
-    faults = [x for name in sizes if name not in sure and (x := _fault(name, sizes, runs, names, sure))]
+    sizes = {name: runs[name] for name in SIZES if name in names and runs[name].dtype == "float64"}
+    faults = {name: x for name in sizes if name not in sure and (x := _find_impossible(name, sizes, runs, sure))}
     if not faults:
         return
-    texts = [f"{place(runs, row)}, column {quoted(names[name])}: found {text}" for name, row, text, _ in faults]
-    mixed = [name for name, *_ in faults if sizes[name].max() > MIXED * sizes[name].min()]
-    small = {name: units[name] for name, *_, more in faults if name in units and name not in mixed
-             and (not more or name == "tokens")}  # fmt: skip
+    mixed, texts = [name for name in faults if sizes[name].max() > MIXED * sizes[name].min()], []
+    for name, (wrong, what, _) in faults.items():
+        values, row, count = sizes[name], wrong.idxmax(), int(wrong.sum()) - 1
+        what += f", as are {count} more" if count else ""
+        what += f", and {quoted(values.max())} in {place(runs, values.idxmax())}" if name in mixed else ""
+        texts.append(f"{place(runs, row)}, column {quoted(names[name])}: found {quoted(values[row])}, {what}")
+    small = {name: unit for name, unit in likely_units(sizes).items() if name in faults and name not in mixed
+             and (not faults[name][2] or name == "tokens")}  # fmt: skip
     logs = {name: logarithm(name, names[name], sizes[name]) for name in small
             if seem_logarithms(sizes[name]) and names[name] not in derived}  # fmt: skip
-    right = f"{faults[0][0]}=1" if len(faults) == 1 else "its unit is 1, such as --unit tokens=1"
     fixes = [f"if they are logarithms, give {Fix(columns=logs)}"] if logs else []
     fixes += _by_unit(small, sizes) if small else []
     fixes += [f"write {' and '.join(mixed)} in one unit, which differs between rows"] if mixed else []
-    fixes += [more for *_, more in faults if more]
-    fixes.append(f"if {'it' if len(faults) == 1 else 'one'} is right, {right}")
+    fixes += [more for *_, more in faults.values() if more]
+    fixes.append(f"if it is right, {next(iter(faults))}=1" if len(faults) == 1 else
+                 "if one is right, its unit is 1, such as --unit tokens=1")  # fmt: skip
     raise InputError(f"{label}, {' and '.join(texts)}; {'; '.join(fixes)}")
 
 
 def _by_unit(units, sizes):
     """Return the sentences on units, of a compute two of them with the tokens a parameter that follow."""
-    texts = [_plain(unit) for unit in units.values()]
     what = "it is in units of" if len(units) == 1 else "they are in units of"
     if list(units) != ["training_flop"] or len(sizes) != 2:
-        return [f"if {what} {' and '.join(texts)}, give {Fix(unit=units)}"]
-    best = units["training_flop"]
-    other = PETAFLOP_DAY if best != PETAFLOP_DAY else 1e21
-    sentences = []
-    for unit in (best, other):
-        x, (name, size) = sizes["training_flop"] * unit, next(iter(sizes.items()))
-        ratio = x / (6 * size**2) if name == "parameters" else 6 * size**2 / x
-        span = f"{ratio.min():,.3g} to {ratio.max():,.3g} tokens a parameter"
-        unit_text = _plain(unit) + (", petaflop/s-days" if unit == PETAFLOP_DAY else "")
-        sentences.append(f"if it is in units of {unit_text} ({span}), give {Fix(unit={'training_flop': unit})}")
+        return [f"if {what} {' and '.join(map(shorten_number, units.values()))}, give {Fix(unit=units)}"]
+    best, sentences = units["training_flop"], []
+    name, size = next(iter(sizes.items()))
+    for unit in (best, PETAFLOP_DAY if best != PETAFLOP_DAY else 1e21):
+        ratio = sizes["training_flop"] * unit / (6 * size**2)
+        ratio = ratio if name == "parameters" else 1 / ratio
+        text = shorten_number(unit) + (", petaflop/s-days" if unit == PETAFLOP_DAY else "")
+        text += f" ({ratio.min():,.3g} to {ratio.max():,.3g} tokens a parameter)"
+        sentences.append(f"if {what} {text}, give {Fix(unit={'training_flop': unit})}")
     return sentences
 
 
-def _plain(unit):
-    return f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
-
-
-def _fault(name, sizes, runs, names, sure):
-    """Return what is impossible in a column: its name, a row, the text on it and another fix; or None."""
-    values, more = sizes[name], ""
-    single = len(sizes) == 1
-    wrong, what = values < LEAST, f"fewer than {LEAST:,} {name}"
+def _find_impossible(name, sizes, runs, sure):
+    """Return which values of a size are impossible, what they are and another fix; or None."""
+    values, what, more = sizes[name], f"fewer than {LEAST:,} {name}", ""
+    wrong = values < LEAST
+    ratio = values / runs["parameters"] if "parameters" in runs else None
     if name == "training_flop":
         wrong, what = values < LEAST_FLOP, f"fewer than {LEAST_FLOP:,} FLOP"
-        other = next((x for x in ("tokens", "parameters") if x not in names), None)
-        if not single:
-            wrong, what = (runs[other] < LEAST if other else wrong & False,
-                           f"which leaves fewer than 1,000 {other} by C = 6ND")  # fmt: skip
-            if other in sure:
+        other = next((x for x in ("tokens", "parameters") if x not in sizes), None)
+        if len(sizes) > 1:
+            if other is None or other in sure:
                 return None
-            ratio = values / runs["parameters"]
+            wrong, what = runs[other] < LEAST, f"which leaves fewer than 1,000 {other} by C = 6ND"
             if other == "tokens" and ratio.between(1, 50).all() and ratio.max() < 2 * ratio.min():
                 what = f"{ratio.median():.2g} a parameter as in every row, as FLOP of one token have"
                 more = f"name the tokens of training with {choice('tokens', 'NAME')}, or fit power-parameters"
-    elif name == "tokens" and not wrong.any() and "parameters" in runs:
-        ratio = values / runs["parameters"]
+    elif name == "tokens" and not wrong.any() and ratio is not None:
         # A column of steps has few tokens in every row; a column of tokens has more in some row.
         wrong = (ratio < FEWEST) & (ratio.max() < FEWEST)
         what = f"at most {ratio.max():.2g} tokens per parameter in any row"
-        more = 'if they are steps, give the tokens of one as unit={"tokens": 5e5} (--unit tokens=5e5)'
-    if not wrong.any():
-        return None
-    row, count = wrong.idxmax(), int(wrong.sum()) - 1
-    text = f"{quoted(values[row])}, {what}" + (f", as are {count} more" if count else "")
-    if values.max() > MIXED * values.min():
-        text += f", and {quoted(values.max())} in {place(runs, values.idxmax())}"
-    return name, row, text, more
+        more = f"if they are steps, give the tokens of one as {Fix(unit={'tokens': 5e5})}"
+    return (wrong, what, more) if wrong.any() else None
 
 
 @np.errstate(all="ignore")
@@ -176,8 +164,9 @@ def check_losses(runs, names, label, *, sure=()):
         return
     loss = runs["loss"]
     perplexity = Fix(columns={"perplexity": str(header)}, others={"perplexity": True})
-    apart = f'where="loss < {HIGH}" (--where "loss < {HIGH}")'
-    fixes = [f"if it is a perplexity, say so with {perplexity}", f"if such runs diverged, leave them out with {apart}"]
+    fixes = [f"if it is a perplexity, say so with {perplexity}",
+             f"if such runs diverged, leave them out with {Fix(others={'where': f'loss < {HIGH}'})}"]  # fmt: skip
+    fixes = fixes[::-1] if loss.median() < HIGH / 2 else fixes
     other = f"if it is no cross entropy, give {Fix(unit={'loss': 'other'})}"
     for wrong, reason, more in (
         (loss > HIGHEST, f"more than {HIGHEST} nats per token", fixes),
@@ -185,8 +174,5 @@ def check_losses(runs, names, label, *, sure=()):
         (loss < LOWEST, f"less than {LOWEST} nats per token",
          [other, f"if another column holds the loss, name it with {choice('loss', 'NAME')}"]),
     ):  # fmt: skip
-        if wrong.any():
-            row, count = wrong.idxmax(), int(wrong.sum()) - 1
-            more = more[::-1] if loss.median() < HIGH / 2 and more == fixes else more
-            text = f"found {quoted(loss[row])}, {reason}" + (f", as are {count} more" if count else "")
-            raise InputError(f"{label}, {place(runs, row)}, column {quoted(header)}: {text}; {'; '.join(more)}")
+        fix, reasons = "; ".join(more), lambda row, reason=reason: f"{quoted(loss[row])}, {reason}"
+        refuse_first(wrong, header, reasons, fix, runs, label, ", as are {} more")

@@ -1,68 +1,108 @@
-"""Words in names of columns, and what they rule out or propose."""
+"""Words in names of columns: one table of what a name means, and one of the products that a total may be."""
 
 import re
-from dataclasses import dataclass
+from functools import lru_cache
 
 from ..columns import recognise
 
-EPOCHS = {"epoch", "epochs", "passes", "repeats"}
-SEEN = {"seen", "trained", "consumed", "processed"}
-STEPS = {"step", "steps", "iteration", "iterations", "iter", "iters", "updates"}
-NO_TRAINING = {"accumulation", "accum", "warmup", "warm", "decay", "eval", "save", "log", "logging", "every"}  # steps
-RATES = {"per", "rate", "ratio", "frac", "fraction", "share", "percent", "pct", "throughput", "mfu", "lr", "sec"}
-PARTS = {
-    *{"wte", "wpe", "embed", "embd", "emb", "embedding", "embeddings", "embeds", "head", "unembedding", "blocks"},
-    *{"block", "scalars", "scalar", "attn", "attention", "mlp", "ffn", "norm", "norms", "value", "bias", "router"},
-    *{"matrices", "matrix"},
-}
-NEGATED = {"non", "no", "without", "excl", "excluding", "sans"}
-SETTINGS = {
-    *{"batch", "batches", "every", "type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale"},
-    *{"fn", "dtype", "std", "sd", "stderr", "se", "var", "variance", "aux", "balance", "balancing", "z", "ci"},
-}
-TIMES = {"hour", "hours", "day", "days", "minutes", "seconds", "s", "time"}
-# Tokens of one, for examples of units.
-TOKENS_OF_ONE = {
-    **dict.fromkeys(["char", "chars", "characters", "byte", "bytes"], 0.25),
-    "words": 1.3,
-    "docs": 500.0,
-    "documents": 500.0,
-    "gb": 2.5e8,
-    "images": 1.0,
-    "steps": 5e5,
-    "epochs": 1e9,
-}
+ACCURACIES = (
+    "acc accuracy accuracies score scores correct f1 bleu chrf rouge auc auroc em exact match pass passed success "
+    "successes solved solve win reward recall precision map ap iou miou ndcg top top1 top5 acc1 acc5 mmlu hellaswag "
+    "arc piqa lambada winogrande gsm8k humaneval"
+)
+SEEN = "seen trained consumed processed"
+FEW_OF_A_STEP = "step iteration iter update batch"
+DEVICES = "gpu tpu gpus h100 a100 v100 device"
+COMPLEMENT = rf"(?:1|100|one)[\W_]*(?:[-\u2212]|minus)[\W_]*(?:{ACCURACIES.replace(' ', '|')})(?![a-z0-9])"
+# What a name means, by the words that it has and those that it has not. It has one word of each group between "+", or
+# fits another way after "|"; "=a b" is a name of these words alone, and <meaning> stands for the names of that meaning.
+MEANINGS = {
+    "rate": ("per rate ratio frac fraction share percent pct mfu lr sec % <speed>", ""),
+    "speed": ("throughput", "total"),  # some trainers log totals under this heading
+    "part": ("wte wpe embed embd emb embedding embeddings embeds head unembedding blocks block scalars scalar attn mlp "
+             "attention ffn norm norms value bias router matrices matrix", "non no without excl excluding sans"),
+    "whole count": ("param params parameter parameters paramcount parametercount + total all totalparams", "<rate>"),
+    "steps": ("step steps iteration iterations iter iters updates",
+              "accumulation accum warmup warm decay eval save log logging every token tokens <rate>"),
+    "epochs": ("epoch epochs passes repeats", "<rate>"),
+    "data": ("unique distinct + tokens | corpus | =data | data + size tokens", f"{SEEN} <rate>"),
+    "seen": (SEEN, ""),
+    "forward": ("forward fwd inference infer", ""),
+    "samples": ("sample samples example examples sequences", ""),
+    "accuracy": (ACCURACIES, "<error> <error bar>"),
+    "error": ("<complement> <failures>", ""),
+    "error bar": ("error err + acc accuracy score", ""),  # of an accuracy
+    "failures": ("error errors err wer cer eer failure failures failed fail miss misses missed incorrect wrong "
+                 "mistakes misclassified misclassification inaccuracy", "<error bar>"),
+    "complement": (re.compile(COMPLEMENT), ""),
+    "other loss": ("mse rmse mae brier reducible excess relative normalized normalised delta diff gap minus regret "
+                   "<error>", ""),  # no cross entropy
+    "likelihood": ("ppl perplexity likelihood prob probability", ""),  # whose logarithm is a loss
+    "clock": ("step iter iteration checkpoint ckpt time timestamp elapsed wall",
+              "train training total gpu max num per"),  # rises during a run
+    "run": ("run runs trial job uid runid runname", ""),
+    "name": ("name model exp experiment id config label file filename <run>", ""),  # may be that of a run
+    "setting": ("batch batches every type name path dir file seed id weight dropout scale fn dtype std sd stderr se "
+                "var variance aux balance balancing z ci", ""),
+    "time": ("hour hours day days minutes seconds s time", ""),
+    "not trained on": ("val valid validation eval test context ctx vocab prompt", ""),  # tokens
+    "whole": ("val valid validation eval test final total active", ""),
+    # Factors of a product.
+    "batch": ("batch bs batchsize bsz", "tokens token per micro"),
+    "batch of tokens": ("batch + tokens token", ""),
+    "batch of a device": ("batch bs bsz + per micro", "tokens token"),
+    "accumulation": ("accum accumulation", ""),
+    "devices": ("devices gpus workers ngpus world", "hours hour days"),
+    "length": ("seq sequence context ctx block seqlen", "per tokens token sequences"),
+    "number of samples": ("samples examples sequences", "per eval val test"),
+    "tokens a step": (f"tokens token + per + {FEW_OF_A_STEP}", ""),
+    "tokens an epoch": ("tokens token + per + epoch", ""),
+    "tokens a parameter": ("tokens token tpp + param params parameter tpp | =d n | =tok param", ""),
+    "FLOP a step": (f"flops flop + per + {FEW_OF_A_STEP}", ""),
+    "FLOP a token": ("flops flop + per + token", ""),
+    "multiple of Chinchilla": ("chinchilla + multiple multiplier ratio x factor", ""),
+    "hours": (f"{DEVICES} + hours hour", ""),
+    "days": (f"{DEVICES} + days day", ""),
+}  # fmt: skip
+# Totals that are products of columns of a meaning or a role, those with "?" if there are such, and of a constant that
+# no column has, with what it is.
+SPEED = "{} x the FLOP/s that one device reaches"
+PRODUCTS = (
+    ("tokens", ("steps", "tokens a step")),
+    ("tokens", ("steps", "batch of tokens")),
+    ("tokens", ("steps", "batch", "length")),
+    ("tokens", ("steps", "batch of a device", "accumulation?", "devices?", "length")),
+    ("tokens", ("number of samples", "length")),
+    ("tokens", ("data", "epochs")),
+    ("tokens", ("epochs", "tokens an epoch")),
+    ("tokens", ("parameters", "tokens a parameter")),
+    ("tokens", ("parameters", "multiple of Chinchilla"), "20", "the tokens a parameter of one"),
+    ("tokens", ("steps", "batch"), "1024", "the context length"),
+    ("training_flop", ("steps", "FLOP a step")),
+    ("training_flop", ("tokens", "FLOP a token")),
+    ("training_flop", ("hours",), "1.44e18", SPEED.format(3600)),
+    ("training_flop", ("days",), "3.46e19", SPEED.format(86400)),
+)
+TOKENS_OF_ONE = {"words": 1.3, "docs": 500.0, "documents": 500.0, "gb": 2.5e8, "images": 1.0, "steps": 5e5,
+                 "epochs": 1e9} | dict.fromkeys(["char", "chars", "characters", "byte", "bytes"], 0.25)  # fmt: skip
 BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "bits"}
-ACCURACIES = {
-    *{"acc", "accuracy", "accuracies", "score", "scores", "correct", "f1", "bleu", "chrf", "rouge", "auc", "auroc"},
-    *{"em", "exact", "match", "pass", "passed", "success", "successes", "solved", "solve", "win", "reward", "recall"},
-    *{"precision", "map", "ap", "iou", "miou", "ndcg", "top", "top1", "top5", "acc1", "acc5", "mmlu", "hellaswag"},
-    *{"arc", "piqa", "lambada", "winogrande", "gsm8k", "humaneval"},
-}
-# Rates that fall as models improve: losses already.
-ERRORS = {
-    *{"error", "errors", "err", "wer", "cer", "eer", "failure", "failures", "failed", "fail", "miss", "misses"},
-    *{"missed", "incorrect", "wrong", "mistakes", "misclassified", "misclassification", "inaccuracy"},
-}
-COMPLEMENT = re.compile(r"\b(?:1|100|one)[\s_]*(?:[-\u2212]|minus)[\s_]*(.+)")  # 1-acc
-WHOLE = {"val", "valid", "validation", "eval", "test", "final", "total", "active"}
-NOT_TRAINED_ON = {"val", "valid", "validation", "eval", "test", "context", "ctx", "vocab", "prompt"}  # tokens
-OTHERS = {  # losses that are no cross entropies
-    *{"mse", "rmse", "mae", "brier"},
-    *{"reducible", "excess", "relative", "normalized", "normalised", "delta", "diff", "gap", "minus", "regret"},
-}
-FORWARD = {"forward", "fwd", "inference", "infer"}
-SOUNDS = {
+A_BYTE = re.compile(r"bits?[ _/-]*(?:per)?[ _/-]*(?:byte|char(?:acter)?)")
+LOGARITHM = re.compile(r"(log_?10|log_?2|log|ln|lg)[ _(\[]+(.+?)[)\]]*", re.IGNORECASE)
+LOG_BASES = {"log10": "10", "lg": "10", "log2": "2", "ln": "e"}
+SOUNDS = {  # of a role, the nearest first; one of fewer than four letters is a whole word
     "parameters": ("param", "model size", "size", "weights", "nonembed"),
     "tokens": ("token", "toks", "tok", "sample", "example", "sequences", "data size", "data", "corpus", "horizon"),
     "training_flop": ("flop", "compute", "budget"),
     "loss": ("loss", "nll", "entropy", "xent", "bpb", "bpc", "bits", "mse", "rmse", "error", "err", "accuracy", "acc"),
     "perplexity": ("ppl", "perplex"),
 }
-
-
-LOGARITHM = re.compile(r"(log_?10|log_?2|log|ln|lg)[ _(\[]+(.+?)[)\]]*", re.IGNORECASE)
-LOG_BASES = {"log10": "10", "lg": "10", "log2": "2", "ln": "e"}
+UNLIKE = {  # meanings of names that are never proposed for a role
+    "parameters": ("rate", "part"),
+    "tokens": ("rate", "not trained on"),
+    "training_flop": ("rate", "time"),
+    "loss": (),
+    "perplexity": ("rate",),
+}
 
 
 def words(name):
@@ -73,84 +113,47 @@ def words(name):
     >>> words("Params_nonEmbed (B)"), words("eval/valLoss")
     (['params', 'non', 'embed', 'b'], ['eval', 'val', 'loss'])
     """
-    text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", str(name))
-    return re.findall(
-        r"[a-z0-9]+",
-        text.lower()
-        .replace("nonembed", "non embed")
-        .replace("dataset", "data set")
-        .replace("hyperparameter", "setting"),
-    )
+    text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", str(name)).lower()
+    for word, separate in (("nonembed", "non embed"), ("dataset", "data set"), ("hyperparameter", "setting")):
+        text = text.replace(word, separate)
+    return re.findall(r"[a-z0-9]+", text)
 
 
-def is_rate(name):
-    """Return whether a name is that of a rate, a share or a ratio.
+def means(name, *meanings):
+    """Return whether the words of a column's name have one of some meanings of `MEANINGS`.
 
     Examples
     --------
-    >>> is_rate("tokens_per_second"), is_rate("target_param_data_ratio"), is_rate("throughput/total_tokens")
-    (True, True, False)
-    """
-    rates = RATES & set(words(name))
-    # Some trainers log totals under the heading of throughput.
-    return bool(rates - ({"throughput"} if "total" in words(name) else set())) or "%" in str(name)
-
-
-def is_part(name):
-    """Return whether a name is that of some of the parameters, such as those of embeddings.
-
-    Examples
-    --------
-    >>> is_part("params_wte"), is_part("n_params_non_embed"), is_part("params_all")
+    >>> [means(name, "rate") for name in ("tokens_per_second", "data_ratio", "throughput/total_tokens")]
+    [True, True, False]
+    >>> means("params_wte", "part"), means("n_params_non_embed", "part"), means("total_tokens", "whole count")
     (True, False, False)
+    >>> [means(name, "steps") for name in ("train_steps", "iterations", "tokens_per_step")]
+    [True, True, False]
+    >>> [means(name, "data") for name in ("dataset_size", "data_size", "tokens")]
+    [True, True, False]
+    >>> [means(name, "accuracy") for name in ("top1_acc", "pass@1", "top1_error", "1-acc")]
+    [True, True, False, False]
+    >>> [means(name, "error") for name in ("top5_err (%)", "miss_rate", "100 - accuracy", "1-shot acc")]
+    [True, True, True, False]
     """
-    parts = words(name)
-    return bool(PARTS & set(parts)) and not NEGATED & set(parts)
+    return any(_has_meaning(str(name), meaning) for meaning in meanings)
 
 
-def is_whole_count(name):
-    """Return whether a name is that of all parameters of a model, those of every expert included.
+@lru_cache(100_000)
+def _has_meaning(name, meaning):
+    ways, without = MEANINGS[meaning]
+    if isinstance(ways, re.Pattern):
+        return bool(ways.match(name.lower()))
+    parts = words(name) + ["%"] * ("%" in name)
 
-    Examples
-    --------
-    >>> is_whole_count("total_parameter_count"), is_whole_count("active_params"), is_whole_count("total_tokens")
-    (True, False, False)
-    """
-    parts = set(words(name))
-    counts = any(word.startswith("param") for word in parts)
-    return counts and bool({"total", "all", "totalparams"} & parts) and not is_rate(name)
+    def has_one(group):
+        return bool({*group.split()} & {*parts}) or means(name, *re.findall("<(.+?)>", group))
 
+    def fits(way):
+        return parts == way[1:].split() if way.startswith("=") else all(map(has_one, way.split("+")))
 
-def counts_steps(name):
-    """Return whether a name is that of a number of steps.
-
-    Examples
-    --------
-    >>> counts_steps("train_steps"), counts_steps("iterations"), counts_steps("tokens_per_step")
-    (True, True, False)
-    """
-    parts = set(words(name))
-    return bool(STEPS & parts) and not NO_TRAINING & parts and not is_rate(name) and "token" not in str(name).lower()
-
-
-def counts_data(name):
-    """Return whether a name is that of the size of a data set, which epochs may repeat.
-
-    Examples
-    --------
-    >>> counts_data("dataset_size"), counts_data("data_size"), counts_data("tokens")
-    (True, True, False)
-    """
-    parts = words(name)
-    sizes = {"size", "tokens"} & set(parts)
-    unique = {"unique", "distinct"} & set(parts) and "tokens" in parts
-    named_data = "corpus" in parts or parts == ["data"] or ("data" in parts and bool(sizes))
-    return bool(unique or named_data) and not SEEN & set(parts) and not is_rate(name)
-
-
-def counts_epochs(name):
-    """Return whether a name is that of a number of passes over the data."""
-    return bool(EPOCHS & set(words(name))) and not is_rate(name)
+    return any(fits(way.strip()) for way in ways.split("|")) and not has_one(without)
 
 
 def bits_of(name):
@@ -161,14 +164,13 @@ def bits_of(name):
     >>> bits_of("val_bpb"), bits_of("loss_bits"), bits_of("val_loss")
     ('bits-per-byte', 'bits', None)
     """
-    spaced = re.sub(r"bits?[ _/-]*(?:per)?[ _/-]*(?:byte|char(?:acter)?)", "bpb", str(name).lower())
-    return next((BITS[word] for word in words(spaced) if word in BITS), None)
+    return next((BITS[word] for word in words(A_BYTE.sub("bpb", str(name).lower())) if word in BITS), None)
 
 
 def tokens_of_one(name):
     """Return the tokens of one of what a column counts, such as 0.25 of "characters" as an example, or None."""
-    kinds = ["steps"] if counts_steps(name) else words(name)
-    return None if is_rate(name) else next((TOKENS_OF_ONE[word] for word in kinds if word in TOKENS_OF_ONE), None)
+    kinds = ["steps"] if means(name, "steps") else [] if means(name, "rate") else words(name)
+    return next((TOKENS_OF_ONE[word] for word in kinds if word in TOKENS_OF_ONE), None)
 
 
 def logarithm_of(name):
@@ -183,40 +185,6 @@ def logarithm_of(name):
     return (LOG_BASES.get(match[1].lower().replace("_", ""), ""), match[2]) if match else None
 
 
-def is_accuracy(name):
-    """Return whether a name is that of a score that rises as models improve.
-
-    Examples
-    --------
-    >>> is_accuracy("top1_acc"), is_accuracy("pass@1"), is_accuracy("top1_error"), is_accuracy("1-acc")
-    (True, True, False, False)
-    """
-    return bool(ACCURACIES & set(words(name))) and not is_error(name) and not _is_error_bar(name)
-
-
-def is_error(name):
-    """Return whether a name is that of a rate of errors, or of 1 minus an accuracy.
-
-    Examples
-    --------
-    >>> is_error("top5_err (%)"), is_error("miss_rate"), is_error("100 - accuracy"), is_error("1-shot acc")
-    (True, True, True, False)
-    """
-    whole = COMPLEMENT.match(str(name).lower())
-    of_errors = ERRORS & set(words(name)) and not _is_error_bar(name)
-    return bool(of_errors or (whole and ACCURACIES & set(words(whole[1])[:1])))
-
-
-def _is_error_bar(name):
-    """Return whether a name is that of the error of an accuracy, such as acc_err."""
-    return bool({"error", "err"} & set(words(name)) and {"acc", "accuracy", "score"} & set(words(name)))
-
-
-def is_other_loss(name):
-    """Return whether a name is that of a loss that is no cross entropy, such as a mean squared error."""
-    return bool(OTHERS & set(words(name))) or is_error(name)
-
-
 def sounds_like(canonical, name):
     """Return how near a name is to a role, 0 where it may not be proposed.
 
@@ -225,120 +193,39 @@ def sounds_like(canonical, name):
     >>> sounds_like("tokens", "tokens_per_step"), sounds_like("tokens", "n_tokens_raw"), sounds_like("loss", "train.lr")
     (0, 10, 0)
     """
-    parts = words(name)
-    text = " ".join(parts)
-    if (
-        (is_rate(name) and canonical != "loss")
-        or SETTINGS & set(parts)
-        or _is_error_bar(name)
-        or logarithm_of(name)
-        or (canonical == "parameters" and is_part(name))
-        or (canonical == "training_flop" and TIMES & set(parts))
-        or (canonical == "tokens" and NOT_TRAINED_ON & set(parts))
-    ):
+    parts, sounds = words(name), SOUNDS[canonical]
+    if means(name, "setting", "error bar", *UNLIKE[canonical]) or logarithm_of(name):
         return 0
     if canonical == "parameters" and parts == ["model"]:
         return 1
-    sounds = SOUNDS[canonical]
-    places = [place for place, sound in enumerate(sounds) if sound in (parts if len(sound) < 4 else text)]
-    whole = 3 if WHOLE & set(parts) else 0
+    places = [place for place, sound in enumerate(sounds) if sound in (parts if len(sound) < 4 else " ".join(parts))]
     if canonical == "loss" and "train" in parts:
-        return int(bool(places) and not is_rate(name))
-    return len(sounds) - places[0] + whole if places else 0
+        return int(bool(places) and not means(name, "rate"))
+    return len(sounds) - places[0] + 3 * means(name, "whole") if places else 0
 
 
-@dataclass(frozen=True)
-class Product:
-    """A total that is the product of columns that fulfil conditions, `optional` ones if there are, and of a constant.
-
-    No column has the constant; `unknown` describes it.
-    """
-
-    of: str
-    factors: tuple
-    optional: tuple = ()
-    constant: float = 1
-    unknown: str = ""
-
-
-def _with(*needed, without=()):
-    def holds(name):
-        parts = set(words(name))
-        return all(parts & set(choices) for choices in needed) and not parts & set(without)
-
-    return holds
-
-
-def _is(canonical):
-    return lambda name: recognise(name) == canonical
-
-
-_STEPS = counts_steps
-_BATCH = _with({"batch", "bs", "batchsize", "bsz"}, without={"tokens", "token", "per", "micro"})
-_BATCH_TOKENS = _with({"batch"}, {"tokens", "token"})
-_BATCH_OF_DEVICE = _with({"batch", "bs", "bsz"}, {"per", "micro"}, without={"tokens", "token"})
-_ACCUMULATED = _with({"accum", "accumulation"})
-_DEVICES = _with({"devices", "gpus", "workers", "ngpus", "world"}, without={"hours", "hour", "days"})
-_LENGTH = _with(
-    {"seq", "sequence", "context", "ctx", "block", "seqlen"}, without={"per", "tokens", "token", "sequences"}
-)
-_SAMPLES = _with({"samples", "examples", "sequences"}, without={"per", "eval", "val", "test"})
-_TOKENS_A_STEP = _with({"tokens", "token"}, {"per"}, {"step", "iteration", "iter", "update", "batch"})
-_TOKENS_AN_EPOCH = _with({"tokens", "token"}, {"per"}, {"epoch"})
-_TOKENS_A_PARAMETER = _with({"tokens", "token", "tpp"}, {"param", "params", "parameter", "tpp"})
-_FLOP_A_STEP = _with({"flops", "flop"}, {"per"}, {"step", "iteration", "iter", "update"})
-_FLOP_A_TOKEN = _with({"flops", "flop"}, {"per"}, {"token"})
-_MULTIPLE = _with({"chinchilla"}, {"multiple", "multiplier", "ratio", "x", "factor"})
-_HOURS = _with({"gpu", "tpu", "gpus", "h100", "a100", "v100", "device"}, {"hours", "hour"})
-_DAYS = _with({"gpu", "tpu", "gpus", "h100", "a100", "v100", "device"}, {"days", "day"})
-_CONTEXT = "the context length"
-_SPEED = "{} x the FLOP/s that one device reaches"
-
-PRODUCTS = (
-    Product("tokens", (_STEPS, _TOKENS_A_STEP)),
-    Product("tokens", (_STEPS, _BATCH_TOKENS)),
-    Product("tokens", (_STEPS, _BATCH, _LENGTH)),
-    Product("tokens", (_STEPS, _BATCH_OF_DEVICE, _ACCUMULATED, _DEVICES, _LENGTH), (_ACCUMULATED, _DEVICES)),
-    Product("tokens", (_SAMPLES, _LENGTH)),
-    Product("tokens", (counts_data, counts_epochs)),
-    Product("tokens", (counts_epochs, _TOKENS_AN_EPOCH)),
-    Product("tokens", (_is("parameters"), _TOKENS_A_PARAMETER)),
-    Product("tokens", (_is("parameters"), lambda name: str(name).replace(" ", "").lower() in ("d/n", "tok/param"))),
-    Product("tokens", (_is("parameters"), _MULTIPLE), constant=20, unknown="the tokens a parameter of one"),
-    Product("tokens", (_STEPS, _BATCH), constant=1024, unknown=_CONTEXT),
-    Product("training_flop", (_STEPS, _FLOP_A_STEP)),
-    Product("training_flop", (_is("tokens"), _FLOP_A_TOKEN)),
-    Product("training_flop", (_HOURS,), constant=1.44e18, unknown=_SPEED.format(3600)),
-    Product("training_flop", (_DAYS,), constant=3.46e19, unknown=_SPEED.format(86400)),
-)
-
-
-def product(canonical, headers):
-    """Return the expression of a total as a product of columns, or None.
+def write_product(canonical, headers):
+    """Return the expression of a total, or None, and what the user must put in place of a number in it, or "".
 
     Examples
     --------
-    >>> product("tokens", ["params", "steps", "batch_size", "seq_len"])
-    'steps*batch_size*seq_len'
+    >>> write_product("tokens", ["params", "steps", "batch_size", "seq_len"])
+    ('steps*batch_size*seq_len', '')
     """
-    return product_and_unknown(canonical, headers)[0]
-
-
-def product_and_unknown(canonical, headers):
-    """Return the expression of a total, or None, and what the user must put in place of a number in it, or ""."""
-    for rule in PRODUCTS:
-        if rule.of == canonical:
-            factors = [(next((name for name in headers if holds(name)), None), holds) for holds in rule.factors]
-            factors = [name for name, holds in factors if name is not None or holds not in rule.optional]
-            if None not in factors and len(set(factors)) == len(factors):
-                names = [named(name) for name in factors] + (
-                    [f"{rule.constant:.4g}".replace("e+", "e")] if rule.unknown else []
-                )
-                unknown = f"with {rule.unknown} in place of {names[-1]}" if rule.unknown else ""
-                return "*".join(names), unknown
+    for total, factors, *constant in PRODUCTS:
+        found = {x: next((name for name in headers if _plays(name, x.rstrip("?"))), None) for x in factors}
+        names = [name for name in found.values() if name is not None]
+        lacking = any(name is None and not x.endswith("?") for x, name in found.items())
+        if total == canonical and not lacking and len(set(names)) == len(names):
+            unknown = f"with {constant[1]} in place of {constant[0]}" if constant else ""
+            return "*".join([*map(in_expression, names), *constant[:1]]), unknown
     return None, ""
 
 
-def named(name):
+def _plays(name, part):
+    return means(name, part) if part in MEANINGS else recognise(name) == part
+
+
+def in_expression(name):
     """Return a column's name as an expression holds it: between backticks unless it is an identifier."""
     return str(name) if str(name).isidentifier() else f"`{name}`"

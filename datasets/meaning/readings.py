@@ -1,24 +1,16 @@
 """Readings of one run, which are no independent rows: of a column of runs, or of one size without such a column."""
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_hashable
+from pandas.api.types import is_hashable, is_numeric_dtype
 
 from ...errors import InputError, TableWarning
 from ..checks import warn
-from ..columns import RUN, SIZES, setting_aside
+from ..columns import RUN, SIZES
+from ..fixes import EFFECTS, Fix, setting_aside
 from ..selection import hashable
 from ..text import FORECAST
 from ..wording import listed
-from .fixes import EFFECTS, Fix
-from .names import words
-
-# Words of a column that names runs, and of one that may name them.
-OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}
-NAMES = {"name", "model", "exp", "experiment", "id", "config", "label", "file", "filename"}
-# Words of a column that rises during a run, next to tokens, and of one that is of the whole run.
-CLOCKS = {"step", "iter", "iteration", "checkpoint", "ckpt", "time", "timestamp", "elapsed", "wall"}
-OF_ALL = {"train", "training", "total", "gpu", "max", "num", "per"}
+from .names import means
 
 MOST_OF_ROWS = 0.8  # share of the rows that belong to runs with several readings
 READINGS = 3  # of such a run
@@ -38,32 +30,47 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     if (expected and RUN in runs) or "tokens" not in sizes or any(runs[name].dtype != "float64" for name in sizes):
         return
     runs = runs[np.isfinite(runs[sizes]).all(axis=1) & (runs["tokens"] > 0)]
-    if not (keys := keys_of_runs(runs, started, separate)):
+    if not (keys := find_keys_of_runs(runs, started, separate)):
         return
-    text = f"{text_of(runs, keys)}; take the last of each with {last_of(keys)}"
+    text = f"{describe_readings(runs, keys)}; take the last of each with {take_last_of(keys)}"
     if declared:
         warn(f"{label}: {text}, or {EFFECTS}", TableWarning)
         return
     column = names.get(keys[0], keys[0] if keys[0] in runs and keys[0] not in SIZES else None)
     effects = Fix(columns={RUN: str(column)}) + EFFECTS
     share = f", or let them share an effect with {effects}" if column and len(keys) == 1 else ""
-    aside = last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
+    aside = take_last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
     raise InputError(
         f"{label}: {text}{share}, or forecast the end of a run with {FORECAST}; if each row is a run, {aside}"
     )
 
 
-def keys_of_runs(runs, started=False, separate=False):
+def find_keys_of_runs(runs, started=False, separate=False):
     """Return the columns whose values are runs with several readings: one that names runs, or sizes and settings."""
-    if (header := runs_of(runs)) is not None:
-        return [header]
+    for header in sorted(runs.columns, key=lambda name: name != RUN):
+        sure = means(header, "run")
+        named = sure or (means(header, "name") and not is_numeric_dtype(runs[header]))
+        if named and _has_readings(runs, header, sure):
+            return [header]
     separate = separate or any(
-        runs[x].is_unique for x in runs if OF_RUNS & set(words(x)) and runs[x].map(is_hashable).all()
+        means(x, "run") and runs[x].map(is_hashable).all() and runs[x].is_unique for x in runs.columns
     )
-    return [] if separate or "parameters" not in runs else _sizes_of_runs(runs, started)
+    if separate or "parameters" not in runs:
+        return []
+    settings = [
+        header
+        for header in runs.columns.difference([*SIZES, "loss"], sort=False)
+        if 1 < hashable(runs[header]).nunique() <= len(runs) / READINGS
+    ]
+    clock = started or any(means(x, "clock") for x in runs)
+    for keys in (["parameters"], *(["parameters", header] for header in settings), ["parameters", *settings]):
+        if (groups := _rising(runs, keys)) is not None:
+            seem = groups["tokens"].apply(lambda x: _seem_readings(np.sort(x.to_numpy()), clock))
+            return keys if seem.mean() > 0.5 else []
+    return []
 
 
-def text_of(runs, keys):
+def describe_readings(runs, keys):
     """Return how many readings of how many runs there are, by columns whose values are runs."""
     groups = runs.groupby([hashable(runs[key]) for key in keys], sort=False).size()
     named = f"column {listed(keys)} names" if len(keys) == 1 else f"columns {listed(keys)} name"
@@ -71,29 +78,9 @@ def text_of(runs, keys):
     return f"{named} {count} of one size and rising tokens: readings of one run are not independent"
 
 
-def last_of(keys):
+def take_last_of(keys):
     """Return the fix that takes the last row of each value of columns."""
     return Fix(others={"last_of": ",".join(map(str, keys))})
-
-
-def runs_of(runs):
-    """Return the column whose values are runs with several readings, or None."""
-    for header in sorted(runs.columns, key=lambda name: name != RUN):
-        sure = bool(OF_RUNS & set(words(header)))
-        text = not pd.api.types.is_numeric_dtype(runs[header])
-        if (sure or (text and may_name_runs(header))) and _has_readings(runs, header, sure):
-            return header
-    return None
-
-
-def may_name_runs(name):
-    """Return whether a column of this name may have the names of runs."""
-    return bool((OF_RUNS | NAMES) & set(words(name)))
-
-
-def is_clock(name):
-    """Return whether a column's name is that of steps or of time during a run, not of all its steps."""
-    return bool(CLOCKS & set(words(name))) and not OF_ALL & set(words(name))
 
 
 def _has_readings(runs, header, sure):
@@ -104,7 +91,7 @@ def _has_readings(runs, header, sure):
     if (groups := _rising(runs, [header])) is None:
         return False
     several = "parameters" in runs and groups.ngroups > 1.5 * runs["parameters"].nunique()
-    return sure or several or groups["tokens"].apply(lambda x: _even(x) == len(x)).mean() > 0.5
+    return sure or several or groups["tokens"].apply(lambda x: _count_even(x) == len(x)).mean() > 0.5
 
 
 def _rising(runs, keys):
@@ -118,34 +105,18 @@ def _rising(runs, keys):
     return groups if len(rows) and (several & one_size & rising).sum() >= MOST_OF_ROWS * len(runs) else None
 
 
-def _sizes_of_runs(runs, started):
-    """Return the columns, of sizes and perhaps settings, whose values are runs with several readings, or []."""
-    settings = [
-        header
-        for header in runs.columns.difference([*SIZES, "loss"], sort=False)
-        if 1 < hashable(runs[header]).nunique() <= len(runs) / READINGS
-    ]
-    for keys in (["parameters"], *(["parameters", header] for header in settings), ["parameters", *settings]):
-        if (groups := _rising(runs, keys)) is not None:
-            clock = started or any(map(is_clock, runs))
-            seem = groups["tokens"].apply(lambda x, clock=clock: _seem_readings(np.sort(x.to_numpy()), clock))
-            return keys if seem.mean() > 0.5 else []
-    return []
-
-
 def _seem_readings(tokens, clock):
     """Return whether sorted tokens of one size are spaced as readings of a run are."""
     if len(tokens) < READINGS:
         return False
     gaps, ratios = np.diff(tokens), np.diff(np.log(tokens))
-    variation = gaps.std() / gaps.mean()
-    roughly_even = variation < min(ROUGHLY, ratios.std() / ratios.mean())
+    roughly_even = gaps.std() / gaps.mean() < min(ROUGHLY, ratios.std() / ratios.mean())
     if len(tokens) >= MANY and (tokens[-1] > WIDE * tokens[0] or roughly_even):
         return True
-    return _even(tokens) >= (EVEN_WITH_A_CLOCK if clock else EVEN)
+    return _count_even(tokens) >= (EVEN_WITH_A_CLOCK if clock else EVEN)
 
 
-def _even(tokens):
+def _count_even(tokens):
     """Return how many tokens in a row are evenly spaced, as readings are; runs of a study are spaced by a ratio."""
     gaps = np.diff(np.sort(tokens))
     longest = length = min(len(gaps), 1)

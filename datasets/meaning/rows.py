@@ -9,12 +9,12 @@ import pandas as pd
 
 from ...errors import InputError, TableNote, TableWarning
 from ..cells import numbers
-from ..checks import LEFT_OUT, place, warn
-from ..columns import SIZES, setting_aside
+from ..checks import LEFT_OUT, place, refuse_first, warn
+from ..columns import SIZES
+from ..fixes import Fix, setting_aside
 from ..selection import hashable
-from ..wording import quoted
-from .fixes import Fix
-from .names import is_whole_count
+from ..wording import quoted, shorten_number
+from .names import means
 
 # Whole numbers below this are integers that overflowed, and one alone below the second.
 WRAPPED, SURELY_WRAPPED = -1e6, -1e9
@@ -56,12 +56,11 @@ def check_overflow(table, names, label):
         values, _ = numbers(table[names[canonical]], names[canonical])
         wrong = (values < WRAPPED) & np.isfinite(values) & (values % 1 == 0)
         if wrong.sum() > 1 or (values[wrong] < SURELY_WRAPPED).any():
-            row, bits = wrong.idxmax(), 64 if values.min() < -(2**31) else 32
-            raise InputError(
-                f"{label}, {place(table, row)}, column {quoted(names[canonical])}: found {quoted(values[row])}, a "
-                f"{bits}-bit integer that overflowed, so that positive cells may be wrong too; write the column as "
-                f"2.1e19, or leave it out with {setting_aside(names[canonical])}"
-            )
+            bits = 64 if values.min() < -(2**31) else 32
+            found = f"a {bits}-bit integer that overflowed, so that positive cells may be wrong too"
+            fix = f"write the column as 2.1e19, or leave it out with {setting_aside(names[canonical])}"
+            describe = lambda row, values=values, found=found: f"{quoted(values[row])}, {found}"  # noqa: E731
+            refuse_first(wrong, names[canonical], describe, fix, table, label)
 
 
 @np.errstate(all="ignore")
@@ -105,7 +104,7 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
 
 
 def _short(number):
-    return f"{number:.2g}".replace("e+0", "e").replace("e+", "e") if not 10 <= number < 1e5 else f"{number:,.0f}"
+    return f"{number:,.0f}" if 10 <= number < 1e5 else shorten_number(number, 2)
 
 
 # Experts --------------------------------------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ def warn_of_experts(runs, names, label):
     """Warn where models with experts differ in the total over the active parameters, which are the size."""
     if "activ" not in str(names.get("parameters", "")).lower():
         return
-    counts = {header: numbers(runs[header], header)[0] for header in runs if is_whole_count(header)}
+    counts = {header: numbers(runs[header], header)[0] for header in runs if means(header, "whole count")}
     counts = {header: x for header, x in counts.items() if (x >= runs["parameters"] * (1 - 1e-9)).all()}
     if not counts:
         return

@@ -1,0 +1,77 @@
+"""Fixes of a table, in a script and on the command line."""
+
+import json
+import shlex
+from dataclasses import dataclass, field
+
+from .wording import printable, shorten_number
+
+
+@dataclass(frozen=True)
+class Fix:
+    """Options of `read` and of a `law` that answer a problem; fixes add up with ``+``, `others` that are on are True.
+
+    Examples
+    --------
+    >>> print(Fix(columns={"loss": "val_bpb"}) + Fix(unit={"loss": "bits-per-byte"}))
+    columns={"loss": "val_bpb"}, unit={"loss": "bits-per-byte"} (--column loss=val_bpb --unit loss=bits-per-byte)
+    """
+
+    columns: dict = field(default_factory=dict)
+    unit: dict = field(default_factory=dict)
+    ignore: tuple = ()
+    others: dict = field(default_factory=dict)
+    law: dict = field(default_factory=dict)
+
+    def __add__(self, other):
+        ignore = tuple(dict.fromkeys((*self.ignore, *other.ignore)))
+        columns, unit, others = self.columns | other.columns, self.unit | other.unit, self.others | other.others
+        return Fix(columns, unit, ignore, others, self.law | other.law)
+
+    def __bool__(self):
+        return bool(self.columns or self.unit or self.ignore or self.others or self.law)
+
+    def __str__(self):
+        return f"{', '.join(self.in_a_script())} ({self.on_the_command_line()})"
+
+    def in_a_script(self):
+        """Return the options as arguments of `read`."""
+        mappings = {"columns": self.columns, "unit": self.unit}
+        texts = [
+            f"{option}={{{', '.join(f'{_write(name)}: {_write(value)}' for name, value in pairs.items())}}}"
+            for option, pairs in mappings.items()
+            if pairs
+        ]
+        texts += [f"ignore=[{', '.join(map(_write, self.ignore))}]"] if self.ignore else []
+        texts += [f"{name}={_write(value)}" for name, value in self.others.items()]
+        return texts + [f"a law with {name}={value}" for name, value in self.law.items()]
+
+    def on_the_command_line(self):
+        """Return the options as words of a shell."""
+        pairs = [("column", f"{name}={column}") for name, column in self.columns.items()]
+        pairs += [("unit", f"{name}={_write(unit, '')}") for name, unit in self.unit.items()]
+        pairs += [("ignore", name) for name in self.ignore]
+        pairs += [(name, _write(x, "")) for name, x in self.others.items() if x is not True]
+        pairs += [("option", f"{name}={json.dumps(value)}") for name, value in self.law.items()]
+        pairs += [(name, None) for name, x in self.others.items() if x is True]
+        options = ((f"--{name.replace('_', '-')}", value) for name, value in pairs)
+        return " ".join(name if x is None else f"{name} {shlex.quote(printable(x))}" for name, x in options)
+
+
+def _write(value, quote='"'):
+    if isinstance(value, float):
+        return shorten_number(value)
+    return f"{quote}{printable(value)}{quote}" if isinstance(value, str) else str(value)
+
+
+NOTHING, DROPPING, EFFECTS = Fix(), Fix(others={"drop_missing": True}), Fix(law={"run_effects": True})
+
+
+def choice(canonical, name):
+    """Return the option that names the column for `canonical`, in a script and on the command line."""
+    return str(Fix(columns={canonical: name}))
+
+
+def setting_aside(name):
+    """Return the option that leaves a column out, in a script and on the command line."""
+    return str(Fix(ignore=(name,)))
