@@ -17,6 +17,10 @@ def compare(
     weighting: Annotated[
         str, Option(help="stacking, pseudo_bma or equal; rollout for predictions beyond the runs.")
     ] = "stacking",
+    by: Annotated[
+        str | None,
+        Option(help="Column whose rows of one value are left out together, such as model.", metavar="COLUMN"),
+    ] = None,
     paper_grid: Annotated[
         bool,
         Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
@@ -28,17 +32,17 @@ def compare(
     if [str(path) for path in files] == ["progress"]:
         (of_paper if paper_grid else of_specifications)(seed, json)
     else:
-        of_files(files, weighting, json)
+        of_files(files, by, weighting, json)
 
 
-def of_files(files, weighting, json):
+def of_files(files, by, weighting, json):
     """Compare saved fits of the same rows and print the result of the checks of each law."""
     from ..inference import compare
     from ..reports import results
 
     fits = tables.open_fits(files, json)
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
-    table = compare(fits, weighting=weighting, progress=tables.interactive(json))
+    table = compare(fits, by=by, weighting=weighting, progress=tables.interactive(json))
     tables.print_result(table, results.comparison_document(table, weighting=weighting, verdict=verdicts), json)
 
 

@@ -60,13 +60,13 @@ def curve(
 
 def _runs(log, run, asked, reading):
     """Return the name and the readings of each run of a log, or of one."""
-    from ..datasets import KINDS
+    from ..datasets.kinds.curves import CURVES
     from ..datasets.schedules import HELD
     from ..datasets.wording import unknown
 
     planned = None if asked["schedule"] == HELD else asked["schedule"]
     more = {"schedule": planned, "until": asked["until"] if planned else None}
-    table = parsing.read_table(KINDS["curves"], log, reading, **more)
+    table = parsing.read_table(CURVES, log, reading, **more)
     names = table["run"].unique().tolist()
     if run is not None and run not in names:
         raise InputError(unknown(f"{log}: run", run, names))
@@ -87,10 +87,10 @@ def _forecast(fit, asked):
 
 def _watch(log, run, asked, reading):
     """Print a line for each run whenever its log has grown, until each has come to its end."""
-    from ..datasets import KINDS
+    from ..datasets.kinds.curves import CURVES
     from ..datasets.schedules import HELD, RateSchedule
 
-    parsing.check_options(KINDS["curves"], reading)
+    parsing.check_options(CURVES, reading)
     if asked["schedule"] not in (None, HELD):
         RateSchedule(asked["schedule"])
     seen: dict = {}

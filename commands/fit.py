@@ -81,14 +81,14 @@ def _rivals(fitted, out, seed, showing):
     The fit is saved before, so that an interrupt loses nothing but these.
     """
     from ..inference.checks.wider_laws import worth_trying
-    from ..inference.progress.trends import rival_forms
+    from ..inference.needs import record_of
     from ..inference.progress_messages import say
 
     if out:
         fitted.save(out)
-    if fitted.law.kind == "values":
+    if forms := record_of(fitted).rival_forms:
         say("fitting other forms of the trend", showing)
-        rival_forms(fitted)
+        forms(fitted)
     elif worth_trying(fitted):
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         return {"alternatives": list(others), "suggestion": others.suggestion}
@@ -103,13 +103,9 @@ def _entry(fitted, seed):
 
 def _besides(answer, fitted):
     """Yield what was not printed yet: rivals, what the rows decide less than the prior, and how runs were tuned."""
-    from ..reports.entries import loss_entry
+    from ..inference.needs import record_of
 
     yield from (sentence for sentence in fitted.text().sentences if sentence not in answer.sentences)
-    entry = loss_entry(fitted) if fitted.law.kind == "runs" else {}
-    if sensitive := entry.get("prior_sensitive"):
-        yield f"The prior still decides {', '.join(sensitive)} in part: vary it with --prior before you quote them"
-    if "tuning" in entry:
-        yield entry["tuning"]["sentence"]
+    yield from record_of(fitted).remarks(fitted)
     if confounded := fitted.record["law"]["reference"].get("confounded"):
         yield f"The runs cannot tell apart from other effects: {', '.join(confounded)}"

@@ -41,13 +41,16 @@ def score_forecast(
     from ..datasets.wording import plural
     from ..errors import InputError
     from ..inference import forecasts, storage
+    from ..inference.kinds import find_record
 
     documents = [forecasts.read(path) for path in files]
     kinds = {document["kind"] for document in documents}
     if len(kinds) > 1:
         raise InputError(f"the forecasts are of {' and of '.join(sorted(kinds))}; score one kind at a time")
     kind = kinds.pop()
-    came = storage.open(Path(later)) if kind == "horizons" else parsing.read_table(KINDS[kind], later, reading)
+    forecasting = find_record(kind).forecasts
+    from_fit = forecasting is not None and forecasting.from_fit
+    came = storage.open(Path(later)) if from_fit else parsing.read_table(KINDS[kind], later, reading)
     scores = pd.concat([forecasts.scored(document, came, within=within) for document in documents], ignore_index=True)
     means = forecasts.summary(scores)
     if reading.json:

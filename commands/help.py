@@ -13,6 +13,10 @@ fit scores --data scores.csv --option pace=linear --out scores.nc
 show fit.nc
 show fit.nc --constants
 show fit.nc chinchilla.nc --json
+show progress.nc --compute 1e25 --year 2023
+show horizons.nc --table all --share 0.8 --until 2030
+show trend.nc --reach 0.1 --until 2030
+show scores.nc --table ranks
 check fit.nc
 check fit.nc --no-wider --json
 predict fit.nc --parameters 7B --tokens 140B
@@ -45,13 +49,6 @@ points --data runs.csv --where 'lr > 1e-4' --drop-highest 5
 reconcile fit.nc
 reconcile fit.nc --vocabulary 50257
 reconcile sweep
-doubling progress.nc
-doubling progress.nc --compute 1e25 --year 2023
-progress-since --out since
-progress-since --data scores.csv --years 2023:2026 --elpd
-horizons horizons.nc --share 0.8 --until 2030
-trend trend.nc --reach 0.1 --until 2030
-ranks scores.nc
 forecast fit.nc --plan parameters=7e9 --plan tokens=1e11 --out log
 forecast scores.nc --at 2027-01 --out log
 score-forecast log/*-runs-*.json --later new.csv

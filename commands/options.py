@@ -14,8 +14,9 @@ FORMATS = (
 )
 FLOP = "1e24, 3x10^23, 100PF-days, 2ZFLOP or 300H100-hours (at 40% of the peak)"
 # Options of a panel of the help.
-_priced, _reading, _of_law, _of_sampler, _spread = (
-    functools.partial(Option, rich_help_panel=panel) for panel in ("Price", "Table", "Law", "Sampler", "Processes")
+_priced, _reading, _of_law, _of_sampler, _spread, of_tables = (
+    functools.partial(Option, rich_help_panel=panel)
+    for panel in ("Price", "Table", "Law", "Sampler", "Processes", "Of a table")
 )
 
 AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]

@@ -21,11 +21,11 @@ def points(
     reading,
 ):
     """Print the usual point estimates of a table. They are Huber fits, iso-FLOP parabolas and the frontier."""
-    from ..datasets import KINDS
+    from ..datasets.kinds.runs import RUNS
     from ..datasets.printed import Text
     from ..reports.pages.chinchilla.estimators import point_estimates
 
-    runs = parsing.read_table(KINDS["runs"], data, replace(reading, drop_highest=0))
+    runs = parsing.read_table(RUNS, data, replace(reading, drop_highest=0))
     budgets = parsing.numbers(compute or [], "--compute") or None
     isoflop = {"width": width, "minimum_runs": minimum_runs, "compute": budgets, "by": by}
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)

@@ -34,10 +34,11 @@ def predict(
     """Print the loss that runs will reach, with its interval. Errors on tasks follow from it."""
     import pandas as pd
 
+    from ..datasets.kinds.runs import RUNS
     from ..inference import storage
     from ..inference.needs import of_kind
 
-    fit = of_kind(storage.open(file), "runs")
+    fit = of_kind(storage.open(file), RUNS)
     texts_of = {"parameters": parameters or [], "tokens": tokens or []}
     texts_of |= {name: [text] for name, text in parsing.pairs(column, "--column").items()}
     columns = {name: [parsing.count(x, f"--{name}") for x in texts] for name, texts in texts_of.items() if texts}

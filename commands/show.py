@@ -1,38 +1,68 @@
 """The commands ``show`` and ``check``: what fits say, and whether their laws are right."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from . import options, tables
+from ..errors import InputError
+from . import options, parsing, tables
 
-NEXT = {  # by the kind of a law, or else by what it is of
-    "runs": ("allocate {file} --compute {budget}", "plot fit {file} --out fit.svg"),
-    "one size": ("predict {file} --column {size}={budget}",),
-    "parameters": ("plot posterior {file} --quantity delta --out delta.svg",),
-    "error": ("predict RUNS.nc --parameters 7B --tokens 140B --task {file}",),
-    "evaluations": ("doubling {file}", "plot doubling {file} --out doubling.svg"),
-    "counts": ("plot lengths {file} --out lengths.svg",),
-    "scores": ("ranks {file}", "plot capability {file} --out capability.svg"),
-    "horizons": ("horizons {file} --share 0.8", "plot horizons {file} --out horizons.svg"),
-    "values": ("trend {file}", "plot trend {file} --out trend.svg"),
-    "curves": ("curve LOG --until 24000",),
-}
-OFF, CONSTANTS = ("check {file}",), "show {file} --constants"
+OFF, CONSTANTS, ALL = "check {file}", "show {file} --constants", "all"
+PARAMETERS = {"share": ("shares",), "reach": ("levels",), "year": ("years", "year")}  # of tables, by option
 Files = Annotated[list[Path], Argument(metavar="FILE.nc...", help="Fits that 'bayescaling fit' wrote.")]
 
 
 def show(
     files: Files,
     constants: Annotated[bool, Option("--constants", help="Every constant of the law, with what to quote.")] = False,
+    table: Annotated[
+        list[str] | None, Option(help="A table of the answers, or all of them. Repeatable.", metavar="NAME|all")
+    ] = None,
+    share: Annotated[
+        list[float] | None,
+        options.of_tables(help="Share of successes of a horizon, or of the accuracy left. Repeatable.", metavar="P"),
+    ] = None,
+    tasks: Annotated[
+        str | None, options.of_tables(help="typical, or random: averaged over how hard tasks of one human time are.")
+    ] = None,
+    reach: Annotated[
+        list[str] | None,
+        options.of_tables(
+            help="A level of the value, or minutes of a horizon: 1e27, or 'GPT-4 price=30'. Repeatable.",
+            metavar="[NAME=]VALUE",
+        ),
+    ] = None,
+    until: Annotated[
+        float | None,
+        options.of_tables(help="Year of the probability that a level is not reached by then; 2035.", metavar="YEAR"),
+    ] = None,
+    year: Annotated[
+        list[float] | None, options.of_tables(help="Date of a rate, such as 2025.5. Repeatable.", metavar="YEAR")
+    ] = None,
+    compute: Annotated[
+        str | None,
+        options.of_tables(help=f"Budget of a rate in FLOP: {options.FLOP}; 1e25 with --year.", metavar="FLOP"),
+    ] = None,
     json: options.Json = False,
 ):
-    """Print what fits say, and what to do next."""
+    """Print what fits say, and what to do next.
+
+    A fit of each kind of table has its own further tables, such as ranks of models or dates at which a level is
+    reached. --table all prints them; an option of them prints those that take it.
+    """
     from ..inference.standing import known_check
     from ..inference.stored_answers import document
 
+    budget = None if compute is None else parsing.flop(compute, "--compute")
+    asked = {"share": share, "tasks": tasks, "reach": reach and _levels(reach), "until": until, "year": year}
+    asked = {name: x for name, x in (asked | {"compute": budget}).items() if x is not None}
     fits = tables.open_fits(files, json)
+    if table or asked:
+        parts = {name: _tables_of(name, fit, table or [], asked) for name, fit in fits.items()}
+        tables.print_parts(parts, fits, json, **({"options": asked} if asked else {}))
+        return
     if json:
         documents = {name: document(fit) for name, fit in fits.items()}
         tables.print_json(documents if len(fits) > 1 else next(iter(documents.values())))
@@ -43,22 +73,61 @@ def show(
             print_next(fit, path, rejected=(known_check(fit) or {}).get("rejected_by"))
 
 
+def _levels(texts):
+    """Return levels by name of texts NAME=VALUE, or VALUE, which then is the name too."""
+    named = parsing.values([text if "=" in text else f"{text}={text}" for text in texts], "--reach")
+    for name, level in named.items():
+        if isinstance(level, bool) or not isinstance(level, int | float):
+            raise InputError(f"--reach {name!r}: {level!r} is no number; write NAME=VALUE, such as 'a tenth=0.1'")
+    return named
+
+
+def _tables_of(name, fit, wanted, asked):
+    """Return the tables of a fit that are wanted, by name, or those that take the options that are asked for."""
+    from ..datasets.wording import unknown
+    from ..inference.needs import record_of
+
+    record, refusals, parts = record_of(fit), [], {}
+    if not record.tables:
+        raise InputError(f"{name} is a fit of {fit.law.name}, which has no tables; leave --table and its options out")
+    for table in wanted:
+        if table not in (*record.tables, ALL):
+            raise InputError(unknown(f"{name}: table of a fit of {fit.law.name}", table, [*record.tables, ALL]))
+    takes = {table: _arguments(record.table(table), asked) for table in record.tables}
+    for option in asked:
+        if all(option not in of for of in takes.values()):
+            raise InputError(f"--{option}: no table of {name}, a fit of {fit.law.name}, takes it; leave it out")
+    for table, of in takes.items():
+        if table in wanted or ALL in wanted or (of and not wanted):
+            try:
+                parts[table] = record.table(table)(fit, **dict(of.values()))
+            except InputError as error:
+                if table in wanted or of:
+                    raise
+                refusals.append(str(error))
+    if not parts:
+        raise InputError(refusals[0])
+    return parts
+
+
+def _arguments(make, asked):
+    """Return pairs of a parameter of a function and its value, by the option that asks for it."""
+    parameters = signature(make).parameters
+    named = {option: next((x for x in PARAMETERS.get(option, (option,)) if x in parameters), None) for option in asked}
+    values = {"year": asked["year"][0] if len(asked.get("year", ())) == 1 else asked.get("year")}
+    return {option: (name, values.get(name, asked[option])) for option, name in named.items() if name}
+
+
 def print_next(fit, path, *, rejected):
     """Print commands that may follow where a fit is in a file."""
     if path is None:
         return
     from ..datasets.wording import printable
-    from ..models.loss.budget import training_flop
+    from ..inference.needs import record_of
 
-    law, words = fit.law, {"file": printable(path)}
-    kind = law.observed if law.observed in NEXT else law.kind
-    if kind == "runs":
-        kind, (size, *others) = "runs" if len(law.columns) > 1 else "one size", law.columns
-        compute = training_flop(fit.rows) if others else fit.rows[size]
-        words |= {"size": size, "budget": "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")}
     print("Next:")
-    for command in (*(OFF if rejected else ()), *NEXT[kind], CONSTANTS):
-        print(f"    bayescaling {command.format(**words)}")
+    for command in (*[OFF] * bool(rejected), *record_of(fit).next_commands(fit), CONSTANTS):
+        print(f"    bayescaling {command.format(file=printable(path))}")
 
 
 def check(

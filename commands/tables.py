@@ -71,7 +71,7 @@ def print_json(document):
     print(results.to_json(document), end="")
 
 
-def print_parts(parts_of, fits, json, *, keyed=False, **more):
+def print_parts(parts_of, fits, json, **more):
     """Print tables of intervals of each fit, or one JSON document; what holds of a fit is printed once.
 
     Parameters
@@ -80,8 +80,6 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
         By fit and name.
     fits : dict of str to Fit
     json : bool
-    keyed : bool
-        Whether the document of a single fit is under its name too.
     **more
         Entries of the document of each fit.
     """
@@ -94,6 +92,8 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
         held = last.attrs["standing"]
         if json:
             rows = {part: table.document()["rows"] for part, table in parts.items()}
+            for table in parts.values():
+                rows |= table.attrs.get("besides", {})
             documents[name] = more | rows | {"standing": held, "diagnostics": fits[name].diagnostics}
             continue
         print("\n" * bool(i) + (f"{name}\n" if len(fits) > 1 else ""), end="")
@@ -102,7 +102,7 @@ def print_parts(parts_of, fits, json, *, keyed=False, **more):
             left = [x for x in text.sentences if table is last or x not in lines(held)]
             print(Text(text.title, text.table, tuple(left)), end="\n" if table is last else "\n\n")
     if json:
-        print_json(documents if keyed or len(documents) > 1 else next(iter(documents.values())))
+        print_json(documents if len(documents) > 1 else next(iter(documents.values())))
 
 
 def print_result(result, document, json, path=None):

@@ -3,7 +3,7 @@
 from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
 from .cells import fractional_years
 from .fingerprint import sha256
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Kind, register_kind
 from .reader import read
 from .requirements import filled, positive_columns, require
 
@@ -18,6 +18,7 @@ __all__ = [
     "notes",
     "positive_columns",
     "read",
+    "register_kind",
     "require",
     "sha256",
 ]

@@ -1,41 +1,78 @@
-"""Schemas of tables of users, and their failures as messages of one line."""
+"""Checks of the cells of tables of users, by Pandera, and their failures as messages of one line."""
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import InputError
 from .checks import LEFT_OUT, Fault, refuse
-from .columns import SETTINGS, SIZES
 from .fixes import setting_aside
 from .wording import quoted
 
-BENCHMARKS = ("wt103", "wt2", "ptb")
-SPLITS = ("id", "ood", "ood100")
-COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
-COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
-NEEDED = (*SIZES, "loss", "perplexity")
-CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
-DROPPING = (
-    "runs",
-    "evaluations",
-    "counts",
-    "scores",
-    "horizons",
-    "values",
-    "curves",
-)  # kinds whose reader can leave rows out
+
+@dataclass(frozen=True)
+class Cells:
+    """What the cells of a column must be.
+
+    Parameters
+    ----------
+    passes : callable
+        Takes the column, and returns whether each cell passes.
+    words : str
+        What a cell must be, which a refusal of another says.
+    type : str
+        The type that the column takes.
+    blank : bool
+        Whether a cell may be blank.
+    required : bool
+        Whether the column must be there.
+    """
+
+    passes: Callable
+    words: str
+    type: str = "float64"
+    blank: bool = False
+    required: bool = True
+
+    @property
+    def whole(self):
+        """Return the same of whole numbers."""
+        return replace(self, type="int64")
+
+    @property
+    def spare(self):
+        """Return the same of a column that may be left out, but has no blank cell."""
+        return replace(self, required=False)
+
+    @property
+    def optional(self):
+        """Return the same of a column that may be left out, and may have blank cells."""
+        return replace(self, required=False, blank=True)
+
+
+POSITIVE = Cells(lambda x: np.isfinite(x) & (x > 0), "a positive finite number")
+NONNEGATIVE = Cells(lambda x: np.isfinite(x) & (x >= 0), "a finite number of at least 0")
+ABOVE_ONE = Cells(lambda x: np.isfinite(x) & (x > 1), "a finite number above 1, as a perplexity is")
+FINITE = Cells(np.isfinite, "a finite number")
+FLAG = Cells(lambda x: x.isin((0, 1)), "0 or 1")
+SHARE = Cells(lambda x: np.isfinite(x) & (x >= 0) & (x <= 1), "a number from 0 to 1")
+
+
+def one_of(names):
+    """Return the `Cells` of a column of text that names one of several things."""
+    return Cells(lambda x: x.isin(names), f"one of {', '.join(names)}", "object")
 
 
 def check(frame, kind, *, label, names=None, faults=()):
-    """Check a frame against the schema of its kind.
+    """Check the cells of a frame, as its kind describes them.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Rows indexed as `open_table` does it.
-    kind : str
-        Name of a kind, such as ``"runs"``.
+    kind : Kind
     label : str
         Name of the table in messages.
     names : mapping of str to object, optional
@@ -46,7 +83,7 @@ def check(frame, kind, *, label, names=None, faults=()):
     Returns
     -------
     pandas.DataFrame
-        The frame with the types of the schema.
+        The frame with the types of its `Cells`.
 
     Raises
     ------
@@ -57,7 +94,7 @@ def check(frame, kind, *, label, names=None, faults=()):
 
     checked, faults = None, list(faults)
     try:
-        checked = schema(kind).validate(frame, lazy=True)
+        checked = _schema(tuple(kind.cells.items())).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         failures = error.failure_cases
         located = failures[failures["index"].notna()]
@@ -92,79 +129,26 @@ def _faults(located, frame, kind, names):
             fault, fix = "nothing (a blank or NaN)", "fill it in"
         else:
             fault, fix = f"{quoted(frame.at[row, column])}, which is not {failure.check}", "correct it"
-        aside = " or delete the row"
-        if kind == "runs" and column not in NEEDED:
+        spare, usable = not kind.cells[column].required, "drop_missing" in kind.options
+        aside = " or delete the row or the column" if spare and column not in kind.dropped else " or delete the row"
+        if spare and column not in kind.dropped and "ignore" in kind.options:
             aside = f", delete the row, or leave the column out with {setting_aside(name)}"
-        elif kind != "runs" and not schema(kind).columns[column].required:
-            aside = " or delete the row or the column"
-        if kind in DROPPING and (failure.check == "not_nullable" or (kind == "runs" and column in NEEDED)):
+        if usable and (failure.check == "not_nullable" or column in kind.dropped):
             aside += f"; {LEFT_OUT}"
         faults.setdefault((row, column), Fault(row, name, f"found {fault}", f"{fix}{aside}"))
     return list(faults.values())
 
 
 @functools.cache
-def schema(kind):
-    """Return the Pandera schema of a kind, which checks the columns that the kind names and lets others pass.
-
-    Parameters
-    ----------
-    kind : str
-        Name of a kind, such as ``"runs"``.
-
-    Returns
-    -------
-    pandera.DataFrameSchema
-    """
+def _schema(cells):
+    """Return the Pandera schema of pairs of a column and its `Cells`, which lets other columns pass."""
     import pandera.pandas as pa
 
-    positive = pa.Check(lambda x: np.isfinite(x) & (x > 0), error="a positive finite number")
-    nonnegative = pa.Check(lambda x: np.isfinite(x) & (x >= 0), error="a finite number of at least 0")
-    above_one = pa.Check(lambda x: np.isfinite(x) & (x > 1), error="a finite number above 1, as a perplexity is")
-    finite = pa.Check(np.isfinite, error="a finite number")
-    flag = pa.Check.isin([0, 1], error="0 or 1")
-    share = pa.Check(lambda x: np.isfinite(x) & (x >= 0) & (x <= 1), error="a number from 0 to 1")
-
-    def number(check, *, nullable=False):
-        return pa.Column("float64", check, nullable=nullable, coerce=True)
-
-    def whole(check, *, required=True):
-        return pa.Column("int64", check, coerce=True, required=required)
-
-    if kind == "runs":
-        checks = dict.fromkeys(
-            [*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens", *SETTINGS], positive
-        )
-        checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one, "error": share}
-        columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}
-        return pa.DataFrameSchema(columns)
-    if kind == "evaluations":
-        columns = dict.fromkeys(["parameters", "dataset_tokens"], number(positive))
-        columns |= {"perplexity": number(above_one), "transformer": number(flag)}
-        optional = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
-        columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in optional}
-        return pa.DataFrameSchema(columns)
-    if kind == "counts":
-        columns = {name: whole(positive) for name in COUNT_WHOLE} | {"correct": whole(nonnegative)}
-        columns |= {name: pa.Column("float64", positive, required=False) for name in COUNT_POSITIVE}
-        columns["offset"] = whole(nonnegative, required=False)
-        columns["split"] = pa.Column(object, pa.Check.isin(SPLITS, error=f"one of {', '.join(SPLITS)}"), required=False)
-        return pa.DataFrameSchema(columns)
-    if kind == "scores":
-        columns = {"score": number(share)}
-        columns["training_compute_flop"] = pa.Column("float64", positive, nullable=True, required=False)
-        several = pa.Check.ge(2, error="at least 2")
-        columns["items"] = pa.Column("float64", several, nullable=True, required=False)
-        return pa.DataFrameSchema(columns)
-    if kind == "horizons":
-        columns = {"minutes": number(positive), "successes": number(nonnegative), "runs": number(positive)}
-        columns["estimated_minutes"] = pa.Column("float64", positive, nullable=True, required=False)
-        return pa.DataFrameSchema(columns)
-    if kind == "curves":
-        columns = {"loss": number(positive)}
-        columns |= {name: pa.Column("float64", nonnegative, required=False) for name in ("step", "tokens", "rate")}
-        return pa.DataFrameSchema(columns)
-    columns = {"value": number(finite)}
-    limits = {"low": finite, "high": finite, "halfwidth": nonnegative}
-    columns |= {name: pa.Column("float64", of, nullable=True, required=False) for name, of in limits.items()}
-    return pa.DataFrameSchema(columns)
+    return pa.DataFrameSchema(
+        {
+            name: pa.Column(
+                of.type, pa.Check(of.passes, error=of.words), nullable=of.blank, required=of.required, coerce=True
+            )
+            for name, of in cells
+        }
+    )

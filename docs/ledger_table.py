@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from bayescaling.inference.forecast_result import COLUMNS, FORMS, written
+from bayescaling.inference.forecast_result import COLUMNS, written
+from bayescaling.inference.kinds import find_record
 from bayescaling.inference.words import budgets, durations, plain, size
 
 FOLDER = Path(__file__).resolve().parents[1] / "evidence" / "ledger"
@@ -26,7 +27,7 @@ def rows():
 
 
 def _rows(of):
-    name, form = NAMES[of["of"]], OWN_FORMS.get(of["of"]) or FORMS[of["kind"]]
+    name, form = NAMES[of["of"]], OWN_FORMS.get(of["of"]) or find_record(of["kind"]).forecasts.form
     entries = {name: (of["entries"][0], form)}
     if of["of"] == "scores":
         entries = {f"{name}{entry['name']}": (entry, form) for entry in of["entries"]}

@@ -4,16 +4,10 @@ import pandas as pd
 
 from ..datasets.printed import Printed, Text
 from .intervals import QUANTILES
+from .kinds import find_record
 from .remarks import lines
-from .words import durations, plain
 
 COUNT = 200  # quantiles are at 1/200 to 199/200
-FORMS = {
-    "runs": plain,
-    "scores": lambda q: plain(q, "{:.0%}"),
-    "horizons": durations,
-    "values": lambda q: plain(q, "{:.3g}"),
-}
 COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
 MOST = 20  # entries that are printed
 
@@ -27,7 +21,7 @@ class Forecast(Printed, dict):
 
     def text(self):
         """Return what is printed."""
-        form, entries = FORMS[self["kind"]], self["entries"]
+        form, entries = find_record(self["kind"]).forecasts.form, self["entries"]
         rows = {
             entry["name"]: {name: written(entry[key], form) for name, key in COLUMNS.items()}
             for entry in entries[:MOST]

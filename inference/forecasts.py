@@ -20,13 +20,14 @@ from .. import __version__
 from ..datasets.cells import as_days, fractional_years
 from ..datasets.deferred import stats
 from ..datasets.files import written_whole
-from ..datasets.wording import listed, printable, quoted, unknown
+from ..datasets.wording import listed, printable, quoted
 from ..errors import InputError
 from .comparison.scoring import crps
 from .fitted import place_of
 from .forecast_result import COUNT, Forecast
 from .intervals import without_nonfinite
-from .needs import of_kind
+from .kinds import find_record, list_records
+from .needs import record_of
 from .settings import seed_of
 from .standing import standing
 
@@ -41,9 +42,7 @@ NEW = "a new model"
 LEAST = 4  # points of a straight line
 MOST_BYTES = 200_000
 SIGNIFICANT = 6
-NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 WITHIN = 45.0  # days between the date of a forecast and the release of a model that it is scored on
-UNITS = {"runs": "nats/token", "scores": "share", "horizons": "minutes", "values": "that of the value"}
 SCHEMA = 1
 
 
@@ -92,25 +91,14 @@ def forecast(
     >>> document["entries"][0]["name"], len(document["entries"][0]["quantiles"])
     ('loss', 199)
     """
-    kind = of_kind(fit).law.kind
-    seed = seed_of(seed, fit)
-    rng = np.random.default_rng(seed)
-    if kind not in UNITS:
-        raise InputError(
-            f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of runs, scores, horizons and values"
-        )
-    if kind == "runs":
-        entries, of = _loss(fit, at, benchmarks, plan, seed), {"plan": {k: float(x) for k, x in plan.items()}}
-    else:
-        if plan:
-            raise InputError(f"a forecast of {kind} takes a date, not the sizes of a run")
-        year = _year(at)
-        of = {"at": at, "year": year, "log": kind != "scores" and fit.law.linear_unit is None}
-        entries = OF_DATE[kind](fit, year, benchmarks, rng)
+    record, seed = record_of(fit), seed_of(seed, fit)
+    if record.forecasts is None:
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {_forecast_kinds()}")
+    entries, of = record.forecasts.make(fit, at, benchmarks, plan, seed)
     document = {
         "schema": SCHEMA,
-        "kind": kind,
-        "unit": UNITS[kind],
+        "kind": record.name,
+        "unit": record.forecasts.unit,
         "made": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "law": fit.law.label,
         "data": dict(fit.record["data"]),
@@ -123,18 +111,42 @@ def forecast(
     return Forecast(document, standing(fit, robust=False))
 
 
-def _year(at):
-    """Return a date as a year with decimals."""
+def _forecast_kinds():
+    *others, last = (record.name for record in list_records("forecasts"))
+    return f"{', '.join(others)} and {last}"
+
+
+# What kinds of table share --------------------------------------------------------------------------------------------
+
+
+def release(fit, at, plan):
+    """Return the release of a new model that is forecast: its date and its year with decimals."""
+    if plan:
+        raise InputError(f"a forecast of {fit.law.kind} takes a date, not the sizes of a run")
     if at is None:
         raise InputError("a forecast of new models needs the date of their release, such as 2027-01 (--at 2027-01)")
     days, _, faults = as_days(pd.Series([str(at)]))
     if faults:
         raise InputError(f"date {quoted(at)} is none; write for example 2027-01-31 (--at 2027-01-31)")
-    return float(fractional_years(days).iloc[0])
+    return {"at": at, "year": float(fractional_years(days).iloc[0])}
 
 
-def _entry(name, draws, line):
+def entry(name, draws, line):
+    """Return an entry of a forecast: quantiles of draws, and those of a straight line, None for none."""
     return {"name": name, "quantiles": _rounded(np.quantile(draws, PROBABILITIES)), "straight_line": _rounded(line)}
+
+
+def near(document, years, within):
+    """Return which dates lie within a number of days of the release that a forecast is of."""
+    return abs(years - document["year"]) * 365.25 <= within
+
+
+def with_columns(later, document, columns):
+    """Return a table of what came, refusing one without the columns that a forecast is scored on."""
+    kind = document["kind"]
+    if lacking := [name for name in columns if name not in getattr(later, "columns", ())]:
+        raise InputError(f"a forecast of {kind} is scored on a table of {kind}; there is no column {listed(lacking)}")
+    return later
 
 
 def _rounded(values):
@@ -150,74 +162,6 @@ def straight_line(x, y, at):
     spread *= math.sqrt(1 + 1 / len(x) + (at - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
     return line.intercept + line.slope * at + spread * stats.t(len(x) - 2).ppf(PROBABILITIES)
 
-
-def _loss(fit, at, benchmarks, plan, seed):
-    if at is not None or len(benchmarks):
-        raise InputError("a forecast of a loss takes the sizes of the run, not a date or benchmarks")
-    if not plan:
-        raise InputError("a forecast of a loss needs the sizes of the run, such as --plan parameters=7e9")
-    if lacking := [name for name in fit.law.columns if name not in plan]:
-        options = " ".join(f"--plan {name}=NUMBER" for name in lacking)
-        raise InputError(f"a forecast of the law {fit.law.name} needs {listed(lacking)} of the run; add {options}")
-    for name in plan:
-        if name not in fit.law.columns:
-            raise InputError(f"plan: {unknown(f'size of a run of the law {fit.law.name}', name, fit.law.columns)}")
-    loss = fit.predict(pd.DataFrame([dict(plan)]), seed=seed)["loss"].values.ravel()
-    rows, line = fit.draws.rows, None
-    if {"parameters", "tokens"} <= {*rows, *plan}:
-        compute = np.log(rows["parameters"] * rows["tokens"]).to_numpy()
-        line = straight_line(compute, np.log(rows["loss"].to_numpy()), math.log(plan["parameters"] * plan["tokens"]))
-        line = None if line is None else np.exp(line)
-    return [_entry("loss", loss, line)]
-
-
-def _horizon(fit, year, benchmarks, rng):
-    if len(benchmarks):
-        raise InputError("a forecast of time horizons takes no benchmarks")
-    draws = fit.draws
-    if draws.law.trend is None:
-        raise InputError(
-            f"{place_of(fit)} was fitted with trend=None, which forecasts nothing; fit with trend='linear'"
-        )
-    rows = draws.rows[draws.rows["model"] == draws.rows["model"].iloc[0]].assign(model=NEW, year=year)
-    new = draws.of_unseen(rows.reset_index(drop=True), rng).horizon[..., 0].ravel()
-    line = straight_line(np.array(draws.reference["years"]), np.median(draws.horizon, (0, 1)), year)
-    return [_entry("time horizon", np.exp(new), None if line is None else np.exp(line))]
-
-
-def _value(fit, year, benchmarks, rng):
-    if len(benchmarks):
-        raise InputError("a forecast of dated values takes no benchmarks")
-    law, rows = fit.law, fit.draws.rows
-    blank = {name: np.nan for name in ("low", "high", "halfwidth") if name in rows}
-    new = rows.head(1).assign(year=year, **blank, **({law.groups: NEW} if law.groups else {}))
-    draws = law.from_scale(fit.draws.replicate(rng, new).values.ravel())
-    line = straight_line(rows["year"].to_numpy(float), law.on_scale(rows["value"].to_numpy(float)), year)
-    return [_entry("value", draws, None if line is None else law.from_scale(line))]
-
-
-def _scores(fit, year, benchmarks, rng):
-    draws = fit.draws
-    if draws.law.pace is None:
-        raise InputError(f"{place_of(fit)} was fitted with pace=None, which forecasts nothing; fit with pace='linear'")
-    fitted = draws.reference["benchmarks"]
-    for name in benchmarks:
-        if name not in fitted:
-            raise InputError(f"{place_of(fit)}: {unknown('benchmark', name, fitted)}")
-    chosen = list(benchmarks) or fitted
-    rows = draws.rows.drop_duplicates("benchmark").set_index("benchmark").loc[chosen].reset_index()
-    blank = {"training_compute_flop": np.nan, "family": NEW, "version": NEW}
-    blank = {name: x for name, x in blank.items() if name in rows}
-    new = draws.of_unseen(rows.assign(model=NEW, year=year, **blank), rng).replicate(rng)
-    entries = []
-    for name, values in zip(chosen, new.transpose("row", ...).values.reshape(len(chosen), -1), strict=True):
-        past = draws.rows[draws.rows["benchmark"] == name]
-        line = straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year)
-        entries.append(_entry(name, values, None if line is None else np.clip(line, 0, 1)))
-    return entries
-
-
-OF_DATE = {"horizons": _horizon, "scores": _scores, "values": _value}
 
 # The ledger -----------------------------------------------------------------------------------------------------------
 
@@ -291,12 +235,15 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
     """
     if not (math.isfinite(within) and within >= 0):
         raise InputError(f"within must be a number of days such as 45, not {within!r}")
-    came = _outcomes(document, later, within)
+    forecasts = find_record(document["kind"]).forecasts
+    if forecasts is None:
+        raise InputError(f"a forecast of {quoted(document['kind'])} is unknown; forecasts are of {_forecast_kinds()}")
+    came = forecasts.outcomes(document, later, within)
     if came.empty:
-        what = "the planned run" if document["kind"] == "runs" else f"models released within {within:g} days of it"
+        what = f"models released within {within:g} days of it" if "at" in document else "the planned run"
         raise InputError(f"nothing to score a forecast for {document.get('at', 'a run')} on: no row is of {what}")
     by_name = {entry["name"]: entry for entry in document["entries"]}
-    log = document.get("log", document["kind"] == "horizons")
+    log = document.get("log", False)
     records = []
     for name, model, observed in came.itertuples(index=False):
         of = {"": by_name[name]["quantiles"], "line_": by_name[name]["straight_line"]}
@@ -306,40 +253,6 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
             record |= {f"{prefix}{key}": x for key, x in scores.items()}
         records.append(record)
     return pd.DataFrame(records)
-
-
-def _outcomes(document, later, within):
-    """Return name, model and value of everything that came and was forecast."""
-    kind = document["kind"]
-    if kind == "horizons":
-        if not hasattr(later, "law"):
-            raise InputError("a forecast of time horizons is scored on a fit to later data, not on a table")
-        draws = of_kind(later, "horizons").draws
-        values = pd.Series(np.exp(np.median(draws.horizon, (0, 1))), draws.reference["models"])
-        frame = pd.DataFrame({"name": "time horizon", "model": values.index, "value": values.to_numpy()})
-        near = abs(np.array(draws.reference["years"]) - document["year"]) * 365.25 <= within
-        return frame[near]
-    needed = {
-        "runs": (*document.get("plan", {}), "loss"),
-        "scores": ("model", "benchmark", "score", "year"),
-        "values": ("value", "year"),
-    }[kind]
-    if lacking := [name for name in needed if name not in getattr(later, "columns", ())]:
-        raise InputError(f"a forecast of {kind} is scored on a table of {kind}; there is no column {listed(lacking)}")
-    if kind == "runs":
-        plan = pd.Series(document["plan"])
-        same = (abs(later[plan.index] / plan - 1) <= NEAR).all(axis=1).to_numpy()
-        label = (
-            later["model"].astype(str) if "model" in later else "run " + pd.Series(later.index, later.index).astype(str)
-        )
-        return pd.DataFrame({"name": "loss", "model": label, "value": later["loss"]})[same]
-    names = [entry["name"] for entry in document["entries"]]
-    near = abs(later["year"] - document["year"]) * 365.25 <= within
-    if kind == "values":
-        label = later["model"] if "model" in later else later["date"].dt.strftime("%Y-%m-%d")
-        return pd.DataFrame({"name": "value", "model": label, "value": later["value"]})[near]
-    rows = later[near & later["benchmark"].isin(names)]
-    return pd.DataFrame({"name": rows["benchmark"], "model": rows["model"], "value": rows["score"]})
 
 
 def _score(quantiles, observed, *, log):

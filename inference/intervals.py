@@ -9,6 +9,7 @@ import xarray as xr
 from ..errors import InputError
 from ..models.draws import DRAWS, flatten
 from .checks.sandwich import robust_sds
+from .kinds import find_record
 from .quoted import quote_draws
 
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
@@ -136,7 +137,7 @@ def parameters(fit):
     Of a law of runs that its rows reject the draws are those of `quote_draws`, so that one interval of each is printed.
     """
     draws = flatten(fit["posterior"].to_dataset())
-    if fit.law.kind == "runs":
+    if find_record(fit.law.kind).widens_constants:
         quoted = quote_draws(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
         draws = {name: x.values for name, x in quoted.items()}
     return {name: summary(x) for name, x in draws.items()}

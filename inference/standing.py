@@ -6,11 +6,10 @@ from .checks.chains import sentence
 from .checks.verdict import FITS, verdict_of, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
 from .fitted import VERDICT, results_of, table_named
+from .kinds import find_record
 from .remarks import rivals_of
 
 QUICK_ROWS = 4000  # of a table whose law is checked where its numbers are printed, within seconds
-# Kinds of laws whose intervals are robust where the rows reject the law.
-WIDENED = ("runs", "evaluations", "values", "horizons")
 
 
 def known_check(fit):
@@ -50,7 +49,7 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "p": check.get("p"),
         "misfit": check.get("size"),
         "check": verdict_sentence(check) if check else None,
-        "robust": rejected and robust and fit.law.kind in WIDENED,
+        "robust": rejected and robust and find_record(fit.law.kind).widens,
         "rivals": rivals_of(fit),
     }
     return held | graded(held, interval, decades)

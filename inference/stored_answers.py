@@ -9,6 +9,7 @@ import pandas as pd
 from ..datasets.printed import Text
 from .checks.verdict import FITS
 from .fitted import ANSWERS, once
+from .kinds import find_record
 from .remarks import lines, rivals_of
 
 if TYPE_CHECKING:
@@ -55,9 +56,7 @@ def quotes(fit: Fit) -> Iterator[str]:
     quoted = [one["quote"] for one in stored["answers"] if one["quote"]]
     rivals = ""
     if any(RIVALS in sentence for sentence in quoted):
-        from .progress.trends import rival_forms
-
-        rivals = rival_forms(fit)
+        rivals = find_record(fit.law.kind).rival_forms(fit)
     yield from (sentence.replace(RIVALS, f"; {rivals}" if rivals else "") for sentence in quoted)
     if stored["answers"]:
         yield from (f"{remark[:1].upper()}{remark[1:]}." for remark in stored["remarks"])

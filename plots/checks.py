@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 
 from ..datasets import load
+from ..datasets.kinds.runs import RUNS
 from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
@@ -74,7 +75,7 @@ def plot_posterior(
     >>> axes.get_title(loc="left")[:43]
     'The exponent of the best size in compute is'
     """
-    level, named = check_level(level), named_fits(fits, "runs")
+    level, named = check_level(level), named_fits(fits, RUNS)
     layers, answers, top = [], [], 0.0
     for name, look in with_looks(named):
         of_fit, three = density_layers(name, _quoted_draws(named[name], quantity), look, level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from ..datasets.kinds.curves import CURVES
 from ..datasets.schedules import HELD
 from ..inference.curves import losses
 from ..inference.curves.forecast import unit_of
@@ -53,7 +54,7 @@ def plot_curve(
     >>> axes.finding[:26]
     'At step 24,000 the loss is'
     """
-    level, rows = check_level(level), of_kind(fit, "curves").rows
+    level, rows = check_level(level), of_kind(fit, CURVES).rows
     clock, ahead = losses(fit, until, schedule=schedule, run=run, seed=seed)
     of, three = rows[rows["run"] == (rows["run"].iloc[-1] if run is None else run)], ends(ahead, level)
     unit = unit_of(rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from ..datasets import load
+from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.estimands.predict_group import predict_group
@@ -55,7 +56,7 @@ def plot_reconcile(fit: Fit, *, published: bool = True, level: float = 0.95, **m
     >>> axes.get_title(loc="left")[:36]
     'Leaving embeddings out changes the e'
     """
-    level, exponents = check_level(level), study_exponents(of_kind(fit, "runs"), **models)
+    level, exponents = check_level(level), study_exponents(of_kind(fit, RUNS), **models)
     draws = {basis: exponents[basis]["size"] for basis in reversed(BASES)}
     three = {basis: ends(x, level) for basis, x in draws.items()}
     low, middle, high = np.array(list(three.values())).T
@@ -108,7 +109,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     >>> axes.get_title(loc="left")[:40]
     'The exponent of the best size in compute'
     """
-    level, law = check_level(level), of_kind(fit, "runs").law
+    level, law = check_level(level), of_kind(fit, RUNS).law
     if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     posterior = fit["posterior"].to_dataset()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from ..datasets.kinds.horizons import HORIZONS
 from ..errors import InputError
 from ..inference.fitted import place_of
 from ..inference.horizons.quantities import minutes
@@ -52,7 +53,7 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     >>> axes.finding[:21]
     'Time horizons double '
     """
-    level, draws = check_level(level), of_kind(fit, "horizons").draws
+    level, draws = check_level(level), of_kind(fit, HORIZONS).draws
     if draws.law.trend is None:
         raise InputError(f"{place_of(fit)} was fitted with trend=None; this figure needs dates and a trend")
     horizons = minutes(fit, share).isel(share=0)

@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 
 from ..datasets import load
+from ..datasets.kinds.counts import COUNTS
+from ..datasets.kinds.evaluations import EVALUATIONS
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.fitted import place_of
@@ -24,7 +26,7 @@ from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
 from .intervals import interval_layers
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import EVALUATIONS, wanted
+from .published import wanted
 from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
 from .style import GREY, Look, look_of, ramp
 
@@ -79,7 +81,7 @@ def plot_doubling(
     >>> axes.get_title(loc="left")[:33]
     'Effective compute doubles every 1'
     """
-    level, named = check_level(level), named_fits(fits, "evaluations")
+    level, named = check_level(level), named_fits(fits, EVALUATIONS)
     probabilities = ((1 - level) / 2, 0.5, (1 + level) / 2)
     rows = {}
     for name, look in with_looks(named):
@@ -89,7 +91,7 @@ def plot_doubling(
             three = times.loc[label, [f"q{100 * p:g}" for p in probabilities]].to_numpy(float)
             rows |= {name: (three, look)} if label == "all" else {str(label): (three, Look(GREY))}
     first, (first_three, _) = next(iter(rows.items()))
-    published = wanted(published, named.values(), EVALUATIONS)
+    published = wanted(published, named.values())
     if published:
         table = load("published").set_index("quantity").loc[PUBLISHED]
         rows[f"{HO}, closed form"] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
@@ -153,7 +155,7 @@ def plot_progress(
     >>> axes.get_title(loc="left")[:20]
     'At 1e20 FLOP, the lo'
     """
-    level, draws = check_level(level), of_kind(fit, "evaluations").draws
+    level, draws = check_level(level), of_kind(fit, EVALUATIONS).draws
     benchmarks = draws.rows["benchmark"].value_counts()
     benchmark = benchmarks.index[0] if benchmark is None else benchmark
     if benchmark not in benchmarks:
@@ -216,7 +218,7 @@ def plot_lengths(fit: Fit, *, longest: float | None = None, level: float = 0.95,
     >>> axes.get_title(loc="left")[:22]
     'Accuracy has halved at'
     """
-    level, rows = check_level(level), of_kind(fit, "counts").rows
+    level, rows = check_level(level), of_kind(fit, COUNTS).rows
     longest = float(rows["length_a"].max()) if longest is None else float(longest)
     lengths = np.linspace(1, longest, POINTS)
     accuracy = accuracy_at_length(fit, lengths)

@@ -2,17 +2,18 @@
 
 import numpy as np
 
-from ..datasets import load
+from ..datasets import KINDS, load
 from ..models.loss import chinchilla
 
 PREFIX = "chinchilla."
-RUNS, EVALUATIONS = "chinchilla_runs", "lm_progress"  # tables that published values are of
 CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 
-def wanted(published, fits, table=RUNS):
-    """Return whether to draw published values: as chosen, by default next to fits of their table alone."""
-    return all(fit.record["data"]["source"] == table for fit in fits) if published is None else published
+def wanted(published, fits):
+    """Return whether to draw published values: as chosen, by default next to fits of the built-in table alone."""
+    if published is not None:
+        return published
+    return all(fit.record["data"]["source"] == KINDS[fit.law.kind].built_in for fit in fits)
 
 
 def chinchilla_estimates(published):

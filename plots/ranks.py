@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from ..errors import InputError
-from ..inference.scores.ranks import IN_WORDS, ranks
+from ..inference.needs import record_of
+from ..inference.scores.ranks import ranks
 from ..inference.words import HIGH, LOW, MIDDLE, probability
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
@@ -53,7 +54,7 @@ def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Pictu
     return Picture(
         title=f"{shown.index[0]} is the best of {len(table)} models with probability {probability(first['p_best'])}; "
         f"{others}",
-        caption=f"Ranks by {IN_WORDS[fit.law.kind]}: medians and 95% intervals"
+        caption=f"Ranks by {record_of(fit).ranked_by[1]}: medians and 95% intervals"
         + (f" of the first {most} of {len(table)} models." if len(table) > most else "."),
         x=Axis("Rank"),
         y=Axis("", names=tuple(shown.index)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..datasets.kinds.runs import RUNS
 from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan
@@ -50,7 +51,7 @@ def run_sizes(fit, **planned):
     InputError
         If the table lacks parameters or tokens.
     """
-    law = of_kind(fit, "runs").law
+    law = of_kind(fit, RUNS).law
     rows = law.planned_rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]
     if missing:
@@ -286,7 +287,7 @@ def plot_valley(
     'At 1e22 FLOP, m'
     """
     level, compute = check_level(level), one_budget(compute)
-    at = allocate(of_kind(fit, "runs"), compute, near_optimal=tolerance, **planned).isel(compute=0)
+    at = allocate(of_kind(fit, RUNS), compute, near_optimal=tolerance, **planned).isel(compute=0)
     best = ends(at["parameters"], level)
     low, high = float(at["near_low"]), float(at["near_high"])
     marks = {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from ..datasets.kinds.scores import SCORES
 from ..errors import InputError
 from ..inference.fitted import place_of
 from ..inference.needs import of_kind
@@ -58,7 +59,7 @@ def plot_capability(fit: Fit, *, label: int = 10, level: float = 0.95, **drawing
     >>> "is the most capable of 22 models" in axes.finding
     True
     """
-    level, rows = check_level(level), of_kind(fit, "scores").rows
+    level, rows = check_level(level), of_kind(fit, SCORES).rows
     if "year" not in rows or rows["year"].isna().any():
         raise InputError(f"{place_of(fit)} has models without a date; this figure needs a column date")
     if not (isinstance(label, int) and label >= 0):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets.kinds.runs import RUNS
 from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
@@ -84,7 +85,7 @@ def plot_frontier(
     >>> axes.get_title(loc="left")[:28]
     'At 1e24 FLOP, the best model'
     """
-    level, named = check_level(level), named_fits(fits, "runs")
+    level, named = check_level(level), named_fits(fits, RUNS)
     ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
     least, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
     budgets = np.geomspace(least, AHEAD * largest, POINTS) if compute is None else np.sort(budgets_of(compute))
@@ -189,7 +190,7 @@ def plot_allocation(
     >>> axes.get_title(loc="left")[:28]
     'At 1e24 FLOP, the best model'
     """
-    level, named, compute = check_level(level), named_fits(fits, "runs"), one_budget(compute)
+    level, named, compute = check_level(level), named_fits(fits, RUNS), one_budget(compute)
     title, form = _shown(show, named)[:2]
     beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
     widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}

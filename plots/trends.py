@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from ..datasets.kinds.values import VALUES
 from ..inference.intervals import ends as ends_of_row
 from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, levels, yearly_gain
@@ -48,7 +49,7 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     >>> axes.finding[:33]
     'Values of training compute double'
     """
-    level, checked = check_level(level), of_kind(fit, "values")
+    level, checked = check_level(level), of_kind(fit, VALUES)
     law, rows = checked.law, checked.rows
     years, value = rows["year"].to_numpy(float), rows["value"].to_numpy(float)
     sd = np.sqrt(law.error_variance(rows))

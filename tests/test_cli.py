@@ -209,6 +209,7 @@ def test_fit_in_words(fits):
     succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", "--out", "n.nc", folder=fits)
     shown = succeeded("show", "n.nc", folder=fits)
     assert shown.partition("\nNext:")[0] == str(bs.open(fits / "n.nc")) and "bayescaling allocate n.nc" in shown
+    assert "which has no tables" in refused("show", "n.nc", "--table", "all", folder=fits)
     constants = succeeded("show", "n.nc", "--constants", folder=fits)
     assert "exponent_parameters" in constants and "sigma_tokens" in constants
 
@@ -389,8 +390,7 @@ def progress_file(tmp_path_factory):
 
 def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(progress_file):
     fit = bs.open(progress_file / "p.nc")
-    document = json.loads(succeeded("doubling", "p.nc", "--json", folder=progress_file))["p.nc"]
-    assert document["at"] == "the evaluations"
+    document = json.loads(succeeded("show", "p.nc", "--table", "all", "--json", folder=progress_file))
     assert set(document["doubling_months"]) >= {"all", "wt103", "ptb"}
     for label, row in bs.progress.gain_times(fit).iterrows():
         entry = document["doubling_months"][label]
@@ -398,57 +398,49 @@ def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(
             [*row[["count", "p_progress", "q50"]]]
         )
     assert document["doubling_months"]["all"]["count"] == 231
-    text = " ".join(succeeded("doubling", "p.nc", folder=progress_file).split())
+    text = " ".join(succeeded("show", "p.nc", "--table", "doubling_months", folder=progress_file).split())
     assert text == " ".join(str(bs.progress.gain_times(fit)).split()) and "231" in text
     for words, at in (
         (("--compute", "1e22"), {"compute": 1e22, "year": 2023.0}),
         (("--year", "2020"), {"compute": 1e25, "year": 2020.0}),
     ):
-        document = json.loads(succeeded("doubling", "p.nc", *words, "--json", folder=progress_file))["p.nc"]
-        assert document["at"] == at
+        document = json.loads(succeeded("show", "p.nc", *words, "--json", folder=progress_file))
+        assert "doubling_months" not in document
         for label, row in bs.progress.doubling_times(fit, **at).iterrows():
-            assert document["doubling_months"][label]["q50"] == pytest.approx(row["q50"])
-    text = " ".join(succeeded("doubling", "p.nc", "--compute", "1e22", folder=progress_file).split())
+            assert document["at_a_budget"][label]["q50"] == pytest.approx(row["q50"])
+    text = " ".join(succeeded("show", "p.nc", "--compute", "1e22", folder=progress_file).split())
     assert text == " ".join(str(bs.progress.doubling_times(fit, compute=1e22)).split())
 
 
 def test_doubling_refuses_a_budget_and_a_year_that_are_none(progress_file):
-    assert "compute is -1.0; give a positive" in refused("doubling", "p.nc", "--compute", "-1", folder=progress_file)
-    assert "year is nan; give a number" in refused("doubling", "p.nc", "--year", "nan", folder=progress_file)
+    assert "compute is -1.0; give a positive" in refused("show", "p.nc", "--compute", "-1", folder=progress_file)
+    assert "year is nan; give a number" in refused("show", "p.nc", "--year", "nan", folder=progress_file)
 
 
-def test_progress_since(tmp_path, scores_design):
+def test_progress_of_scores_in_two_periods(tmp_path, scores_design):
     mine = type(scores_design)(seed=20, models=24).table.drop(columns="year")
     mine.assign(score=100 * mine["score"]).to_csv(tmp_path / "mine.csv", index=False)
-    asked = (
-        "--data",
-        "mine.csv",
-        "--unit",
-        "score=percent",
-        "--years",
-        "2023:2026.5",
-        *SHORT,
-        "--target-accept",
-        "0.85",
-    )
-    result = call("progress-since", *asked, "--elpd", "--out", "fits", "--json", folder=tmp_path)
-    assert result.status == 0, result.err
-    document = json.loads(result.out)
-    assert (document["models"], document["models_with_compute"], document["scores"]) == (24, 18, 144)
-    assert set(document["periods"]) == {"all", "before", "after", "change"}
-    fits = {name: bs.open(tmp_path / "fits" / f"{name}.nc") for name in ("linear", "break")}
-    factor = bs.scores.progress_at_fixed_compute(fits["break"])["factor"].sel(period="after")
-    entry = document["periods"]["after"]["model"]
+    asked = ("--data", "mine.csv", "--unit", "score=percent", "--where", "2023 <= year and year < 2026.5")
+    for pace in ("linear", "break"):
+        words = (*asked, *SHORT, "--target-accept", "0.85", "--option", f"pace={pace}", "--out", f"{pace}.nc")
+        succeeded("fit", "scores", *words, folder=tmp_path)
+    fit = bs.open(tmp_path / "break.nc")
+    assert fit.rows["year"].between(2023, 2026.5).all()
+    table = json.loads(succeeded("show", "break.nc", "--table", "fall_of_compute", "--json", folder=tmp_path))
+    assert set(table["fall_of_compute"]) == {"before", "after", "change"} and set(table["compute_slope"]) == {""}
+    factor = bs.scores.progress_at_fixed_compute(fit)["factor"].sel(period="after")
+    entry = table["fall_of_compute"]["after"]["model"]
     assert entry["factor_q50"] == pytest.approx(float(factor.median()), rel=1e-3)
     assert entry["halving_q50"] == pytest.approx(12 * np.log(2) / np.log(entry["factor_q50"]), rel=1e-3)
-    change = fits["break"]["posterior"]["yearly_gain_change"]
-    assert document["p_faster"]["model"] == pytest.approx(float((change > 0).mean()))
-    assert set(document["by_model"]["laws"]) == {"linear", "break"}
-    printed = call("progress-since", *asked, folder=tmp_path)
-    assert printed.status == 0, printed.err
-    assert "Training compute is known of 18 of 24 models, the last of" in " ".join(printed.out.split())
-    assert "Probability that capability grows faster after 2024.37" in printed.out
-    assert f"{entry['gain_q50']:.2f} [{entry['gain_q2.5']:.2f}, {entry['gain_q97.5']:.2f}]" in printed.out
+    change = fit["posterior"]["yearly_gain_change"]
+    assert table["fall_of_compute"]["change"]["model"]["p_progress"] == pytest.approx(float((change > 0).mean()))
+    printed = succeeded("show", "break.nc", "--table", "fall_of_compute", folder=tmp_path)
+    assert "models, the last of" in " ".join(printed.split())
+    assert "Probability that capability grows faster after 2024.37" in printed
+    assert f"{entry['gain_q50']:.2f} [{entry['gain_q2.5']:.2f}, {entry['gain_q97.5']:.2f}]" in printed
+    compared = json.loads(succeeded("compare", "linear.nc", "break.nc", "--by", "model", "--json", folder=tmp_path))
+    elpd = bs.open(tmp_path / "linear.nc").loo("model", high_k="none")["elpd"].sum()
+    assert compared["models"]["linear.nc"]["elpd"] == pytest.approx(elpd) and "models" in compared["sentence"]
 
 
 def test_fit_of_scores_prints_no_list_of_models(tmp_path, scores_design):
@@ -693,11 +685,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
         (["fit", "scores", "--data", "few.csv"], '"model", "benchmark", "score" are needed'),
         (["fit", "scores", "--option", "pace=slow"], "choose one of None, linear, break"),
-        (["progress-since", "--years", "2026:2023"], "write FIRST:LAST, such as 2023:2026"),
-        (["progress-since", "--years", "1990:1995"], "no model is of then; they are of 2023.1 to 2026.6"),
-        (["progress-since", "--years", "2026:2027"], "is known of 0 models; pace='linear' needs at least 5"),
-        (["progress-since", "--data", "few.csv"], "needed and not there"),
-        (["progress-since", "--out", "file/fits"], "--out file/fits: the folder cannot be made"),
+        (["fit", "scores", "--where", "year < 1995"], "none of the 2249 rows"),
         (["rollout", "chinchilla"], "--below"),
         (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
         (

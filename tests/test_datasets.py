@@ -5,7 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.datasets import catalogue, load, notes, sha256
+from bayescaling.datasets import KINDS, catalogue, load, notes, sha256
 from bayescaling.datasets.catalogue import FOLDER, TABLES
 from bayescaling.datasets.schemas import check
 from scipy.optimize import curve_fit
@@ -207,7 +207,7 @@ def test_schemas_refuse_what_cannot_be(name, kind, column, value):
     frame = load(name)
     frame.loc[3, column] = value
     with pytest.raises(bs.InputError, match=rf'row 3 .*column "{column}"') as error:
-        check(frame, kind, label=name)
+        check(frame, KINDS[kind], label=name)
     assert len(str(error.value).splitlines()) == 1
 
 

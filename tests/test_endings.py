@@ -69,7 +69,6 @@ COMMANDS = {
     "report": (["report", "--data", "runs.csv", "--law", "power-compute", *SHORT, "--processes", "2"], "report", True),
     "train": (["train", "language.toml", "--device", "cpu"], "trained", True),
     "arithmetic": (["arithmetic", "arithmetic.toml", "--device", "cpu"], "arithmetic", True),
-    "progress-since": (["progress-since", "--years", "2023:2025", *SHORT], "since", False),
 }
 # Exit status after each signal. Python itself ends by SIGINT while it starts, which a shell shows as 130 too.
 STATUSES = {"SIGKILL": (-9,), "SIGINT": (130, -2), "SIGTERM": (143, -15), "SIGHUP": (129, -1)}

@@ -19,12 +19,11 @@ from bayescaling.commands.help import EXAMPLES
 COMMANDS = typer.main.get_command(app).commands
 FAST = ("--draws", "100", "--tune", "200", "--chains", "2")
 # Added to the examples of a command to shorten them.
-SHORTER = dict.fromkeys(("fit", "rollout", "progress-since"), FAST) | {"calibrate": (*FAST, "--simulations", "2")}
+SHORTER = dict.fromkeys(("fit", "rollout"), FAST) | {"calibrate": (*FAST, "--simulations", "2")}
 OF_GROUPS = ("--noise", "normal", "--option", "scatter=one")  # of groups of runs, which are fitted faster then
 # Sweeps, GPUs, pages and 20 specifications have tests of their own, as has the deletion of the cache.
-ONLY_PARSED = ("train", "arithmetic", "gpu-check", "report", "compare progress", "reconcile sweep", "cache --clear",
-               "progress-since --out")  # fmt: skip
-QUICK = ("show", "allocate", "predict", "check", "doubling", "horizons", "ranks", "reconcile", "worth", "data")
+ONLY_PARSED = ("train", "arithmetic", "gpu-check", "report", "compare progress", "reconcile sweep", "cache --clear")
+QUICK = ("show", "allocate", "predict", "check", "reconcile", "worth", "data")
 LONG = "compare fit.nc chinchilla.nc --weighting"
 
 
@@ -90,7 +89,7 @@ def test_options_of_the_table_the_law_and_the_sampler_have_panels():
 
 def test_a_shell_completes_commands_and_options(monkeypatch):
     monkeypatch.setenv("_BAYESCALING_COMPLETE", "complete_bash")
-    for words, completed in (("bayescaling progress-", "progress-since"), ("bayescaling allocate --pl", "--plan")):
+    for words, completed in (("bayescaling score-", "score-forecast"), ("bayescaling allocate --pl", "--plan")):
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
         assert call() == (0, f"{completed}\n", "")

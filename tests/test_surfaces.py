@@ -117,16 +117,17 @@ def of_runs(fit, path, texts, results):
 
 def of_evaluations(fit, path, texts, results):
     q = ends(bs.progress.gain_times(fit).loc["all"])
-    document = json.loads(run("doubling", path, "--json"))[str(path)]
+    command = ("show", path, "--table", "doubling_months")
+    document = json.loads(run(*command, "--json"))
     (entry,) = results["laws"].values()
-    values = {"doubling --json": document["doubling_months"]["all"], "results.json": entry["doubling"]["months"]}
-    texts = texts | {"doubling": one_line(run("doubling", path)), "quote": " ".join(fit.summary().quote)}
+    values = {"show --json": document["doubling_months"]["all"], "results.json": entry["doubling"]["months"]}
+    texts = texts | {"doubling": one_line(run(*command)), "quote": " ".join(fit.summary().quote)}
     yield "doubling time", q, months, texts, values
 
 
 def of_horizons(fit, path, texts, results):
-    document = json.loads(run("horizons", path, "--json"))
-    printed = one_line(run("horizons", path))
+    document = json.loads(run("show", path, "--table", "all", "--json"))
+    printed = one_line(run("show", path, "--table", "all"))
     title = drawn(bs.plot_horizons(fit))
     q = ends(bs.progress.doubling_days(fit).loc["all"])
     of = {name: x for name, x in texts.items() if name != "page"}
@@ -135,20 +136,21 @@ def of_horizons(fit, path, texts, results):
         q,
         months,
         of | {"horizons": printed, "figure": title},
-        {"horizons --json": document["doubling_days"]["all"]},
+        {"show --json": document["doubling_days"]["all"]},
     )
     table = bs.horizons.summary(fit, [0.5])
     best = table["q50"].idxmax()[0]
-    values = {"horizons --json": document["minutes"][best]["0.5"]}
+    values = {"show --json": document["minutes"][best]["0.5"]}
     yield best, ends(table.loc[(best, 0.5)]), durations, {"page": texts["page"], "horizons": printed}, values
 
 
 def of_values(fit, path, texts, results):
-    document = json.loads(run("trend", path, "--json"))
+    command = ("show", path, "--table", "days")
+    document = json.loads(run(*command, "--json"))
     title = drawn(bs.plot_trend(fit))
     q = ends(bs.progress.doubling_days(fit).loc["all"])
-    values = {"trend --json": document["doubling_days"]["all"]}
-    yield "days", q, months, texts | {"trend": one_line(run("trend", path)), "figure": title}, values
+    values = {"show --json": document["days"]["all"]}
+    yield "days", q, months, texts | {"trend": one_line(run(*command)), "figure": title}, values
 
 
 def of_scores(fit, path, texts, results):
@@ -203,12 +205,12 @@ def test_what_does_not_hold_is_said_wherever_its_number_is(place):
     fit, path = bs.open(place / "fit.nc"), place / "fit.nc"
     judged = fit.check()
     fit.save(path)  # with the check, as the command does
-    commands = {"runs": ("allocate", "reconcile"), "evaluations": ("doubling",), "horizons": ("horizons", "ranks"),
-                "values": ("trend",), "scores": ("ranks",), "counts": ("show",)}[fit.law.kind]  # fmt: skip
-    for command in ("show", *commands):
-        budget = ("--compute", BUDGET) if command == "allocate" else ()
-        printed = one_line(run(command, path, *budget))
+    commands = (("allocate", path, "--compute", BUDGET), ("reconcile", path))
+    if fit.law.kind != "runs":
+        commands = (("show", path, "--table", "all"),)
+    for command in (("show", path), *commands):
+        printed = one_line(run(*command))
         assert ("Tests that reject it" in printed or "not that of the rows" in printed) == bool(judged["rejected_by"])
-        document = json.loads(run(command, path, *budget, "--json"))
+        document = json.loads(run(*command, "--json"))
         held = document.get("standing") or document[str(path)]["standing"]
         assert held["verdict"] == judged["verdict"] and held["converged"]

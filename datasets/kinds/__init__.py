@@ -1,10 +1,11 @@
-"""The kinds of table: runs, evaluations, counts, scores, successes on timed tasks, dated values, loss curves."""
+"""The kinds of table, one a module of this folder, which registers its record: what reading a table of it needs."""
 
-from . import counts, curves, evaluations, horizons, runs, scores, values
-from .kind import Kind
+import importlib
+import pkgutil
 
-LISTED = (runs.RUNS, evaluations.EVALUATIONS, counts.COUNTS, scores.SCORES, horizons.HORIZONS, values.VALUES,
-          curves.CURVES)  # fmt: skip
-KINDS = {kind.name: kind for kind in LISTED}
+from .kind import KINDS, Kind, register_kind
 
-__all__ = ["KINDS", "Kind"]
+for module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f".{module.name}", __package__)
+
+__all__ = ["KINDS", "Kind", "register_kind"]

@@ -7,11 +7,14 @@ from ..cells import as_names, as_numbers
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..fixes import choice
-from ..schemas import COUNT_POSITIVE, COUNT_WHOLE, check
+from ..schemas import NONNEGATIVE, POSITIVE, check, one_of
 from ..wording import listed, quoted, shown
-from .kind import Kind
+from .kind import Kind, register_kind
 
+WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
+SPLITS = ("id", "ood", "ood100")
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
+SIZES = (*SHAPE, "parameters", "samples", "flop")
 OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
 CONDITION = "all"  # of a table that names none
 DEFAULTS = {"architecture": "standard", "recurrences": 1.0, "embedding": CONDITION}
@@ -29,7 +32,7 @@ def parse(table, changes, columns, where, drop_missing, trials=None):
     table = _with_lengths(table, columns, changes)
     table, hint = _with_counts(table, columns, trials, changes)
     table, _ = COUNTS.select(table, changes, columns, where, drop_missing, hint)
-    numbers, faults = as_numbers(table, COUNTS.present(table, (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")))
+    numbers, faults = as_numbers(table, COUNTS.present(table, (*WHOLE, *SIZES, "offset")))
     names, nameless = as_names(table, COUNTS.present(table, COUNTS.text))
     refuse(faults + nameless, table, label)
     table = table.assign(**names, **numbers)
@@ -37,7 +40,7 @@ def parse(table, changes, columns, where, drop_missing, trials=None):
         changes.add("embedding", "no column has the embedding: all runs are read as of one condition", value=CONDITION)
     table = table.assign(**{column: value for column, value in DEFAULTS.items() if column not in table})
     refuse(_fractions(table), table, label)
-    table = check(table, "counts", label=label)
+    table = check(table, COUNTS, label=label)
     refuse(_too_many_correct(table), table, label)
     refuse_differences(table, "run", OF_A_RUN, label)
 
@@ -114,7 +117,7 @@ def _split(table):
 
 
 def _fractions(table):
-    for column in COUNTS.present(table, (*COUNT_WHOLE, *SHAPE, "offset")):
+    for column in COUNTS.present(table, (*WHOLE, *SHAPE, "offset")):
         for row, value in table[column][table[column] != table[column].round()].items():
             fault = "nothing (a blank or NaN)" if np.isnan(value) else f"{quoted(value)}, which is no whole number"
             yield Fault(row, column, f"found {fault}", "correct it or delete the row")
@@ -155,4 +158,8 @@ COUNTS = Kind(
         "total": "ntotal problems questions nproblems",
         **JOINT,
     },
+    cells=dict.fromkeys(WHOLE, POSITIVE.whole)
+    | {"correct": NONNEGATIVE.whole, "offset": NONNEGATIVE.whole.spare, "split": one_of(SPLITS).spare}
+    | dict.fromkeys(SIZES, POSITIVE.spare),
 )
+register_kind(COUNTS)

@@ -14,11 +14,11 @@ from ..fixes import choice
 from ..meaning.readings import READINGS
 from ..panels import melted, spelled
 from ..schedules import EXAMPLE, RateSchedule
-from ..schemas import check
+from ..schemas import NONNEGATIVE, POSITIVE, check
 from ..selection import hashable
 from ..units import scale_columns, split_header
 from ..wording import listed, plural, quoted
-from .kind import Kind
+from .kind import Kind, register_kind
 
 CLOCKS = ("step", "tokens", "epoch")
 LOSS = re.compile(
@@ -78,7 +78,7 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
     if readings.empty:
         raise InputError(f"{label}: no reading has a loss in column {quoted(headers['loss'])}; log it")
     faults = [fault for fault in (*faults, *nameless) if fault.row in readings.index]
-    readings = check(readings, "curves", label=label, names=headers, faults=in_file(faults, headers))
+    readings = check(readings, CURVES, label=label, names=headers, faults=in_file(faults, headers))
     runs = [_in_order(of, clock, changes) for _, of in readings.groupby("run", sort=False)]
     return _with_rate(pd.concat(runs)[names], changes, schedule, until)
 
@@ -175,6 +175,7 @@ CURVES = Kind(
     needed=("loss",),
     optional=("run", *CLOCKS, "rate"),
     text=("run",),
+    cells={"loss": POSITIVE} | dict.fromkeys(("step", "tokens", "rate"), NONNEGATIVE.spare),
     form=lambda frame, label, columns: melted(frame, label),
     readers=logs.READERS,
     aliases={
@@ -186,3 +187,4 @@ CURVES = Kind(
         "run": "runname runid file name",
     },
 )
+register_kind(CURVES)

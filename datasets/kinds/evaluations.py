@@ -7,10 +7,12 @@ import numpy as np
 from ..cells import as_days, as_numbers, blank_cells, fractional_years, with_halfwidths
 from ..checks import blank
 from ..columns import ALIASES
-from ..schemas import BENCHMARKS, check
+from ..schemas import ABOVE_ONE, FLAG, POSITIVE, check
 from ..wording import listed, plural, quoted
-from .kind import Kind
+from .kind import Kind, register_kind
 
+BENCHMARKS = ("wt103", "wt2", "ptb")
+OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
 NOT_NUMBERS = ("publication_date", "benchmark")
 SHOWN = 6  # names in a note
 # Other names of benchmarks, in lower case and without anything but letters and digits.
@@ -36,7 +38,7 @@ def parse(table, changes, columns, where, drop_missing):
     table = with_halfwidths(table, "publication_date", headers["publication_date"], halfwidths, changes)
     if "paper_id" not in table:
         table["paper_id"] = np.arange(1.0, len(table) + 1)
-    return check(table, "evaluations", label=changes.label, faults=faults).astype({"transformer": "int64"})
+    return check(table, EVALUATIONS, label=changes.label, faults=faults).astype({"transformer": "int64"})
 
 
 def _benchmarks(cells):
@@ -63,7 +65,10 @@ EVALUATIONS = Kind(
     dimension="evaluation",
     parse=parse,
     needed=("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity"),
-    optional=("epochs", "vocabulary", "training_compute_flop", "paper_id"),
+    optional=OPTIONAL,
+    cells=dict.fromkeys(("parameters", "dataset_tokens"), POSITIVE)
+    | {"perplexity": ABOVE_ONE, "transformer": FLAG}
+    | dict.fromkeys(OPTIONAL, POSITIVE.optional),
     text=("benchmark",),
     days=("publication_date",),
     flags=("transformer",),
@@ -78,3 +83,4 @@ EVALUATIONS = Kind(
         "training_compute_flop": ALIASES["training_flop"],
     },
 )
+register_kind(EVALUATIONS)

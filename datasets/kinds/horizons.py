@@ -7,9 +7,9 @@ from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwi
 from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..fixes import choice
-from ..schemas import check
+from ..schemas import NONNEGATIVE, POSITIVE, check
 from ..wording import check_choice, quoted
-from .kind import Kind
+from .kind import Kind, register_kind
 
 OF_A_MODEL = ("date", "family")
 OF_A_TASK = ("task_family",)
@@ -31,7 +31,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         faults += undated
     for name in HORIZONS.present(table, TIMES):
         cells[name] = cells[name] * factors.get(name, UNITS[_stated(headers.get(name, name))])
-    table = check(table.assign(**cells), "horizons", label=label, names=headers, faults=in_file(faults, headers))
+    table = check(table.assign(**cells), HORIZONS, label=label, names=headers, faults=in_file(faults, headers))
     refuse(_impossible(table), table, label)
     if "date" in table:
         table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
@@ -122,6 +122,7 @@ HORIZONS = Kind(
     parse=parse,
     needed=("model", "task", "minutes", "successes", "runs"),
     optional=("date", "family", "task_family", "time_source", "estimated_minutes", "threshold"),
+    cells={"minutes": POSITIVE, "successes": NONNEGATIVE, "runs": POSITIVE, "estimated_minutes": POSITIVE.optional},
     check_unit=factors_of,
     text=("model", "task", "family", "task_family", "time_source"),
     days=("date",),
@@ -138,3 +139,4 @@ HORIZONS = Kind(
         "estimated_minutes": "estimatedminutes estimateminutes estimatedhours",
     },
 )
+register_kind(HORIZONS)

@@ -5,10 +5,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ...errors import InputError
 from .. import storing
 from ..catalogue import load
-from ..columns import ALIASES, SETTINGS, Called, recognise, recognise_later, recognise_with_unit, rename_columns
+from ..cells import as_days, fractional_years
+from ..columns import ALIASES, SETTINGS, Called, rename_columns
+from ..schemas import Cells
 from ..selection import by_both_names, where, without_missing
+from ..wording import quoted
 
 
 @dataclass(frozen=True)
@@ -19,13 +23,19 @@ class Kind:
     ----------
     name : str
         As in `KINDS` and in the catalogue.
-    built_in : str
-        Name of the built-in table that stands where a user gives none.
     dimension : str
         Name of the dimension of its rows.
     parse : callable
         Check an opened table and return the result: ``parse(table, changes, **options)``. Its parameters are the
-        options of `read` that the kind takes.
+        options of `read` that the kind takes. With ``drop_missing`` rows can be left out.
+    built_in : str
+        Name of the built-in table that stands where a user gives none; "" for none.
+    cells : dict of str to Cells
+        What the cells of columns must be, which `check` checks.
+    dropped : tuple of str
+        Columns of which ``drop_missing`` leaves out unusable cells too, not blank ones alone.
+    recognisers : tuple of callable
+        Return the canonical name of a header, or None, before the names of `aliases` are tried.
     needed, optional : tuple of str
         Columns that a table must have, and those that it may have.
     text : tuple of str
@@ -54,9 +64,12 @@ class Kind:
     """
 
     name: str
-    built_in: str
     dimension: str
     parse: Callable
+    built_in: str = ""
+    cells: dict[str, Cells] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    recognisers: tuple[Callable, ...] = ()
     needed: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
@@ -86,8 +99,7 @@ class Kind:
         names = [name for name in names if name not in (*self.text, *self.days)]
         columns = {}
         for header in headers:
-            recognisers = (recognise, recognise_with_unit, recognise_later) if self.name == "runs" else ()
-            canonical = next((name for called in recognisers if (name := called(header))), None)
+            canonical = next((name for called in self.recognisers if (name := called(header))), None)
             if canonical is None:
                 called = (name for name in names if header in Called((name,), {}, self.aliases))
                 canonical = next(called, None)
@@ -111,7 +123,10 @@ class Kind:
             aliases=self.aliases,
             hint=hint,
         )
-        table = where(table, condition, changes, columns=by_both_names(opened, table))
+        columns = by_both_names(opened, table)
+        if self.days and condition is not None and "year" not in columns and self.days[0] in table:
+            columns = columns.assign(year=fractional_years(as_days(table[self.days[0]])[0]))
+        table = where(table, condition, changes, columns=columns)
         return (without_missing(table, self.needed, changes) if drop_missing else table), headers
 
     @staticmethod
@@ -128,6 +143,8 @@ class Kind:
         >>> len(KINDS["runs"].load())
         245
         """
+        if not self.built_in:
+            raise InputError(f"there is no built-in table of {self.name}; give a table, or name a file with --data")
         return load(self.built_in)
 
     def to_dataset(self, frame):
@@ -154,3 +171,34 @@ class Kind:
         True
         """
         return storing.from_dataset(dataset)
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Register a kind of table, so that `read` takes its name and laws can be of it.
+
+    Parameters
+    ----------
+    kind : Kind
+
+    Returns
+    -------
+    Kind
+        The kind itself.
+
+    Raises
+    ------
+    InputError
+        If another kind has the name.
+
+    Examples
+    --------
+    >>> from bayescaling.datasets import KINDS
+    >>> register_kind(KINDS["runs"]).name
+    'runs'
+    """
+    if KINDS.setdefault(kind.name, kind) is not kind:
+        raise InputError(f"there is a kind of table called {quoted(kind.name)} already; give this one another name")
+    return kind

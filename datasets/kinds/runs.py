@@ -9,7 +9,7 @@ from ...errors import InputError
 from .. import selection
 from ..cells import numbers
 from ..checks import check_agreement, check_at_most
-from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise_later
+from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise, recognise_later, recognise_with_unit
 from ..expressions import add_derived_columns
 from ..meaning import losses, rows
 from ..meaning.facts import TableFacts, agree
@@ -18,11 +18,12 @@ from ..meaning.names import means
 from ..meaning.readings import check_readings
 from ..meaning.rules import check_meaning, fix_of_compute
 from ..panels import melted
-from ..schemas import check
+from ..schemas import ABOVE_ONE, NONNEGATIVE, POSITIVE, SHARE, check
 from ..units import is_unit_of_flop, scale_columns
 from ..wording import listed, quoted, shown, suggestion
-from .kind import Kind
+from .kind import Kind, register_kind
 
+OPTIONAL = ("d_model", "vocabulary", "parameters_nonembedding", "unique_tokens")
 USUAL_MULTIPLE = 6.0  # FLOP of training for each parameter and token
 
 
@@ -99,7 +100,7 @@ def parse(
     check_readings(runs, headers, label, declared=declared, expected=effects, started=started, separate=separate)
     faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]
-    check(runs[checked], "runs", label=label, names=names, faults=faults)
+    check(runs[checked], RUNS, label=label, names=names, faults=faults)
     check_sizes(runs, names, label, sure=sure, derived=expressions)
     if sizes == SIZES:
         check_agreement(runs, names, label, fix_of_compute(facts))
@@ -242,6 +243,11 @@ RUNS = Kind(
     built_in="chinchilla_runs",
     dimension="run",
     parse=parse,
+    cells=dict.fromkeys((*SIZES, "loss", *OPTIONAL, *SETTINGS), POSITIVE.spare)
+    | {"loss_halfwidth": NONNEGATIVE.spare, "perplexity": ABOVE_ONE.spare, "error": SHARE.spare},
+    dropped=(*SIZES, "loss", "perplexity"),
+    recognisers=(recognise, recognise_with_unit, recognise_later),
     forms=("from_name", "from_file"),
     form=lambda frame, label, columns: melted(frame, label),
 )
+register_kind(RUNS)

@@ -6,10 +6,11 @@ from ..checks import Fault, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..leaderboards import one_row_a_score
 from ..notation import STATES_PERCENT
-from ..schemas import CONFIDENCES, check
+from ..schemas import POSITIVE, SHARE, Cells, check
 from ..wording import check_choice, quoted
-from .kind import Kind
+from .kind import Kind, register_kind
 
+CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
 ITEMS = "items"  # number of questions of a benchmark
 TEN = 10  # marks up to ten are no percent
@@ -45,7 +46,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         )
     faults += _above(cells["score"], 1 / factor)
     cells["score"] = factor * cells["score"]
-    table = check(table.assign(**cells), "scores", label=label, faults=faults)
+    table = check(table.assign(**cells), SCORES, label=label, faults=faults)
     if "date" in table:
         table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     if factor != 1:
@@ -99,6 +100,11 @@ SCORES = Kind(
     parse=parse,
     needed=("model", "benchmark", "score"),
     optional=(*OF_A_MODEL, ITEMS),
+    cells={
+        "score": SHARE,
+        "training_compute_flop": POSITIVE.optional,
+        ITEMS: Cells(lambda x: x >= 2, "at least 2").optional,
+    },
     check_unit=factor_of,
     form=_one_row_a_score,
     text=("model", "benchmark", "compute_confidence", "family"),
@@ -114,3 +120,4 @@ SCORES = Kind(
         ITEMS: "nitems numitems itemcount questions nquestions numquestions",
     },
 )
+register_kind(SCORES)

@@ -4,9 +4,9 @@ import re
 
 from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
 from ..checks import Fault, in_file, refuse, refuse_duplicate_rows
-from ..schemas import check
+from ..schemas import FINITE, NONNEGATIVE, check
 from ..wording import quoted
-from .kind import Kind
+from .kind import Kind, register_kind
 
 NUMBERS = ("value", "low", "high", "halfwidth")
 EITHER_WAY = re.compile(r"\s*(?:±|\+/-|\+-)\s*([0-9.]+)\s*")  # of a halfwidth
@@ -23,7 +23,7 @@ def parse(table, changes, columns, where, drop_missing):
     names, nameless = as_names(table, VALUES.present(table, VALUES.text))
     cells["date"], halfwidths, undated = as_days(table["date"], changes, headers.get("date", "date"))
     faults = in_file([*faults, *nameless, *undated], headers)
-    table = check(table.assign(**cells, **names), "values", label=label, names=headers, faults=faults)
+    table = check(table.assign(**cells, **names), VALUES, label=label, names=headers, faults=faults)
     refuse(_outside(table), table, label)
     table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     if "model" in table:
@@ -60,6 +60,7 @@ VALUES = Kind(
     parse=parse,
     needed=("date", "value"),
     optional=("model", "low", "high", "halfwidth"),
+    cells={"value": FINITE, "halfwidth": NONNEGATIVE.optional} | dict.fromkeys(("low", "high"), FINITE.optional),
     text=("model",),
     days=("date",),
     aliases={
@@ -71,3 +72,4 @@ VALUES = Kind(
         "halfwidth": "95ci ci95 plusminus margin 95cihalfwidth",
     },
 )
+register_kind(VALUES)

@@ -19,9 +19,10 @@ def trade_off(fit):
     True
     """
     law, posterior = fit.law, fit["posterior"]
-    if law.kind != "runs" or len(law.columns) != 1 or len(law.exponents) != 1:
+    exponents = getattr(law, "exponents", ())
+    if len(exponents) != 1 or len(law.columns) != 1:
         return None
-    pair = [name for name in ("E", *law.exponents) if name in posterior and posterior[name].dims == DRAWS]
+    pair = [name for name in ("E", *exponents) if name in posterior and posterior[name].dims == DRAWS]
     draws = pd.DataFrame({name: posterior[name].values.ravel() for name in pair})
     return float(draws.rank().corr().loc[tuple(pair)]) if len(pair) == 2 else None
 

@@ -10,21 +10,25 @@ References
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
+from ..kinds import find_record
 from ..remarks import lines_of_each
 from ..standing import standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
+from .groups import unresolved
 from .loo import loo
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
-from .weights import stacking, weigh
+from .weights import stacking, sum_error, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +45,7 @@ def _by_rollout(fits):
     columns = []
     for name, fit in fits.items():
         law, table = fit.law, fit.rows
-        if law.kind != "runs":
+        if not find_record(law.kind).drifts:
             raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
         cutoffs = np.quantile(law.numbers_along(table, "compute"), QUANTILES)
         _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
@@ -76,6 +80,7 @@ def check_comparable(fits):
 def compare(
     fits: Mapping[str, Fit],
     *,
+    by: str | None = None,
     weighting: str = "stacking",
     high_k: str | None = None,
     progress: bool = False,
@@ -85,6 +90,8 @@ def compare(
     Parameters
     ----------
     fits : dict of str to Fit
+    by : str, optional
+        Column whose rows of one value are left out together, such as ``"model"`` of scores; single units by default.
     weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
         Weights by leave-one-out are of predictions inside the runs, and are no guide to predictions beyond them. For
         those take ``"rollout"``. It fits laws of runs below the 55%, 70% and 85% quantile of compute. Stacking is then
@@ -126,7 +133,7 @@ def compare(
     ['Student-t', 'normal']
     """
     check_comparable(fits)
-    results = {name: loo(fit, high_k=high_k, progress=progress) for name, fit in fits.items()}
+    results = {name: _left_out(fit, by, high_k, progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
     by_loo = weighting != ROLLOUT
     shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)
@@ -149,10 +156,21 @@ def compare(
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
-    table.attrs["sentence"] = sentence(table, left_out=f"{next(iter(fits.values())).law.unit}s")
+    table.attrs["sentence"] = sentence(table, left_out=f"{by or next(iter(fits.values())).law.unit}s")
     table.attrs |= {"weighting": weighting, "standing": {name: standing(fit) for name, fit in fits.items()}}
-    table.attrs["inside"] = by_loo and all(fit.law.kind == "runs" for fit in fits.values())
+    table.attrs["inside"] = by_loo and all(find_record(fit.law.kind).drifts for fit in fits.values())
     return Comparison.of(table)
+
+
+def _left_out(fit, by, high_k, progress):
+    """Return `loo` of single units, or the same of groups of rows, whose effective number of parameters is unknown."""
+    if by is None:
+        return loo(fit, high_k=high_k, progress=progress)
+    groups = loo(fit, by, high_k=high_k or fit.law.high_k, progress=progress)
+    elpd, k = (xr.DataArray(groups[name].to_numpy(float), dims="group") for name in ("elpd", "pareto_k"))
+    resolved = (groups["refitted"] & ~unresolved(groups)).to_numpy()
+    parts = {"elpd_i": elpd, "pareto_k": k, "resolved": resolved}
+    return SimpleNamespace(elpd=float(elpd.sum()), se=sum_error(elpd.values), p=np.nan, **parts)
 
 
 class Comparison(PrintedTable):

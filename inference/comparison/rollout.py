@@ -19,6 +19,7 @@ from ..estimands.beyond import check_beyond, decades_beyond, drift_of
 from ..fitting import check_options
 from ..fitting import fit as fit_law
 from ..intervals import finite
+from ..kinds import find_record
 from ..progress_messages import counted
 from ..words import flop
 from ..workers import mapped
@@ -285,7 +286,7 @@ def predicted(draws, rows, seed, beyond="none"):
     alone = rows if law.left_out_by is None else rows.assign(**{law.left_out_by: np.arange(len(rows))})
     samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
     step = max(1, AT_ONCE // samples)
-    drift = drift_of(law) if beyond == "drift" and law.kind == "runs" else None
+    drift = drift_of(law) if beyond == "drift" and find_record(law.kind).drifts else None
     parts = [
         _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng, drift)
         for start in range(0, len(rows), step)

@@ -84,7 +84,7 @@ def ends(
         table.loc[names == str(name), ["loss", "loss_sd"]] = np.median(last), last.std()
     if (missing := table["loss"].isna()).any():
         raise InputError(f"run {quoted(names[missing].iloc[0])} has neither a fit nor a loss; give one of them")
-    return read(table.assign(loss_halfwidth=FLAT * table["loss_sd"]), "runs")
+    return read(table.assign(loss_halfwidth=FLAT * table["loss_sd"]))
 
 
 def _of_run(value: Any, name: str, option: str) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...datasets.kinds.curves import CURVES
 from ...datasets.schedules import HELD, RateSchedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
@@ -63,7 +64,7 @@ def losses(
         If the fit is of another law, the run has ended by `until` or it is a thousand times as far, or another run has
         no schedule.
     """
-    rows = of_kind(fit, "curves").rows
+    rows = of_kind(fit, CURVES).rows
     names, source = rows["run"].unique().tolist(), fit.record["data"]["source"]
     run = names[-1] if run is None else run
     planned = None if schedule in (None, HELD) else RateSchedule(schedule)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...datasets.kinds.runs import RUNS
 from ...errors import InputError
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
@@ -130,7 +131,7 @@ def design(
     >>> bool(plan["cost"].sum() <= 1e21), bool(plan["variance_left"].is_monotonic_decreasing)
     (True, True)
     """
-    fits = [of_kind(one, "runs") for one in (fits if isinstance(fits, Sequence) else [fits])]
+    fits = [of_kind(one, RUNS) for one in (fits if isinstance(fits, Sequence) else [fits])]
     if not fits:
         raise InputError("no fit to design runs for; pass what fit() or open() returned")
     if len(fits) > 1 and not isinstance(target, str | pd.DataFrame):

@@ -17,6 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS, positive_columns, require
+from ...datasets.kinds.runs import RUNS
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks import chains
@@ -78,7 +79,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     >>> len(later.rows), later.record["update"]["method"]
     (245, 'weights')
     """
-    fit = of_kind(fit, "runs")
+    fit = of_kind(fit, RUNS)
     law: Any = fit.law  # of the loss, since it is of runs
     begun = time.monotonic()
     seed = seed_of(seed, fit)

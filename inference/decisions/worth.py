@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import listed, quoted, shown
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -164,7 +165,7 @@ def worth(
 
 def check_baseline(fit, baseline):
     """Refuse a fit without groups, and a baseline that is none of them."""
-    law = of_kind(fit, "runs").law
+    law = of_kind(fit, RUNS).law
     if law.grouped_by is None:
         raise InputError(
             f"{place_of(fit)} is a fit of {law.label}, which has no groups to compare; fit a Grouped law "

@@ -17,6 +17,7 @@ from ...datasets.deferred import special
 from ...datasets.files import evidence
 from ...datasets.wording import check_choice
 from ...models.loss.budget import SIZES, training_flop
+from ..kinds import find_record
 
 BEYOND = ("drift", "none")
 SUM = "chinchilla"  # The law whose drift other laws take: most are sums of a term in N and one in D.
@@ -133,7 +134,9 @@ def decades_beyond(law, fitted, runs):
     a table lacks the sizes. It is 0 inside the fitted runs, where compute is not known, and for laws of other tables
     than runs. Where groups of rows have quantities of their own, the largest run is that of the run's group.
     """
-    if (law.kind, law.observed) != ("runs", "loss") or training_flop(runs) is None or training_flop(fitted) is None:
+    if not find_record(law.kind).drifts or law.observed != "loss":
+        return np.zeros(len(runs))
+    if training_flop(runs) is None or training_flop(fitted) is None:
         return np.zeros(len(runs))
     by, decades = law.grouped_by, np.zeros(len(runs))
     for before, after in zip(_measures(law, fitted), _measures(law, runs), strict=True):

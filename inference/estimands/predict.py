@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.printed import Printed, Text
 from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
@@ -89,7 +90,7 @@ def predict(
     """
     check_beyond(beyond)
     _check_above(above, task)
-    draws = of_kind(fit, "runs").draws
+    draws = of_kind(fit, RUNS).draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
     rng = np.random.default_rng(seed_of(seed, fit))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..fitted import changed_fit
@@ -74,7 +75,7 @@ def predict_group(
     True
     """
     record = fit.record
-    law: Any = of_kind(fit, "runs").law
+    law: Any = of_kind(fit, RUNS).law
     if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     if str(name) in record["law"]["reference"]["groups"]:

@@ -2,6 +2,7 @@
 
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.loss import kaplan, rules
@@ -20,7 +21,7 @@ def chinchilla_over_kaplan(fit, compute):
     ----------
     .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
-    law = of_kind(fit, "runs").law
+    law = of_kind(fit, RUNS).law
     if not (law.in_all_parameters and law.sum_of_terms):
         raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
     result = allocate(fit, compute)[["extrapolation", "outside"]]

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.printed import Printed, Text
 from ...datasets.wording import check_choice
 from ...errors import InputError
@@ -268,7 +269,7 @@ def study_exponents(
     >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
     True
     """
-    law, study = of_kind(fit, "runs").law, study or SyntheticStudy()
+    law, study = of_kind(fit, RUNS).law, study or SyntheticStudy()
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
@@ -321,7 +322,7 @@ class Exponents(Printed, dict):
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
     """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
-    law = of_kind(fit, "runs").law
+    law = of_kind(fit, RUNS).law
     if not law.in_all_parameters:
         raise InputError(
             f"a fit of {law.name} does not state the loss in all parameters and tokens alone; reconcile a fit of "
@@ -341,7 +342,7 @@ def _family(configurations, posterior):
 
     The pairs are shuffled: fits of one seed need not be independent draw by draw.
     """
-    name = of_kind(configurations, "runs").law.name
+    name = of_kind(configurations, RUNS).law.name
     if name != "configurations":
         raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
     relation, like = configurations["posterior"], posterior["E"]

@@ -2,6 +2,7 @@
 
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.units import unit_of_loss
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -20,7 +21,7 @@ def task_errors(tasks, fit, loss, rng, *, noise=True):
     fit of the law ``task-error``, of one task or grouped by tasks, and `fit` the one that the losses are of. With
     `noise` single models scatter about the curves.
     """
-    law = getattr(of_kind(tasks, "runs").law, "law", tasks.law)
+    law = getattr(of_kind(tasks, RUNS).law, "law", tasks.law)
     if not isinstance(law, TaskError):
         raise InputError(f"{place_of(tasks)} is a fit of {law.name}; errors of tasks need a fit of task-error")
     units = [unit_of_loss(one.rows) for one in (tasks, fit)]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.runs import RUNS
 from ...datasets.printed import PrintedTable, Text
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -74,7 +75,7 @@ def tuning(fit: Fit, *, least: float = LEAST) -> Tuning:
     >>> bool((rungs["learning_rate_peak", "q50"] > 0.001).all())
     True
     """
-    law, rows = of_kind(fit, "runs").law, fit.rows
+    law, rows = of_kind(fit, RUNS).law, fit.rows
     settings = law.settings
     if not settings:
         raise InputError(f"{place_of(fit)} is a fit of {law.name}, which knows no learning rate; fit learning-rate")

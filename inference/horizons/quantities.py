@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special
+from ...datasets.kinds.horizons import HORIZONS
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.search import root
@@ -71,7 +72,7 @@ def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> 
     if not ((shares > 0) & (shares < 1)).all():
         raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
     check_choice("tasks", tasks, TASKS)
-    draws = of_kind(fit, "horizons").draws
+    draws = of_kind(fit, HORIZONS).draws
     logs = draws.named()["horizon"].values[..., None] - margins(draws, shares, tasks)[..., None, :]
     return draws._array(np.exp(logs), "model", "share", model=draws.reference["models"], share=shares).rename("minutes")
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.counts import COUNTS
 from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
@@ -43,7 +44,7 @@ LEARNED = 0.95  # our choice: share right within the training lengths from which
 
 def conditions(fit):
     """Return conditions of the fitted runs, a row each, indexed by the labels that other results use."""
-    fitted = of_kind(fit, "counts").draws
+    fitted = of_kind(fit, COUNTS).draws
     return conditions_of(fitted.rows, fitted.law.effects)
 
 
@@ -51,7 +52,7 @@ class _Curves:
     """Parameters of curves, (chain, draw, which), of the conditions or runs `which`."""
 
     def __init__(self, fit, seeds, chosen, seed):
-        self.fitted, self.seed = of_kind(fit, "counts").draws, seed_of(seed, fit)
+        self.fitted, self.seed = of_kind(fit, COUNTS).draws, seed_of(seed, fit)
         fitted = self.fitted
         check_choice("seeds", seeds, SEEDS)
         if seeds == "runs":
@@ -316,7 +317,7 @@ def learned_shares(fit):
     It is NaN where no problem is of such lengths. A condition has learned its task from `LEARNED` on; how far one that
     has not would generalise is unknown.
     """
-    rows, fitted = of_kind(fit, "counts").draws.rows, conditions(fit)
+    rows, fitted = of_kind(fit, COUNTS).draws.rows, conditions(fit)
     within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
     sums = within.groupby(list(fitted))[["correct", "total"]].sum()
     shares = sums["correct"] / sums["total"]

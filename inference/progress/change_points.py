@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import softmax
 
+from ...datasets.kinds.evaluations import EVALUATIONS
 from ...errors import InputError
 from ...models.laws import as_law
 from ..comparison.bridge import log_normaliser
@@ -104,7 +105,7 @@ def change_of_pace(
     ['none', 2016.0, 2019.0]
     """
     law = as_law(law)
-    if law.kind != "evaluations":
+    if not hasattr(law, "cutoff"):
         raise InputError(f'law is {law.label}; choose one of progress, such as "progress-7"')
     fitter = fitter or new_fitter()
     if law.cutoff is not None:
@@ -153,7 +154,7 @@ def acceleration(fit):
     In the dict, ``before`` and ``after`` are DataArrays (chain, draw) of the rate in log units a year, and ``p_faster``
     is the probability that it rose.
     """
-    cutoff = of_kind(fit, "evaluations").law.cutoff
+    cutoff = of_kind(fit, EVALUATIONS).law.cutoff
     before, after = (compute_equivalent_gain(fit, year=year) for year in (cutoff - 1e-6, cutoff + 1e-6))
     return {"before": before, "after": after, "p_faster": float((after > before).mean())}
 
@@ -189,7 +190,7 @@ def pace_by_year(fit: Fit, years: Sequence[float] = YEARS) -> tuple[xr.DataArray
     >>> 0 < p_faster < 1
     True
     """
-    law: Any = of_kind(fit, "evaluations").law
+    law: Any = of_kind(fit, EVALUATIONS).law
     if law.pace != "random_walk":
         raise InputError(f"{law.label}: its rate is no random walk; fit it with pace='random_walk'")
     paces = [compute_equivalent_gain(fit, year=year) for year in years]

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import require
+from ...datasets.kinds.evaluations import EVALUATIONS
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -34,7 +35,7 @@ def attribution(fit, systems, pairs=None):
     >>> attribution(fit, bs.load("attribution_systems"))["share"].sizes["move"]
     4
     """
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
     if not draws.law.predictors[1]:
         raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
@@ -69,7 +70,7 @@ def transformer_gain(fit, *, compute=(1e22, 1e25)):
     The fit is of a law with a transformer factor. The Dataset has ``gain`` (compute, chain, draw) and
     ``loss_reduction_percent`` (chain, draw).
     """
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     factor = np.exp(draws.c["log_factor"][..., 0])
     local = GrowthAt(draws)
     gains = []

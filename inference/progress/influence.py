@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...datasets.kinds.evaluations import EVALUATIONS
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
 from ..comparison.importance import smoothed as smoothed_weights
@@ -53,7 +54,7 @@ def paper_influence(fit, titles=None, *, rate=None):
     are the ``median`` and its ``shift`` in months, and ``p_progress``. Where ``pareto_k`` is above 0.7 the row is not
     reliable.
     """
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     rate = (compute_equivalent_gain(fit) if rate is None else rate).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
     papers, counts = np.unique(draws.rows["paper_id"], return_counts=True)

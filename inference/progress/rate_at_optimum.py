@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.evaluations import EVALUATIONS
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
@@ -158,7 +159,7 @@ def labels_of(fit):
     Where exponents change with time (specifications 14 and 15) it depends on the optimal size, and so on the intercepts
     of the benchmark.
     """
-    law = of_kind(fit, "evaluations").law
+    law = of_kind(fit, EVALUATIONS).law
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
     if any(c.benchmark for c in columns) or (len(law.levels) > 1 and any(c.kind == "rate" for c in columns)):
         return {benchmark: (benchmark, True) for benchmark in law.benchmarks}
@@ -205,7 +206,7 @@ def growth_rates(fit: Fit, *, compute: float = COMPUTE, year: float = YEAR) -> d
     ['all']
     """
     check_place(compute, year)
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     return {
         label: xr.DataArray(GrowthAt(draws, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
         for label, (b, t) in labels_of(fit).items()
@@ -267,7 +268,7 @@ def doubling_times(
     True
     """
     check_place(compute, year)
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     rows = []
     for label, (b, t) in labels_of(fit).items():
         local = GrowthAt(draws, year=year, benchmark=b, transformer=t)
@@ -283,4 +284,6 @@ def doubling_times(
     table = pd.DataFrame(rows).set_index("label")
     where = f"from {flop(compute)} in {year:g}, along compute-optimal sizes"
     title = f"Doubling time of effective compute in months, {fit.law.label}, {where}"
-    return printed(table, "months", title, NOTE, fit, robust=False)
+    left_out = int(table["no_optimum"].sum())
+    note = f"{NOTE} {left_out} draws have no optimum and are left out." if left_out else NOTE
+    return printed(table, "months", title, note, fit, robust=False)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.kinds.evaluations import EVALUATIONS
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress.density import log_terms
@@ -94,7 +95,7 @@ def compute_equivalent_gain(fit: Fit, *, rows: np.ndarray | None = None, year: f
     >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
     True
     """
-    fall, slope = row_slopes(of_kind(fit, "evaluations").draws, year=year)
+    fall, slope = row_slopes(of_kind(fit, EVALUATIONS).draws, year=year)
     return _gain(fall, slope, rows)
 
 
@@ -109,7 +110,7 @@ def _gain(fall, slope, rows=None):
 
 def gains_by_group(fit):
     """Return `compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019."""
-    draws = of_kind(fit, "evaluations").draws
+    draws = of_kind(fit, EVALUATIONS).draws
     slopes, table = row_slopes(draws), draws.rows
     late = (table["year"] >= SPLIT_YEAR).to_numpy()
     groups = {"all": np.ones(len(table), bool)}

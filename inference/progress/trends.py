@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import xr
+from ...datasets.kinds.values import VALUES
 from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
@@ -18,10 +19,11 @@ from ..comparison.differences import differences, is_apart
 from ..comparison.loo import loo
 from ..fitted import FORMS, once, place_of, results_of
 from ..fitter import fitter_of
-from ..horizons.quantities import TASKS, margins
+from ..horizons.quantities import TASKS
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, ends, named, quantiles
-from ..needs import NEEDED, of_kind
+from ..kinds import list_records
+from ..needs import of_kind, record_of
 from ..quoted import quote_draws
 from ..words import plain
 
@@ -31,11 +33,9 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 DAYS = 365.25
-WORK = {"a working day": 480.0, "a week of work": 2400.0, "a month of work": 10_020.0}  # 8, 40 and 167 hours
 STEPS = 40  # dates a year at which the trend is worked out
 FURTHEST = 100.0  # years
 EVEN = 0.5  # probability of growth below which values fall
-IN_WORDS = {"horizons": "time horizons", "values": "values"}
 
 
 def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bool = False) -> IntervalTable:
@@ -85,7 +85,7 @@ def doubling_days(fit: Fit, years: Sequence[float] | None = None, *, halving: bo
     table = _by_period(fit, years, lambda rate: days(-rate if halving else rate))
     change, growth = ("halve", "fall") if halving else ("double", "growth")
     note = f"Medians and 95% intervals; never: no {growth}."
-    title = f"Days in which {IN_WORDS[law.kind]} {change}, trend {law.trend}"
+    title = f"Days in which {record_of(fit).grows} {change}, trend {law.trend}"
     return printed(table, "days", title, note, fit, quoted=table.index[-1])
 
 
@@ -122,7 +122,7 @@ def yearly_gain(fit: Fit, years: Sequence[float] | None = None) -> IntervalTable
     law = _with_trend(fit).law
     table = _by_period(fit, years, _rate_in(law))
     what = "Factor by which" if law.linear_unit is None else "Units by which"
-    title = f"{what} {IN_WORDS[law.kind]} grow a year, trend {law.trend}"
+    title = f"{what} {record_of(fit).grows} grow a year, trend {law.trend}"
     return printed(table, "gain a year", title, "Medians and 95% intervals.", fit)
 
 
@@ -134,6 +134,11 @@ def changes(fit, years=None):
         period: ("halve", halving.loc[period]) if falls[period] else ("double", row)
         for period, row in doubling.iterrows()
     }
+
+
+def days_to_change(fit, years=None):
+    """Return the `doubling_days` of values that grow, or those of halving where they fall in every period."""
+    return doubling_days(fit, years, halving=bool((yearly_gain(fit, years)["p_growth"] < EVEN).all()))
 
 
 def by_form(fit: Fit) -> IntervalTable:
@@ -165,7 +170,7 @@ def by_form(fit: Fit) -> IntervalTable:
     >>> bs.progress.by_form(bs.fit("trend", recent, seed=1)).index[0]
     'break'
     """
-    table = once(of_kind(fit, "values"), "forms of the trend", lambda: _by_form(fit))
+    table = once(of_kind(fit, VALUES), "forms of the trend", lambda: _by_form(fit))
     results_of(fit)[FORMS] = _rivals_of(fit.law, table)
     return table
 
@@ -271,9 +276,9 @@ def dates_reached(
     ['1e27 FLOP']
     """
     draws = _with_trend(fit)
-    of_horizons = draws.law.kind == "horizons"
-    if of_horizons:
-        levels = WORK if levels is None else levels
+    record = record_of(fit)
+    levels = levels or record.levels
+    if record.margins:
         if not 0 < share < 1:
             raise InputError(f"share must lie between 0 and 1, not {share!r}")
         check_choice("tasks", tasks, TASKS)
@@ -288,8 +293,8 @@ def dates_reached(
     first = float(fit.rows["year"].min())
     years = first + np.arange(int(FURTHEST * STEPS) + 1) / STEPS
     means = _levels_on_grid(fit, years)
-    if of_horizons:
-        means = means - margins(draws, np.array([share]), tasks).reshape(-1, 1)
+    if record.margins:
+        means = means - record.margins(draws, np.array([share]), tasks).reshape(-1, 1)
     records = {}
     for name, level in levels.items():
         target = np.log(level) if log else level / draws.law.linear_unit
@@ -298,7 +303,7 @@ def dates_reached(
         records[name]["p_not_until"] = float((reached > until).mean())
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("level")
     title = "When the mean of values reaches a level"
-    if of_horizons:
+    if record.margins:
         title = f"When the mean horizon, of {share:.0%} of the runs of a {tasks} task, reaches a human time"
     note = f"Medians and 95% intervals under the trend {draws.law.trend}; then: {until:g}."
     return printed(table, "date", title, note, fit)
@@ -340,9 +345,9 @@ def _levels_on_grid(fit, years):
 
 
 def _with_trend(fit):
-    law = of_kind(fit).law
-    if law.kind not in IN_WORDS:
-        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {NEEDED['horizons']}, {NEEDED['values']}")
-    if law.trend is None:
+    if not record_of(fit).grows:
+        needed = ", ".join(record.needed for record in list_records("grows"))
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; {needed}")
+    if fit.law.trend is None:
         raise InputError(f"{place_of(fit)} was fitted with trend=None, which has no rate; fit with trend='linear'")
     return fit.draws

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.kinds.scores import SCORES
 from ...datasets.printed import PrintedTable
 from ..checks.law_tests import loo_pit
 from ..checks.uniformity import RANKS, p_uniform
@@ -56,7 +57,7 @@ def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.Dat
     >>> float(anchored.sel(model="LLaMA-65B").std().round(9))
     0.0
     """
-    values = of_kind(fit, "scores").draws.named()["capability"]
+    values = of_kind(fit, SCORES).draws.named()["capability"]
     if anchors is None:
         return values
     models = values["model"].values.tolist()
@@ -95,7 +96,7 @@ def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     >>> bool(bs.scores.pit_by_benchmark(fit)["rows"].sum() == len(few))
     True
     """
-    draws = of_kind(fit, "scores").draws
+    draws = of_kind(fit, SCORES).draws
     pit = pd.Series(loo_pit(fit), name="pit")
     table = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
     table.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets.printed import PrintedTable, Text
+from ...datasets.kinds.scores import SCORES
+from ...datasets.printed import Text
 from ...datasets.wording import shown
 from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
 from ..fitted import place_of, table_named
+from ..interval_table import IntervalTable
 from ..intervals import named
 from ..intervals import summary as summarised
 from ..needs import of_kind
@@ -75,7 +77,7 @@ def progress_at_fixed_compute(fit: Fit, years: Sequence[float] | None = None) ->
     >>> bool((gain.sel(period=2025.5) > gain.sel(period=2023.5)).any())
     False
     """
-    draws: Any = of_kind(fit, "scores").draws
+    draws: Any = of_kind(fit, SCORES).draws
     if draws.law.pace is None:
         raise InputError(
             f"{place_of(fit)} is a fit of scores without progress; fit the law with pace='linear' or pace='break'"
@@ -153,7 +155,7 @@ def summary(fit: Fit) -> FallOfCompute:
     with_compute = models["model"].isin(law.with_compute(fit.rows))
     table.attrs = {
         "title": f"Training compute of a given capability ({law.label}, {table_named(fit)})",
-        "slopes": {str(x): summarised(slopes.sel(period=x)) for x in slopes["period"].values.tolist()},
+        "besides": {"compute_slope": {str(x["period"].values): summarised(x) for x in slopes.transpose("period", ...)}},
         "models": (len(models), int(with_compute.sum()), month(models.loc[with_compute, "year"].max())),
         "break_year": law.break_year,
         "standing": standing(fit),
@@ -161,12 +163,12 @@ def summary(fit: Fit) -> FallOfCompute:
     return FallOfCompute.of(table)
 
 
-class FallOfCompute(PrintedTable):
+class FallOfCompute(IntervalTable):
     """What `summary` returns: a DataFrame that prints how fast the compute of a capability falls."""
 
     def text(self):
         """Return what is printed; of a part of it its rows."""
-        if "slopes" not in self.attrs or not {f"{name}_q50" for name in SHOWN} <= {*self.columns}:
+        if "besides" not in self.attrs or not {f"{name}_q50" for name in SHOWN} <= {*self.columns}:
             return super().text()
         attrs, families = self.attrs, "family" in self.index.get_level_values("unit")
         rows, faster = {}, []
@@ -185,7 +187,7 @@ class FallOfCompute(PrintedTable):
         if faster:
             when = f"after {attrs['break_year']:g} than before"
             below.append(f"Probability that capability grows faster {when}: {', '.join(faster)}")
-        for period, slope in attrs["slopes"].items():
+        for period, slope in attrs["besides"]["compute_slope"].items():
             logits = plain({q: np.log(10) * slope[q] for q in (LOW, MIDDLE, HIGH)}, "{:.2f}")
             when = f" {period}" if period else ""
             below.append(f"Ten times the compute buys {logits} logits{when}, by which gains are divided")

@@ -11,14 +11,13 @@ import xarray as xr
 from ...errors import InputError
 from ..fitted import place_of
 from ..interval_table import IntervalTable, printed
-from ..intervals import named, quantiles
-from ..needs import of_kind
+from ..intervals import finite, named, quantiles
+from ..kinds import list_records
+from ..needs import record_of
 
 if TYPE_CHECKING:
     from ..fitted import Fit
 
-BY = {"scores": "capability", "horizons": "horizon"}
-IN_WORDS = {"scores": "capability", "horizons": "time horizon"}
 PROBABILITIES = (0.025, 0.5, 0.975)
 ALIKE = 0.95  # probability from which one of two models is called the better one
 NOTE = (
@@ -108,14 +107,17 @@ def ranks(fit: Fit) -> IntervalTable:
             "similar": int(((better[i] > 1 - ALIKE) & (better[i] < ALIKE)).sum()),
         }
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("model")
-    return printed(table, "rank", f"Ranks of {len(models)} models by {IN_WORDS[fit.law.kind]}", NOTE, fit)
+    title = f"Ranks of {len(models)} models by {record_of(fit).ranked_by[1]}"
+    result = printed(table, "rank", title, NOTE, fit)
+    others = {model: zip(models, row, strict=True) for model, row in zip(models, better, strict=True)}
+    result.attrs["besides"] = {"p_above": {str(a): {str(b): finite(p) for b, p in of} for a, of in others.items()}}
+    return result
 
 
 def _values(fit):
     """Return what models are ranked by, dims (chain, draw, model)."""
-    of_kind(fit)
-    if fit.law.kind not in BY:
-        raise InputError(
-            f"{place_of(fit)} is a fit of {fit.law.name}; ranks need a fit of the law 'scores' or 'horizons'"
-        )
-    return fit.draws.named()[BY[fit.law.kind]]
+    by = record_of(fit).ranked_by
+    if not by:
+        kinds = " or ".join(record.name for record in list_records("ranked_by"))
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; ranks need a fit of {kinds}")
+    return fit.draws.named()[by[0]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.kinds.scores import SCORES
 from ..needs import of_kind
 from .compute import progress_at_fixed_compute
 from .compute import summary as progress_summary
@@ -20,7 +21,7 @@ def widths(fit):
     The fit is of the law ``scores`` with one ``pace``. The keys are ``posterior``; ``families``, with families as the
     unit, NaN of fewer than 10; ``scores``; ``computes``; ``models``; ``slope``; ``gain``.
     """
-    draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(1)
+    draws, rng = of_kind(fit, SCORES).draws, np.random.default_rng(1)
     progress, d = progress_at_fixed_compute(fit), draws.design
     slope, gain = progress["slope"].values.ravel(), progress["gain"].values.ravel()
     measured = d["model_known"] > 0.5

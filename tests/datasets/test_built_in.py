@@ -8,7 +8,9 @@ import pandas as pd
 import pandera.pandas as pa
 import pytest
 from bayescaling.datasets.columns import SIZES
-from bayescaling.datasets.schemas import BENCHMARKS, CONFIDENCES, SPLITS
+from bayescaling.datasets.kinds.counts import SPLITS
+from bayescaling.datasets.kinds.evaluations import BENCHMARKS
+from bayescaling.datasets.kinds.scores import CONFIDENCES
 
 CORPORA = ("C4", "RedPajama", "RefinedWeb")
 PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")

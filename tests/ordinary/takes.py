@@ -44,15 +44,15 @@ COMMANDS = {
     "scores": (
         "fit {law} --data {table} --out fit.nc",
         "fit {law} --data {table} --json",
-        "ranks fit.nc",
-        "ranks fit.nc --json",
+        "show fit.nc --table ranks",
+        "show fit.nc --table ranks --json",
         "report fit.nc --out again --json --processes 1",
     ),
     "horizons": (
         "fit {law} --data {table} --out fit.nc",
         "fit {law} --data {table} --json",
-        "horizons fit.nc",
-        "horizons fit.nc --json",
+        "show fit.nc --table all",
+        "show fit.nc --table all --json",
         "report fit.nc --out again --json --processes 1",
     ),
     "counts": (
@@ -63,15 +63,15 @@ COMMANDS = {
     "evaluations": (
         "fit {law} --data {table} --out fit.nc",
         "fit {law} --data {table} --json",
-        "doubling fit.nc",
-        "doubling fit.nc --json",
+        "show fit.nc --table all",
+        "show fit.nc --table all --json",
         "report fit.nc --out again --json --processes 1",
     ),
     "values": (
         "fit {law} --data {table} --out fit.nc",
         "fit {law} --data {table} --json",
-        "trend fit.nc",
-        "trend fit.nc --json",
+        "show fit.nc --table all",
+        "show fit.nc --table all --json",
         "report fit.nc --out again --json --processes 1",
     ),
 }

@@ -5,6 +5,7 @@ import numpy as np
 from ....datasets import load
 from ....datasets.files import evidence
 from ....inference import fit, intervals
+from ....inference.kinds.counts import details
 from ....inference.lengths.quantities import (
     LEARNED,
     conditions,
@@ -13,7 +14,6 @@ from ....inference.lengths.quantities import (
 from ....models.laws import Lengths
 from ... import results
 from ...findings import Findings
-from .entries import lengths_entry
 
 STUDIES = ("arithmetic_left_out",)
 STAGES = ("arithmetic: fit", "arithmetic: numbers")
@@ -40,7 +40,7 @@ def shown_in_training(counts):
 def _numbers(fitted, small, seed):
     """Return the entries of results.json."""
     longest = fitted.rows[["length_a", "length_b"]].max(axis=None)
-    entry = lengths_entry(fitted, seed=seed)
+    entry = details(fitted, seed)
     return {
         "lengths": {
             "data": TABLE,

@@ -1,6 +1,6 @@
 """The page on time horizons: how long tasks are that models do, how fast that doubles, and by which trend."""
 
-from ....inference.progress.trends import WORK
+from ....inference.kinds.horizons import WORK
 from ....inference.words import dates, digits, durations, months, probability
 from ....plots import plot_horizons
 from ...html import prose, tables, verdicts

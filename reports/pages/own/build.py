@@ -1,5 +1,7 @@
 """A report on fits of the user, or on laws fitted to a custom table."""
 
+import importlib
+import pkgutil
 from functools import partial
 from pathlib import Path
 
@@ -14,16 +16,14 @@ from ... import results
 from ...cache.stages import Stages
 from ...entries import fit_entry
 from ...output import judge_chains, prepare, write
-from . import counts, evaluations, horizons, runs, scores, values
+from .. import own
 from .fronts import PLACE, Custom, best_and_rivals, front_of
 
+# The modules of this folder that are called as a kind of table.
 PAGES = {
-    "runs": runs,
-    "evaluations": evaluations,
-    "counts": counts,
-    "scores": scores,
-    "horizons": horizons,
-    "values": values,
+    module.name: importlib.import_module(f".{module.name}", __package__)
+    for module in pkgutil.iter_modules(own.__path__)
+    if module.name in KINDS
 }
 
 
@@ -32,7 +32,7 @@ def report_table(out, laws, table, *, backdrop, compute, published, progress, fr
     fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check_backdrop(chosen, backdrop)
-    _check_compute({law.kind for law in chosen}, compute)
+    _check_compute([law.kind for law in chosen], compute)
     follows = {law.label: origins(law, table) for law in chosen}
     prepare(Path(out))
     options = {"seed": seed, "sampler": sampler, **settings}
@@ -51,11 +51,11 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     out = Path(out)
     page = _page_of(fits)
     _check_backdrop([fitted.law for fitted in fits.values()], backdrop)
-    _check_compute({fitted.law.kind for fitted in fits.values()}, compute)
+    _check_compute([fitted.law.kind for fitted in fits.values()], compute)
     prepare(out)
     options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
-    steps += [runs.STEP] if page is runs else []
+    steps += getattr(page, "STEPS", [])
     with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
@@ -79,9 +79,9 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
 
 
 def _entries(page, fits, **options):
-    """Return entries of results.json: each law, and of runs what is best at each budget."""
+    """Return entries of results.json: each law, and the decisions that a page is on."""
     laws = {name: fit_entry(fitted) | page.entry(fitted) for name, fitted in fits.items()}
-    return {"laws": laws} | (runs.decisions(fits, laws, **options) if page is runs else {})
+    return {"laws": laws} | (page.decisions(fits, laws, **options) if hasattr(page, "decisions") else {})
 
 
 def _tables_of(fits):
@@ -107,8 +107,10 @@ def _page_of(fits):
 
 
 def _check_compute(kinds, compute):
-    if compute is not None and kinds != {"runs"}:
-        raise InputError(f"compute: a report on {' and '.join(sorted(kinds))} has no budget; leave it out (--compute)")
+    if compute is not None and not all(hasattr(PAGES.get(kind), "decisions") for kind in kinds):
+        raise InputError(
+            f"compute: a report on {' and '.join(sorted({*kinds}))} has no budget; leave it out (--compute)"
+        )
 
 
 def _check_backdrop(laws, backdrop):

@@ -16,7 +16,7 @@ from . import ahead, groups
 from .fronts import opened
 
 QUESTION = "How do these runs scale?"
-STEP = "larger runs"
+STEPS = ["larger runs"]
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100)  # budgets after that of the largest run, as multiples of that of the next
 TIMES = 10  # the compute of the next run over that of the largest, where it is not stated
@@ -65,7 +65,7 @@ def decisions(fits, laws, compute=None):
 
 def first_screen(custom, stage):
     """Add the answers, the rollout and the grid of the best size to the document, and return the figures."""
-    result = stage(STEP, partial(ahead.predicted_runs, custom.fit), of={custom.best: custom.fit})
+    result = stage(STEPS[0], partial(ahead.predicted_runs, custom.fit), of={custom.best: custom.fit})
     custom.document["rollout"] = ahead.rollout_entry(result)
     custom.document["answers"] = ahead.answers(custom, 1 + len(BEYOND))
     custom.document["optimum"] = ahead.grid(custom)

@@ -24,17 +24,17 @@ def path(fit, tmp_path_factory):
 def run(*arguments):
     result = CliRunner().invoke(app, [str(x) for x in arguments])
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def test_the_command_prints_what_the_functions_return(fit, path):
-    document = json.loads(run("horizons", path, "--json"))
+    document = json.loads(run("show", path, "--table", "all", "--json"))
     table, days = bs.horizons.summary(fit), bs.progress.doubling_days(fit)
     for (model, share), row in table.iterrows():
         assert document["minutes"][model][f"{share:g}"]["q50"] == pytest.approx(row["q50"])
     assert document["doubling_days"]["all"]["q97.5"] == pytest.approx(days.loc["all", "q97.5"])
     assert set(document["dates_reached"]) == {"a working day", "a week of work", "a month of work"}
-    printed = run("horizons", path)
+    printed = run("show", path, "--table", "all")
     assert durations(table.iloc[0]) in printed and "Days in which time horizons double" in printed
 
 
@@ -42,9 +42,9 @@ def test_the_command_prints_what_the_functions_return(fit, path):
 def test_fits_follow_each_other(fit, path, tmp_path):
     other = tmp_path / "no-trend.nc"
     bs.fit(bs.laws.Horizons(trend=None, noise="binomial"), fit.rows, seed=1, draws=200, tune=300).save(other)
-    documents = json.loads(run("horizons", path, other, "--json"))
+    documents = json.loads(run("show", path, other, "--table", "all", "--json"))
     assert list(documents) == [str(path), str(other)] and "doubling_days" not in documents[str(other)]
-    printed = run("horizons", path, other)
+    printed = run("show", path, other, "--table", "all")
     for document in documents.values():
         assert durations(next(iter(document["minutes"].values()))["0.5"]) in printed
 
@@ -60,14 +60,14 @@ def test_ranks_are_those_of_the_draws_counted_one_by_one(fit, path):
         chances = [np.mean(flat[:, i] > flat[:, j]) for j in range(flat.shape[1]) if j != i]
         np.testing.assert_array_equal(better.sel(model=model).dropna("other"), chances)
         assert ranks.loc[model, "similar"] == sum(0.05 < p < 0.95 for p in chances)
-    document = json.loads(run("ranks", path, "--json"))
-    assert document["models"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
+    document = json.loads(run("show", path, "--table", "ranks", "--json"))
+    assert document["ranks"][ranks.index[0]]["q50"] == ranks["q50"].iloc[0]
     assert document["p_above"][ranks.index[0]][ranks.index[1]] == ranks["p_above_next"].iloc[0]
-    assert ranks.index[0] in run("ranks", path)
+    assert ranks.index[0] in run("show", path, "--table", "ranks")
 
 
 def test_ranks_of_a_law_of_losses_are_refused(fit_default):
-    with pytest.raises(bs.InputError, match="'scores' or 'horizons'"):
+    with pytest.raises(bs.InputError, match="ranks need a fit of horizons or scores"):
         bs.scores.ranks(fit_default)
 
 

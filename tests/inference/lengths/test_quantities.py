@@ -5,8 +5,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.commands.cli import main
+from bayescaling.inference.kinds.counts import details
 from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, plateau, region_accuracy
-from bayescaling.reports.pages.arithmetic.entries import lengths_entry
 from bayescaling.reports.results import to_json
 
 
@@ -54,7 +54,7 @@ def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, 
     both = all(share >= LEARNED for share in shares.values())
     assert (bs.lengths.embedding_contrasts(lengths_fit)["learned"] == both).all()
     assert not both  # a plateau of 95% that falls within the training lengths
-    entry = json.loads(to_json(lengths_entry(lengths_fit)))
+    entry = json.loads(to_json(details(lengths_fit)))
     assert entry["learned"] == pytest.approx(shares)
     assert all(contrast["learned"] is False for contrast in entry["contrasts"])
 
@@ -119,7 +119,7 @@ def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, m
 
 
 def test_lengths_as_json_stand_next_to_the_accuracy_at_short_lengths(lengths_fit):
-    document = json.loads(to_json(lengths_entry(lengths_fit)))
+    document = json.loads(to_json(details(lengths_fit)))
     for length in document["lengths"]["typical"]["abacus"].values():
         assert length["q2.5"] < length["q50"] < length["q97.5"]
     assert {*document["lengths"]["runs"]["abacus-0"]} == {"0.5", "0.95", "plateau"}

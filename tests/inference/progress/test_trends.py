@@ -77,12 +77,12 @@ def test_dates_are_as_robust_as_rates_where_the_values_reject_the_line():
 
 
 def test_the_command_prints_what_the_functions_return(fit, path):
-    document = json.loads(run("trend", path, "--reach", "a tenth=0.1", "--json"))
+    document = json.loads(run("show", path, "--table", "all", "--reach", "a tenth=0.1", "--json"))
     halving = bs.progress.doubling_days(fit, halving=True)
-    assert document["halving_days"]["all"]["q50"] == pytest.approx(halving.loc["all", "q50"])
+    assert document["days"]["all"]["q50"] == pytest.approx(halving.loc["all", "q50"])
     assert document["dates_reached"]["a tenth"]["level"] == 0.1
-    assert "Days in which values halve" in run("trend", path)
-    result = CliRunner().invoke(app, ["trend", str(path), "--reach", "low=much"])
+    assert "Days in which values halve" in run("show", path, "--table", "days")
+    result = CliRunner().invoke(app, ["show", str(path), "--reach", "low=much"])
     assert "'much' is no number" in str(result.exception)
 
 

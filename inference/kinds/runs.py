@@ -1,0 +1,162 @@
+"""What answers need of tables of training runs, and of the laws of their losses, sizes and errors."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.units import in_unit_of_loss, read_as
+from ...datasets.wording import listed, unknown
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import training_flop
+from .. import intervals
+from ..words import flop, plain, ratios, sizes
+from . import register_answers
+from .record import FLOOR, MOST_LEVELS, Answer, Forecasts, KindAnswers
+
+EXPONENT = "exponent_parameters"
+AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
+NAMES = {EXPONENT: "exponent of the best size", "E": FLOOR}
+CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", EXPONENT)
+NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
+
+
+def _answers(fit):
+    from ..quoted import quote_draws
+
+    posterior, law = fit["posterior"], fit.law
+    names = [name for name in (EXPONENT, "E") if name in posterior]
+    names += [name for name in law.exponents if name in posterior and EXPONENT not in posterior]
+    for name, draws in quote_draws(fit, {name: posterior[name] for name in names}).items() if names else ():
+        label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
+        levels = [dim for dim in draws.dims if dim not in DRAWS]
+        template = "" if levels else _template(fit, name)
+        if not levels:
+            yield Answer(label, intervals.summary(-draws if "falls as" in template else draws), plain, template)
+        elif len(levels) == 1 and draws.sizes[levels[0]] <= MOST_LEVELS:
+            for level in draws[levels[0]].values.tolist():
+                yield Answer(f"{label}, {level}", intervals.summary(draws.sel({levels[0]: level})))
+    compute = training_flop(fit.rows)
+    if compute is None:
+        return
+    largest = float(compute.max())
+    with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
+        best = fit.allocate([largest, AHEAD * largest])
+        for budget, what in ((largest, "the largest run"), (AHEAD * largest, f"{AHEAD} times it")):
+            at = best.sel(compute=budget)
+            if "parameters" in best:
+                yield Answer(f"parameters at {flop(budget)}, {what}", intervals.summary(at["parameters"]), sizes)
+                yield Answer(f"tokens at {flop(budget)}", intervals.summary(at["tokens"]), sizes)
+            elif budget != largest:
+                yield _ahead(fit, at["loss"], budget)
+
+
+def _template(fit, name):
+    """Return the sentence to quote of an exponent, "" of another constant."""
+    law = fit.law
+    if name == EXPONENT:
+        return "Compute-optimal parameters grow as training compute to the power {x} ({of})."
+    if len(law.columns) != 1 or name not in law.exponents or law.observed != "loss":
+        return ""
+    size = law.columns[0].replace("_flop", " compute")
+    if name == "exponent":
+        return f"{read_as(fit.rows, 'loss')[0]} moves as {size} to the power {{x}} ({{of}})."
+    return f"The loss above E falls as {size} to the power {{x}} ({{of}})."
+
+
+def _ahead(fit, predicted, budget):
+    """Return what a law of compute alone predicts at a budget, a loss or another quantity in the unit of its column."""
+    where = f"at {flop(budget)}, {AHEAD} times the largest run"
+    if "floor" not in fit.law.options or fit.law.floor is not False:
+        return Answer(in_unit_of_loss(f"loss {where}, nats per token", fit.rows), intervals.summary(predicted))
+    header, factor = read_as(fit.rows, "loss")
+    return Answer(f"{header} {where}", intervals.summary(predicted / factor), ratios)
+
+
+def _commands(fit):
+    law = fit.law
+    if law.observed == "parameters":
+        return ("plot posterior {file} --quantity delta --out delta.svg",)
+    if law.observed == "error":
+        return ("predict RUNS.nc --parameters 7B --tokens 140B --task {file}",)
+    size, *others = law.columns
+    compute = training_flop(fit.rows) if others else fit.rows[size]
+    budget = "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")
+    if others:
+        return f"allocate {{file}} --compute {budget}", "plot fit {file} --out fit.svg"
+    return (f"predict {{file}} --column {size}={budget}",)
+
+
+def _details(fit, seed):
+    from ..checks.sensitivity import prior_sensitive
+    from ..checks.trade_off import trade_off_sentence
+    from ..estimands.tuning import sentence
+
+    sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
+    entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
+    if fit.law.settings and not fit.law.grouped_by:
+        rungs = fit.tuning()
+        rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
+        entry["tuning"] = {"sentence": sentence(rungs), "rungs": rows}
+    return entry | ({"trade_off": barely} if (barely := trade_off_sentence(fit)) else {})
+
+
+def _remarks(fit):
+    entry = _details(fit, fit.record["seed"])
+    if sensitive := entry["prior_sensitive"]:
+        yield f"The prior still decides {', '.join(sensitive)} in part: vary it with --prior before you quote them"
+    if "tuning" in entry:
+        yield entry["tuning"]["sentence"]
+
+
+def _forecast(fit, at, benchmarks, plan, seed):
+    from ..forecasts import entry, straight_line
+
+    if at is not None or len(benchmarks):
+        raise InputError("a forecast of a loss takes the sizes of the run, not a date or benchmarks")
+    if not plan:
+        raise InputError("a forecast of a loss needs the sizes of the run, such as --plan parameters=7e9")
+    if lacking := [name for name in fit.law.columns if name not in plan]:
+        options = " ".join(f"--plan {name}=NUMBER" for name in lacking)
+        raise InputError(f"a forecast of the law {fit.law.name} needs {listed(lacking)} of the run; add {options}")
+    for name in plan:
+        if name not in fit.law.columns:
+            raise InputError(f"plan: {unknown(f'size of a run of the law {fit.law.name}', name, fit.law.columns)}")
+    loss = fit.predict(pd.DataFrame([dict(plan)]), seed=seed)["loss"].values.ravel()
+    rows, line = fit.draws.rows, None
+    if {"parameters", "tokens"} <= {*rows, *plan}:
+        compute = np.log(rows["parameters"] * rows["tokens"]).to_numpy()
+        line = straight_line(compute, np.log(rows["loss"].to_numpy()), math.log(plan["parameters"] * plan["tokens"]))
+        line = None if line is None else np.exp(line)
+    return [entry("loss", loss, line)], {"plan": {name: float(x) for name, x in plan.items()}}
+
+
+def _outcomes(document, later, within):
+    from ..forecasts import with_columns
+
+    plan = pd.Series(document["plan"])
+    runs = with_columns(later, document, (*plan.index, "loss"))
+    same = (abs(runs[plan.index] / plan - 1) <= NEAR).all(axis=1).to_numpy()
+    label = runs["model"].astype(str) if "model" in runs else "run " + pd.Series(runs.index, runs.index).astype(str)
+    return pd.DataFrame({"name": "loss", "model": label, "value": runs["loss"]})[same]
+
+
+register_answers(
+    KindAnswers(
+        name="runs",
+        needed="sizes and losses of runs need a law such as chinchilla",
+        answers=_answers,
+        figure="fit",
+        commands=_commands,
+        widens=True,
+        widens_constants=True,
+        drifts=True,
+        details=_details,
+        remarks=_remarks,
+        forecasts=Forecasts("nats/token", plain, _forecast, _outcomes),
+    )
+)
