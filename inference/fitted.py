@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ..datasets.printed import Text
     from ..models.draws import Draws
     from ..models.law import Law
 
@@ -168,12 +167,6 @@ class Fit(Methods, Printed):
     def diagnostics(self) -> dict[str, Any]:
         """Diagnostics of the chains: figures, ``ok`` and ``warnings``."""
         return self.record["diagnostics"]
-
-    def text(self) -> Text:
-        """Return what is printed: the answers that the fit holds, and whether its chains and its law hold."""
-        from .stored_answers import text
-
-        return text(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with its check, its answers and the refits that were made; `open` opens it.

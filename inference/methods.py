@@ -8,11 +8,11 @@ from .workers import one_thread
 class Method:
     """A function of a module of `inference` as a method; at its first use it takes the place of this.
 
-    The function has the name of the method, unless another is given.
+    The function has the name of the method, unless another is given. One that computes nothing is called as it is.
     """
 
-    def __init__(self, module, function=None):
-        self._module, self._function = module, function
+    def __init__(self, module, function=None, *, computes=True):
+        self._module, self._function, self._computes = module, function, computes
 
     def __set_name__(self, owner, name):
         self._owner, self._name = owner, name
@@ -20,7 +20,7 @@ class Method:
     def __get__(self, fit, owner=None):
         """Return the function, or the method of a fit."""
         function = getattr(import_module(f"{__package__}.{self._module}"), self._function or self._name)
-        function = one_thread()(function)
+        function = one_thread()(function) if self._computes else function
         setattr(self._owner, self._name, function)
         return function.__get__(fit, owner)
 
@@ -28,6 +28,7 @@ class Method:
 class Methods:
     """What a fit computes."""
 
+    _make_answers = Method("summary", "make_answers")
     allocate = Method("estimands.allocate")
     check = Method("checks.check")
     law_tests = Method("checks.law_tests")
@@ -38,6 +39,7 @@ class Methods:
     robust_sd = Method("checks.sandwich")
     study_exponents = Method("estimands.study_exponents")
     summary = Method("summary")
+    text = Method("stored_answers", computes=False)
     to_inferencedata = Method("storage")
     tuning = Method("estimands.tuning")
     wider_laws = Method("checks.wider_laws")

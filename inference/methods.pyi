@@ -12,9 +12,12 @@ from .estimands.predict_group import predict_group as _predict_group
 from .estimands.study_exponents import study_exponents as _study_exponents
 from .estimands.tuning import tuning as _tuning
 from .storage import to_inferencedata as _to_inferencedata
+from .stored_answers import text as _text
+from .summary import make_answers
 from .summary import summary as _summary
 
 class Methods:
+    _make_answers = make_answers
     allocate = _allocate
     check = _check
     law_tests = _law_tests
@@ -25,6 +28,7 @@ class Methods:
     robust_sd = _robust_sd
     study_exponents = _study_exponents
     summary = _summary
+    text = _text
     to_inferencedata = _to_inferencedata
     tuning = _tuning
     wider_laws = _wider_laws

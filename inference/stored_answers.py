@@ -22,13 +22,7 @@ RIVALS = "{rivals}"  # stands in a sentence to quote for other forms of the law 
 
 def stored_answers(fit: Fit) -> dict[str, Any]:
     """Return the answers that a fit holds, made the first time for a fit without them, such as one of an older file."""
-
-    def make():
-        from .summary import make_answers
-
-        return make_answers(fit)
-
-    return once(fit, ANSWERS, make)
+    return once(fit, ANSWERS, lambda: fit._make_answers())
 
 
 def text(fit: Fit) -> Text:

@@ -67,9 +67,7 @@ def check(fit: Fit) -> Check:
     if VERDICT not in results:
         once(fit, VERDICT, lambda: _checked(fit))
         if ANSWERS in results:  # made without the check
-            from ..summary import make_answers
-
-            results[ANSWERS] = make_answers(fit)
+            results[ANSWERS] = fit._make_answers()
     return Check(results[VERDICT])
 
 
