@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
+from ...datasets.deferred import special
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
@@ -20,13 +21,13 @@ from ..checks.chains import PARETO_K_LIMIT
 from ..diagnostics import effective_draws, smooth_weights
 from ..fitted import LOG_WEIGHTS, WEIGHTED, once
 from ..progress_messages import counted
+from .bridge import log_mean_exp
 from .weights import sum_error
 
 MANY = 2_000  # Units. Beyond these, a Pareto distribution is fitted only to the tail of weights that differ.
 EVEN = 1.0  # Largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds.
 PIT_DRAWS = 400  # These determine the PIT of a row to 0.001, where its density barely differs between draws.
 FEW_PIT_DRAWS = 100  # Of tables so large that some draws sum up their rows: densities differ still less.
-AT_ONCE = 64  # Units, whose densities the processor's cache holds.
 LEAST_DRAWS = 25  # A fifth of these, the tail, are the fewest that a Pareto distribution is fitted to.
 
 
@@ -88,8 +89,8 @@ def _of_all_draws(fit, rows):
 def _scores(density, log_weights, k):
     unit = density.dims[-1]
     values = {
-        "elpd": _log_sums(_by_unit(log_weights.values), logs := _by_unit(density.values)),
-        "lppd": _log_sums(logs) - np.log(logs.shape[1]),
+        "elpd": special.logsumexp(density.values + log_weights.values, axis=(0, 1)),
+        "lppd": log_mean_exp(density.values),
         "pareto_k": k.values,
     }
     coords = {unit: density[unit]} if unit in density.coords else {}
@@ -175,7 +176,7 @@ def smoothed(log_ratios, density, *, many=False):
         )
     log_weights, k = np.ascontiguousarray(_by_unit(log_ratios)), np.zeros(units)
     apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
-    log_weights -= np.where(apart, 0.0, _log_sums(log_weights))[:, None]
+    log_weights -= np.where(apart, 0.0, special.logsumexp(log_weights, axis=1))[:, None]
     with np.errstate(all="ignore"):
         tailed = density.values[..., apart]
         efficiency = effective_draws(np.exp(tailed - tailed.max((0, 1)))) / (chains * draws)
@@ -189,17 +190,6 @@ def smoothed(log_ratios, density, *, many=False):
 def _by_unit(values):
     """Return values of draws, (chain, draw, unit), as (unit, sample)."""
     return values.reshape(-1, values.shape[-1]).T
-
-
-def _log_sums(*terms):
-    """Return logs of sums of exponentials of terms added up, along their last axis, some units at a time."""
-    sums = np.empty(len(terms[0]))
-    for start in range(0, len(sums), AT_ONCE):
-        logs = sum(term[start : start + AT_ONCE] for term in terms)
-        most = logs.max(-1, keepdims=True)
-        most = np.where(np.isfinite(most), most, 0.0)
-        sums[start : start + AT_ONCE] = np.log(np.exp(logs - most).sum(-1)) + most[:, 0]
-    return sums
 
 
 def cut_factor(density, codes):

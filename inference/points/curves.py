@@ -66,10 +66,10 @@ def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = B
     """
     levels, log_size, log_loss = _envelope(runs, basis, budgets)
     log_tokens = levels - np.log(FLOP_PER_PARAMETER_TOKEN) - log_size
-    slopes = {"exponent": log_size, "exponent_tokens": log_tokens, "exponent_loss": log_loss}
+    logs = {"exponent": log_size, "exponent_tokens": log_tokens, "exponent_loss": log_loss}
     used = np.isfinite(log_size)
     points = {"training_flop": levels, "parameters": log_size, "loss": log_loss}
-    exponents = {name: float(_slope(levels, y)) for name, y in slopes.items()}
+    exponents = {name: float(slopes(levels, y)) for name, y in logs.items()}
     return PointEstimate(
         estimator=f"Lower envelope of training curves, basis {basis}",
         estimates=exponents,
@@ -87,7 +87,7 @@ def exponents_by_curves(runs: pd.DataFrame, losses: ArrayLike, *, basis: str = "
     The losses have the shape (run, table), and the exponents (table,).
     """
     levels, log_size, _ = _envelope(runs, basis, BUDGETS, np.asarray(losses, float).T)
-    return _slope(levels, log_size)
+    return slopes(levels, log_size)
 
 
 def _envelope(runs, basis, budgets, losses=None):
@@ -125,8 +125,8 @@ def _curve(log_compute, log_losses, levels):
     return np.where(inside, means[..., right - 1] * (1 - share) + means[..., right] * share, np.nan)
 
 
-def _slope(x, y):
-    """Return the least-squares slope over the last axis, of the entries that are not NaN; NaN where y is constant."""
+def slopes(x, y):
+    """Compute least-squares slopes over the last axis, of the entries that are not NaN; NaN where y is constant."""
     finite = np.isfinite(y)
     weight = finite / np.maximum(finite.sum(-1, keepdims=True), 1)
     x = np.where(finite, x, 0.0)

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.deferred import stats
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from .curves import slopes
 from .result import PointEstimate
 
 if TYPE_CHECKING:
@@ -327,24 +329,12 @@ def _exponents(levels, tables):
     """Return exponents through optima of tables: `levels` are pairs of log C and log N*, each of shape (table,)."""
     if not levels:
         return np.full(tables, np.nan)
-    log_compute, log_size = np.moveaxis(np.array(levels), 1, 0)
-    used = np.isfinite(log_size)
-    count = used.sum(0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_compute, log_size = (
-            np.where(used, x - np.where(used, x, 0.0).sum(0) / count, 0.0) for x in (log_compute, log_size)
-        )
-        exponents = (log_compute * log_size).sum(0) / (log_compute**2).sum(0)
-    return np.where(count >= FEWEST_OPTIMA, exponents, np.nan)
+    log_compute, log_size = np.moveaxis(np.array(levels), (1, 2), (0, 1))
+    enough = np.isfinite(log_size).sum(-1) >= FEWEST_OPTIMA
+    return np.where(enough, slopes(log_compute, log_size), np.nan)
 
 
 def _regress(compute, size):
     """Compute the exponent, its coefficient and its ordinary standard error."""
-    log_compute, log_size = np.log(compute.to_numpy()), np.log(size.to_numpy())
-    centred = log_compute - log_compute.mean()
-    spread = centred @ centred
-    exponent = centred @ log_size / spread
-    residuals = log_size - log_size.mean() - exponent * centred
-    variance = residuals @ residuals / (len(residuals) - 2)
-    coefficient = np.exp(log_size.mean() - exponent * log_compute.mean())
-    return float(exponent), float(coefficient), float(np.sqrt(variance / spread))
+    line = stats.linregress(np.log(compute), np.log(size))
+    return float(line.slope), float(np.exp(line.intercept)), float(line.stderr)

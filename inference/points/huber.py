@@ -111,14 +111,15 @@ def minimise(sample, theta, delta, *, iterations=100):
     from scipy import optimize
 
     def derivatives(point, *names):
-        return attrgetter(*names)(expand(sample, point, delta))
+        with np.errstate(over="ignore", invalid="ignore"):  # of trial points far out
+            return attrgetter(*names)(expand(sample, point, delta))
 
     theta = optimize.minimize(
         derivatives,
         theta,
         args=("value", "gradient"),
         jac=True,
-        hess=lambda point, *_: expand(sample, point, delta).hessian,
+        hess=lambda point, *_: derivatives(point, "hessian"),
         method="trust-exact",
         options={"maxiter": iterations, "gtol": SETTLED * len(sample.log_loss)},
     ).x

@@ -255,15 +255,16 @@ def _summary(solutions, sample, centre, threshold, runs):
     at_best = [s for s in minima if s.objective <= lowest.objective + tolerance]
     best = at_best[0] if at_best else lowest
     a, b, e, alpha, beta = best.theta
-    with np.errstate(invalid="ignore"):  # 0/0 where the loss depends on neither size
+    # 0/0 where the loss depends on neither size, and infinite where no minimum was reached
+    with np.errstate(invalid="ignore", over="ignore"):
         exponent = float(chinchilla.parameter_exponent(alpha=alpha, beta=beta))
-    constants = {
-        "E": float(np.exp(e)),
-        "A": float(np.exp(a + alpha * centre[0])),
-        "B": float(np.exp(b + beta * centre[1])),
-        "alpha": float(alpha),
-        "beta": float(beta),
-    }
+        constants = {
+            "E": float(np.exp(e)),
+            "A": float(np.exp(a + alpha * centre[0])),
+            "B": float(np.exp(b + beta * centre[1])),
+            "alpha": float(alpha),
+            "beta": float(beta),
+        }
     search = {
         "threshold": float(threshold),
         "scale": best.scale,

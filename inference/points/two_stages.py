@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import require
+from ...datasets.deferred import stats
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from .result import PointEstimate
@@ -83,25 +84,18 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
             "of several dates and a family"
         )
     slope = float(np.mean(list(slopes.values())))
-    (gain, _), variance = _line(table["year"], value - slope * log_compute)
+    by_year = stats.linregress(table["year"], value - slope * log_compute)
     return PointEstimate(
         estimator="Progress at fixed compute in two stages",
         estimates={
             "slope": slope,
-            "yearly_gain": float(gain),
-            "factor": float(np.exp(gain / slope)),
+            "yearly_gain": float(by_year.slope),
+            "factor": float(np.exp(by_year.slope / slope)),
             "slopes": pd.Series(slopes, name="slope"),
         },
         source=models.attrs.get("source", "the table"),
         rows=len(table),
         converged=True,
         message="the error of the yearly gain leaves out that of the slope",
-        errors={"yearly_gain": float(np.sqrt(variance))},
+        errors={"yearly_gain": float(by_year.stderr)},
     )
-
-
-def _line(x, y):
-    """Compute slope and intercept of a regression, and the variance of the slope."""
-    coefficients = np.polyfit(x, y, 1)
-    residual = y - np.polyval(coefficients, x)
-    return coefficients, (residual**2).sum() / (len(x) - 2) / ((x - x.mean()) ** 2).sum()
