@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pickle
+import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -131,8 +132,5 @@ def listed():
 def clear():
     """Delete all results; returns what `listed` did."""
     entries = listed()
-    for path, _, _ in entries:
-        path.unlink(missing_ok=True)
-    with suppress(OSError):
-        (folder() / TIMES).unlink(missing_ok=True)
+    shutil.rmtree(folder(), ignore_errors=True)
     return entries
