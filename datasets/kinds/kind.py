@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .. import storing
 from ..catalogue import load
 from ..columns import ALIASES, SETTINGS, Called, recognise, recognise_later, recognise_with_unit, rename_columns
-from ..selection import by_both_names, where, without_missing
+from ..selection import drop_missing_rows, join_names, select_rows
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class Kind:
             aliases=self.aliases,
             hint=hint,
         )
-        table = where(table, condition, changes, columns=by_both_names(opened, table))
-        return (without_missing(table, self.needed, changes) if drop_missing else table), headers
+        table = select_rows(table, condition, changes, columns=join_names(opened, table))
+        return (drop_missing_rows(table, self.needed, changes) if drop_missing else table), headers
 
     @staticmethod
     def present(table, names):

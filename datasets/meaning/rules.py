@@ -230,7 +230,7 @@ def find_readings(facts):
     return Problem(describe_readings(runs, keys), Fix(columns={RUN: str(column)}) + EFFECTS, instead)
 
 
-def fix_of_compute(facts):
+def describe_fix_of_compute(facts):
     """Return which count of parameters or other multiple the FLOP belong to and how to take it, or ""."""
     if not set(SIZES) <= set(facts.names):
         return ""
