@@ -105,8 +105,11 @@ def _find_rise(facts, header):
 
 
 def _find_other_counts(facts, header):
-    others = [x for x in facts.table if x != header and (means(x, "part") or x in facts.candidates("parameters"))]
-    return nearest(others, ["parameters"], facts.shown) if others and means(header, "part") else None
+    if not means(header, "part"):
+        return None
+    candidates = facts.candidates("parameters")
+    others = [x for x in facts.table if x != header and (means(x, "part") or x in candidates)]
+    return nearest(others, ["parameters"], facts.shown) if others else None
 
 
 def _take_whole(facts, header, found):
@@ -115,18 +118,22 @@ def _take_whole(facts, header, found):
     return Fix(columns={"parameters": whole[0]}) if whole else NOTHING
 
 
+def _list_epochs(facts):
+    epochs = [x for x in facts.table if means(x, "epochs") and x not in facts.derived]
+    return [x for x in epochs if facts.values(x) is not None]
+
+
 def _find_epochs(facts, header):
     """Return a column of epochs that are not all one, next to the size of a data set."""
-    passes = [x for x in facts.numeric() if means(x, "epochs") and x not in facts.derived]
-    passes = [x for x in passes if (facts.values(x).dropna() != 1).any()]
-    return passes[0] if passes and means(header, "data") else None
+    passes = _list_epochs(facts) if means(header, "data") else []
+    return next((x for x in passes if (facts.values(x).dropna() != 1).any()), None)
 
 
 def _find_epochs_of_tokens(facts, header):
     """Return a column of whole epochs that vary, unless the tokens are known to be those of all epochs."""
     if means(header, "data", "seen") or "unique_tokens" in facts.names or any(map(agree, facts.counts())):
         return None
-    for column in [x for x in facts.numeric() if means(x, "epochs") and x not in facts.derived]:
+    for column in _list_epochs(facts):
         passes = facts.values(column)
         one = facts.values(header) / passes
         # Tokens that are epochs times one size are those of all epochs.
