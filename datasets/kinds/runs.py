@@ -15,8 +15,8 @@ from ..meaning import losses, rows
 from ..meaning.facts import TableFacts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.names import means
+from ..meaning.problems import check_meaning, describe_fix_of_compute
 from ..meaning.readings import check_readings
-from ..meaning.rules import check_meaning, describe_fix_of_compute
 from ..panels import melted
 from ..schemas import check
 from ..units import is_unit_of_flop, scale_columns
