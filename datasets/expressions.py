@@ -24,13 +24,13 @@ LONGEST = 500  # characters of an expression in place of a column
 PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
 
-def holds(expression, frame, label):
+def evaluate_condition(expression, frame, label):
     """Return the rows of a table for which an expression holds, as bools; refuse one that runs code or names no column.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"lr": [1e-4, 1e-3], "my name": ["a", "b"]})
-    >>> holds("lr > 5e-4 and `my name` == 'b'", frame, "the table").tolist()
+    >>> evaluate_condition("lr > 5e-4 and `my name` == 'b'", frame, "the table").tolist()
     [False, True]
     """
     try:

@@ -1,12 +1,11 @@
 """Leaderboards: tables with a model a row and a benchmark a column, or the reverse, as one row a score."""
 
-import re
-
 import numpy as np
 import pandas as pd
 
 from .checks import blank
 from .columns import recognise, recognise_later, recognise_with_unit
+from .meaning.names import words
 from .notation import MISSING, parsed
 from .panels import one_row_each
 from .wording import listed, plural
@@ -36,15 +35,15 @@ def one_row_a_score(frame, name, roles, others):
     texts = [x for x in frame if frame[x].map(lambda cell: isinstance(cell, str)).all() and x not in others]
     first = (columns[down] or texts)[:1]
     free = [x for x in frame if x not in first and x not in others]
-    numeric = {x: values for x in free if (values := _scores(x, frame[x])) is not None}
-    means = _averages(numeric)
+    numeric = {x: values for x in free if (values := _read_scores(x, frame[x])) is not None}
+    means = _find_averages(numeric)
     sides = {side: [x for x in numeric if x not in means and (numeric[x].max() > 1) == side] for side in (True, False)}
     scores = max(sides.values(), key=len)
     if not first or len(scores) < LEAST:
         return frame
     rows = frame.rename(columns={} if columns[down] else {first[0]: down}).drop(columns=means)
     if along == "model":
-        rows = rows[~rows[first[0]].map(lambda cell: bool(AVERAGES & set(_words(cell))))]
+        rows = rows[~rows[first[0]].map(lambda cell: bool(AVERAGES & set(words(cell))))]
     table = one_row_each(rows, scores, name, lambda x: {along: str(x), "score": rows[x]})
     table = table[~table["score"].map(_is_blank)]
     sentence = f"a leaderboard is read as {plural(len(table), 'score')} of {plural(len(scores), along)}"
@@ -59,14 +58,10 @@ def _is_blank(cell):
     return blank(cell) or str(cell).strip().lower() in BLANKS
 
 
-def _words(name):
-    return re.findall(r"[a-z]+[0-9]*", re.sub(r"([a-z])([A-Z])", r"\1 \2", str(name)).lower())
-
-
-def _scores(header, cells):
+def _read_scores(header, cells):
     """Return the numbers of a column that may have scores, from 0 to 1 or to 100, or None."""
     sizes = recognise(header) or recognise_with_unit(header) or recognise_later(header)
-    if sizes or DESCRIPTIONS & set(_words(header)) or cells.map(lambda x: isinstance(x, bool | np.bool_)).any():
+    if sizes or DESCRIPTIONS & set(words(header)) or cells.map(lambda x: isinstance(x, bool | np.bool_)).any():
         return None
     numbers = {row: parsed(str(cell)) for row, cell in cells.items() if not _is_blank(cell)}
     if not numbers or any(x is None or "suffix" in marks for x, marks in numbers.values()):
@@ -76,9 +71,9 @@ def _scores(header, cells):
     return values if values.between(0, 100).all() and not flags else None
 
 
-def _averages(numeric):
+def _find_averages(numeric):
     """Return the columns that are averages by name, or the mean of the other columns in every row."""
-    named = [x for x in numeric if AVERAGES & set(_words(x))]
+    named = [x for x in numeric if AVERAGES & set(words(x))]
     rest = pd.DataFrame({x: values for x, values in numeric.items() if x not in named})
     for x in rest if len(rest.columns) > LEAST_OF_A_MEAN else ():
         means = rest.drop(columns=x).mean(axis=1, skipna=False)

@@ -11,7 +11,7 @@ from ..catalogue import load
 from ..cells import as_days, fractional_years
 from ..columns import ALIASES, SETTINGS, Called, rename_columns
 from ..schemas import Cells
-from ..selection import by_both_names, where, without_missing
+from ..selection import drop_missing_rows, join_names, select_rows
 from ..wording import quoted
 
 
@@ -123,11 +123,11 @@ class Kind:
             aliases=self.aliases,
             hint=hint,
         )
-        columns = by_both_names(opened, table)
+        columns = join_names(opened, table)
         if self.days and condition is not None and "year" not in columns and self.days[0] in table:
             columns = columns.assign(year=fractional_years(as_days(table[self.days[0]])[0]))
-        table = where(table, condition, changes, columns=columns)
-        return (without_missing(table, self.needed, changes) if drop_missing else table), headers
+        table = select_rows(table, condition, changes, columns=columns)
+        return (drop_missing_rows(table, self.needed, changes) if drop_missing else table), headers
 
     @staticmethod
     def present(table, names):

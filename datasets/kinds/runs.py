@@ -15,8 +15,8 @@ from ..meaning import losses, rows
 from ..meaning.facts import TableFacts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.names import means
+from ..meaning.problems import check_meaning, describe_fix_of_compute
 from ..meaning.readings import check_readings
-from ..meaning.rules import check_meaning, fix_of_compute
 from ..panels import melted
 from ..schemas import ABOVE_ONE, NONNEGATIVE, POSITIVE, SHARE, check
 from ..units import is_unit_of_flop, scale_columns
@@ -50,7 +50,7 @@ def parse(
     ignore = [ignore] if isinstance(ignore, str) else ignore
     opened = _without(opened, ignore, label)
     table, expressions = add_derived_columns(opened, columns, sure, changes)
-    needed = selection.names_in(needed)
+    needed = selection.split_names(needed)
     names, several = find_roles(table, columns, label, needed)
     names = _numeric(names, table, columns)
     size = _only_size(needed)
@@ -76,24 +76,24 @@ def parse(
         runs = runs.drop(columns=RUN, errors="ignore")
         plays = run in (*recognised, *names.values())
         runs = runs.assign(**{RUN: table[run]}) if plays else runs.rename(columns={run: RUN})
-    both = selection.by_both_names(table, runs)
-    runs = selection.where(runs, where, changes, columns=both)
-    faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]
+    both = selection.join_names(table, runs)
+    runs = selection.select_rows(runs, where, changes, columns=both)
+    faults = [rows.propose_leaving_out(fault) for fault in faults if fault.row in runs.index]
     rows.check_overflow(table.loc[runs.index], names, label)
     started = means(names.get("tokens"), "clock") or ("tokens" in runs and bool(runs["tokens"].eq(0).any()))
     if drop_missing:
-        unusable = rows.unusable(runs, names, faults, needed)
+        unusable = rows.find_unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
-        runs = selection.without_missing(runs, needed, changes, spared=runs.index.isin(unreadable), unusable=unusable)
-    runs = rows.without_copies(runs, opened, keep_copies, changes)
+        runs = selection.drop_missing_rows(runs, needed, changes, spared=runs.index.isin(unreadable), unusable=unusable)
+    runs = rows.leave_out_copies(runs, opened, keep_copies, changes)
     if last_of is not None:
-        runs = selection.last_of(runs, last_of, changes, more=both, needed=needed)
+        runs = selection.take_last(runs, last_of, changes, more=both, needed=needed)
     if best_of is not None:
-        runs = selection.best_of(runs, best_of, changes, more=both)
-    runs = selection.without_highest(runs, drop_highest, changes)
+        runs = selection.take_best(runs, best_of, changes, more=both)
+    runs = selection.drop_highest_losses(runs, drop_highest, changes)
     headers = {name: header for name, header in names.items() if header not in expressions}
     separate = any(means(name, "name") for name in ignore) or bool(
-        {"tokens", headers.get("tokens")} & {*selection.names_in(last_of or ())}
+        {"tokens", headers.get("tokens")} & {*selection.split_names(last_of or ())}
     )
     # A column of this very name, as sweeps write it, states what rows are, unless files were joined by it.
     declared = RUN in columns or (RUN in table and table.index.name != "place")
@@ -103,7 +103,7 @@ def parse(
     check(runs[checked], RUNS, label=label, names=names, faults=faults)
     check_sizes(runs, names, label, sure=sure, derived=expressions)
     if sizes == SIZES:
-        check_agreement(runs, names, label, fix_of_compute(facts))
+        check_agreement(runs, names, label, describe_fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
     check_losses(runs, names, label, sure=sure)

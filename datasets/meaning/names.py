@@ -140,7 +140,7 @@ def means(name, *meanings):
     return any(_has_meaning(str(name), meaning) for meaning in meanings)
 
 
-@lru_cache(100_000)
+@lru_cache(10_000)
 def _has_meaning(name, meaning):
     ways, without = MEANINGS[meaning]
     if isinstance(ways, re.Pattern):
@@ -212,11 +212,11 @@ def write_product(canonical, headers):
     >>> write_product("tokens", ["params", "steps", "batch_size", "seq_len"])
     ('steps*batch_size*seq_len', '')
     """
-    for total, factors, *constant in PRODUCTS:
+    for factors, *constant in [product for total, *product in PRODUCTS if total == canonical]:
         found = {x: next((name for name in headers if _plays(name, x.rstrip("?"))), None) for x in factors}
         names = [name for name in found.values() if name is not None]
         lacking = any(name is None and not x.endswith("?") for x, name in found.items())
-        if total == canonical and not lacking and len(set(names)) == len(names):
+        if not lacking and len(set(names)) == len(names):
             unknown = f"with {constant[1]} in place of {constant[0]}" if constant else ""
             return "*".join([*map(in_expression, names), *constant[:1]]), unknown
     return None, ""

@@ -1,28 +1,17 @@
 """Columns that are proposed for a size or a loss that a table lacks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..columns import RUN, SIZES
 from ..fixes import DROPPING, NOTHING, Fix, choice, setting_aside
 from ..name_patterns import find_sizes_in_names
-from ..units import split_header
 from ..wording import listed, nearest, quoted
 from .magnitudes import likely_units
-from .names import bits_of, in_expression, logarithm_of, means, tokens_of_one, words, write_product
+from .names import in_expression, means, tokens_of_one, words, write_product
+from .rules import OF_A_ROLE, Problem
 
 A_BATCH = 2**14  # a larger one is of tokens
-BYTES = 4.3  # of a token, as an example
-UNIT_OTHER = {"loss": "other"}
 ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a table, how to fix it and what else may be right."""
-
-    text: str
-    fix: Fix = NOTHING
-    otherwise: str = ""
 
 
 # Sizes ----------------------------------------------------------------------------------------------------------------
@@ -150,44 +139,9 @@ def find_lacking_loss(facts):
 
 
 def _take_as_loss(facts, header):
-    """Return how a column becomes a loss, and what the fix depends on."""
-    if (parts := logarithm_of(header)) and "loss" in words(parts[1]):
-        otherwise = "" if parts[0] else f"if it is a cross entropy, loss={header} with --unit loss=nats"
-        return undo_logarithm(facts, header), otherwise
-    if means(header, "accuracy") and facts.rises(header) >= 0:
-        return take_error_rate(facts, header), "an error rate falls where an accuracy rises"
-    fix, unit = Fix(columns={"loss": str(header)}), find_bits(facts, header)
-    if means(header, "other loss"):
-        return fix + Fix(unit=UNIT_OTHER), ""
-    return (fix + take_bits(facts, header, unit), describe_bits(header)) if unit else (fix, "")
-
-
-def undo_logarithm(facts, header, found=None):
-    """Return the fix that takes the power of a column that is the logarithm of a loss."""
-    base, name = logarithm_of(header)[0], in_expression(header)
-    return Fix(columns={"loss": f"exp({name})" if base in ("", "e") else f"{base}**{name}"})
-
-
-def take_error_rate(facts, header, found=None):
-    """Return the fix that takes 1 minus an accuracy, or a share in percent, for the loss."""
-    values, name = facts.values(header), in_expression(header)
-    percent = values is not None and values.max() > 1
-    return Fix(columns={"loss": f"1-{name}/100" if percent else f"1-{name}"}, unit=UNIT_OTHER)
-
-
-def find_bits(facts, header):
-    """Return the unit in bits that a name holds but does not state as a unit, or None."""
-    return None if split_header(header)[1] else bits_of(header)
-
-
-def take_bits(facts, header, unit):
-    """Return the fix that reads a loss in bits or in bits per byte."""
-    return Fix(unit={"loss": unit}, others={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
-
-
-def describe_bits(header):
-    """Return what the user must put in place of the example in `take_bits`, or ""."""
-    if bits_of(header) == "bits":
-        return ""
-    counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
-    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
+    """Return how a column becomes a loss, as the rules of a loss have it, and what the fix depends on."""
+    for rule in OF_A_ROLE:
+        if rule.role == "loss" and (found := rule.find(facts, header)):
+            _, fix, otherwise = rule.describe(facts, header, found)
+            return Fix(columns={"loss": str(header)}) + fix, otherwise
+    return Fix(columns={"loss": str(header)}), ""

@@ -32,7 +32,7 @@ FEW_TOKENS = 0.1  # a parameter, in the median
 # Copies ---------------------------------------------------------------------------------------------------------------
 
 
-def without_copies(runs, table, keep, changes):
+def leave_out_copies(runs, table, keep, changes):
     """Return runs without exact copies of rows of `table`, as it was opened, with a note; all if wanted."""
     if keep or len(runs) < 2:
         return runs
@@ -139,14 +139,14 @@ def warn_of_experts(runs, names, label):
 # Cells that are no number ---------------------------------------------------------------------------------------------
 
 
-def dropping(fault):
+def propose_leaving_out(fault):
     """Return a fault whose fix names the option that leaves its row out, unless the cell holds a number to correct."""
     if fault.fix.startswith("write it "):
         return fault
     return replace(fault, fix=f"{fault.fix}; {LEFT_OUT}")
 
 
-def unusable(table, names, faults, needed):
+def find_unusable(table, names, faults, needed):
     """Return the rows with no finite positive number in a needed column, by kind, such as ``loss "diverged"``.
 
     A cell that holds a number in another form, such as 1,000, is none of them: it can be corrected.

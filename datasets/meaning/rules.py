@@ -1,71 +1,28 @@
-"""Rules of the columns of a table of runs: what would be read wrong, with the fix.
+"""Rules of the column that plays one role in a table of runs, as a table: what would be read wrong, with the fix."""
 
-`OF_A_ROLE` is the table of rules of the column that plays one role: a test of the column, what is said of it, the fix,
-and what else may be right. Other rules are functions of `TableFacts` that return a `Problem` or None. All problems of a
-table are raised in one message.
-"""
-
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 
-from ...errors import InputError
-from ..columns import RUN, SIZES
-from ..fixes import EFFECTS, NOTHING, Fix, setting_aside
+from ..columns import SIZES
+from ..fixes import NOTHING, Fix
+from ..units import split_header
 from ..wording import nearest, quoted
 from .facts import agree
-from .magnitudes import logarithm, unit_of_compute
-from .names import in_expression, logarithm_of, means, words, write_product
-from .proposals import (
-    UNIT_OTHER,
-    Problem,
-    describe_bits,
-    find_bits,
-    find_lacking_loss,
-    find_lacking_sizes,
-    propose_size,
-    take_bits,
-    take_error_rate,
-    undo_logarithm,
-)
-from .readings import describe_readings, find_keys_of_runs, take_last_of
+from .magnitudes import logarithm
+from .names import bits_of, in_expression, logarithm_of, means, words, write_product
 
-LONGEST = 600  # characters of a message
-SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
-MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
 A_STEP = 5e5  # tokens, as an example
-ENOUGH = 12  # runs of which the last readings suffice for a law of sizes
+BYTES = 4.3  # of a token, as an example
+UNIT_OTHER = {"loss": "other"}
 
 
-def check_meaning(facts, label):
-    """Raise one error with all problems of a table, if there are any."""
-    if not _find_problems(facts, RULES, 1):
-        return
-    problems = []
-    for shown in SHOWN:
-        problems = _find_problems(facts, (*RULES, *WITH_OTHERS), shown)
-        if len(message := _write(problems, label)) <= LONGEST:
-            raise InputError(message)
-    message = _write(problems, label, whole=False)
-    raise InputError(message if len(message) <= LONGEST else _write(problems, label, whole=False, script=False))
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a table, how to fix it and what else may be right."""
 
-
-def _find_problems(facts, rules, shown):
-    facts.shown = shown
-    return [problem for rule in rules if (problem := rule(facts))]
-
-
-def _write(problems, label, *, whole=True, script=True):
-    """Return one line on all problems, without what else may be right, or without the fix in a script."""
-    fix = sum((problem.fix for problem in problems), NOTHING)
-    texts = [problem.text for problem in problems]
-    texts += [f"give {fix if script else fix.on_the_command_line()}"] if fix else []
-    texts += [problem.otherwise for problem in problems if problem.otherwise and whole]
-    return f"{label}: {'; '.join(texts)}"
-
-
-# Rules of the column of one role --------------------------------------------------------------------------------------
+    text: str
+    fix: Fix = NOTHING
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,15 +43,51 @@ class Rule:
     def __call__(self, facts):
         """Return the `Problem` of the column that plays the role, or None."""
         header = facts.names.get(self.role)
-        if header is None or facts.stated(self.role):
+        if header is None or facts.stated(self.role) or not (found := self.find(facts, header)):
             return None
-        found = means(header, self.test) if isinstance(self.test, str) else self.test(facts, header)
-        if not found:
-            return None
+        text, fix, otherwise = self.describe(facts, header, found)
+        return Problem(f"column {quoted(header)}, taken for {self.role}, {text}", fix, otherwise)
+
+    def find(self, facts, header):
+        """Return what the test finds in a column, or a false value."""
+        return means(header, self.test) if isinstance(self.test, str) else self.test(facts, header)
+
+    def describe(self, facts, header, found):
+        """Return the text on a column, the fix, and what else may be right."""
         parts = (self.text, self.fix, self.otherwise)
         text, fix, otherwise = (x(facts, header, found) if callable(x) else x for x in parts)
-        text = text.format(found=found) if text is self.text else text
-        return Problem(f"column {quoted(header)}, taken for {self.role}, {text}", fix, otherwise)
+        return text.format(found=found) if text is self.text else text, fix, otherwise
+
+
+def _undo_logarithm(facts, header, found):
+    """Return the fix that takes the power of a column that is the logarithm of a loss."""
+    base, name = logarithm_of(header)[0], in_expression(header)
+    return Fix(columns={"loss": f"exp({name})" if base in ("", "e") else f"{base}**{name}"})
+
+
+def _take_error_rate(facts, header, found):
+    """Return the fix that takes 1 minus an accuracy, or a share in percent, for the loss."""
+    values, name = facts.values(header), in_expression(header)
+    percent = values is not None and values.max() > 1
+    return Fix(columns={"loss": f"1-{name}/100" if percent else f"1-{name}"}, unit=UNIT_OTHER)
+
+
+def _find_bits(facts, header):
+    """Return the unit in bits that a name holds but does not state as a unit, or None."""
+    return None if split_header(header)[1] else bits_of(header)
+
+
+def _take_bits(facts, header, unit):
+    """Return the fix that reads a loss in bits or in bits per byte."""
+    return Fix(unit={"loss": unit}, others={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
+
+
+def _describe_bits(facts, header, found):
+    """Return what the user must put in place of the example in `_take_bits`, or the unit of a loss in nats."""
+    if bits_of(header) == "bits":
+        return "or loss=nats if it is not"
+    counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
+    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
 
 
 def _find_rise(facts, header):
@@ -105,8 +98,11 @@ def _find_rise(facts, header):
 
 
 def _find_other_counts(facts, header):
-    others = [x for x in facts.table if x != header and (means(x, "part") or x in facts.candidates("parameters"))]
-    return nearest(others, ["parameters"], facts.shown) if others and means(header, "part") else None
+    if not means(header, "part"):
+        return None
+    candidates = facts.candidates("parameters")
+    others = [x for x in facts.table if x != header and (means(x, "part") or x in candidates)]
+    return nearest(others, ["parameters"], facts.shown) if others else None
 
 
 def _take_whole(facts, header, found):
@@ -115,18 +111,22 @@ def _take_whole(facts, header, found):
     return Fix(columns={"parameters": whole[0]}) if whole else NOTHING
 
 
+def _list_epochs(facts):
+    epochs = [x for x in facts.table if means(x, "epochs") and x not in facts.derived]
+    return [x for x in epochs if facts.values(x) is not None]
+
+
 def _find_epochs(facts, header):
     """Return a column of epochs that are not all one, next to the size of a data set."""
-    passes = [x for x in facts.numeric() if means(x, "epochs") and x not in facts.derived]
-    passes = [x for x in passes if (facts.values(x).dropna() != 1).any()]
-    return passes[0] if passes and means(header, "data") else None
+    passes = _list_epochs(facts) if means(header, "data") else []
+    return next((x for x in passes if (facts.values(x).dropna() != 1).any()), None)
 
 
 def _find_epochs_of_tokens(facts, header):
     """Return a column of whole epochs that vary, unless the tokens are known to be those of all epochs."""
     if means(header, "data", "seen") or "unique_tokens" in facts.names or any(map(agree, facts.counts())):
         return None
-    for column in [x for x in facts.numeric() if means(x, "epochs") and x not in facts.derived]:
+    for column in _list_epochs(facts):
         passes = facts.values(column)
         one = facts.values(header) / passes
         # Tokens that are epochs times one size are those of all epochs.
@@ -155,12 +155,14 @@ def _take_logarithm(role):
 
 
 OF_A_ROLE = (
-    Rule("loss", find_bits, lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", take_bits,
-         lambda facts, x, unit: describe_bits(x) or "or loss=nats if it is not"),
-    Rule("loss", _find_rise, "is called {found}: an accuracy?", take_error_rate),
-    Rule("loss", "other loss", "is no cross entropy by its name", Fix(unit=UNIT_OTHER), "if it is one, loss=nats"),
+    Rule("loss", _find_bits, lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", _take_bits,
+         _describe_bits),
+    Rule("loss", _find_rise, "is called {found}: an accuracy?", _take_error_rate),
+    Rule("loss", "other loss", "is no cross entropy by its name", Fix(unit=UNIT_OTHER),
+         "if it is a cross entropy, --unit loss=nats"),
     Rule("loss", lambda facts, x: logarithm_of(x) and not means(logarithm_of(x)[1], "likelihood"),
-         "is a logarithm by its name", undo_logarithm, "if it is a cross entropy, --unit loss=nats"),
+         "is a logarithm by its name", _undo_logarithm,
+         lambda facts, x, found: f"if it is a cross entropy, --column loss={x} --unit loss=nats"),
     Rule("loss", lambda facts, x: facts.is_negative(x), "is negative in every row, as a log likelihood is",
          lambda facts, x, found: Fix(columns={"loss": f"-{in_expression(x)}"})),
     *(Rule(role, "rate", "is a rate or a share by its name", _take_product(role),
@@ -183,69 +185,3 @@ OF_A_ROLE = (
     *(Rule(role, lambda facts, x: facts.values(x) is not None and logarithm_of(x), "is a logarithm by its name",
            _take_logarithm(role)) for role in SIZES),
 )  # fmt: skip
-
-
-# Rules of several columns ---------------------------------------------------------------------------------------------
-
-
-def find_several_columns(facts):
-    """Check that no two different columns could each play a part."""
-    names = {name: x for name, x in facts.several.items() if name != "perplexity" or facts.perplexity}
-    texts = [f"columns {nearest(x, [name], facts.shown)} could each be {name}" for name, x in names.items()]
-    return Problem("; ".join(texts), Fix(columns={name: str(x[0]) for name, x in names.items()})) if names else None
-
-
-def find_count_of_compute(facts):
-    """Check that the FLOP belong to the count of parameters that is taken, and not to another."""
-    counts, header = facts.counts(), str(facts.names.get("parameters"))
-    current = [count for count in counts if count[0] == header]
-    if not set(SIZES) <= set(facts.names) or not current or agree(current[0]) or counts[0] is current[0]:
-        return None
-    ratios = ", ".join(
-        f"{quoted(name)} {'1' if agree((name, low, high)) else f'{low:.3g} to {high:.3g}'}"
-        for name, low, high in counts[: max(2, min(facts.shown, 4))]
-    )
-    flop = str(facts.names["training_flop"])
-    text = f"column {quoted(flop)} over 6ND is, by count of parameters: {ratios}"
-    return Problem(text, Fix(columns={"parameters": counts[0][0]}, ignore=() if agree(counts[0]) else (flop,)))
-
-
-def find_readings(facts):
-    """Check that rows are no readings of one run, by the tokens that are there or that another rule proposes."""
-    n, d = facts.role("parameters"), facts.role("tokens")
-    if d is None and (proposal := propose_size(facts, "tokens")):
-        factors = proposal[0].columns.get("tokens", "").split("*")
-        factors = [facts.values(x) for x in facts.table if in_expression(x) in factors]
-        d = prod(factors) if factors else None
-    if n is None or d is None or RUN in facts.chosen or facts.chooses:
-        return None
-    others = facts.table[[x for x in facts.free() if x not in (*SIZES, "loss")]]
-    runs = others.assign(parameters=n, tokens=d)[n.notna() & d.notna()]
-    if not (keys := find_keys_of_runs(runs, started=bool(d.isna().any()))):
-        return None
-    column = facts.names["parameters"] if keys == ["parameters"] else keys[0]
-    if len(keys) > 1 or runs.groupby(keys[0]).ngroups >= ENOUGH:
-        return Problem(describe_readings(runs, keys), take_last_of(keys))
-    instead = f"or give --last-of {shlex.quote(str(keys[0]))} in place of the run and its effects"
-    return Problem(describe_readings(runs, keys), Fix(columns={RUN: str(column)}) + EFFECTS, instead)
-
-
-def fix_of_compute(facts):
-    """Return which count of parameters or other multiple the FLOP belong to and how to take it, or ""."""
-    if not set(SIZES) <= set(facts.names):
-        return ""
-    aside, facts.shown = setting_aside(facts.names["training_flop"]), 3
-    if problem := find_count_of_compute(facts):
-        otherwise = "" if problem.fix.ignore else f", or leave the FLOP out with {aside}"
-        return f"{problem.text}; give {problem.fix}{otherwise}"
-    count = next((x for x in facts.counts() if x[0] == str(facts.names["parameters"])), None)
-    for multiple in MULTIPLES if count else ():
-        if agree((count[0], *(x * facts.multiple / multiple for x in count[1:]))):
-            fix = Fix(others={"flop_per_parameter_token": multiple})
-            return f"every row has {multiple:g}ND: if they are counted so, give {fix}, or leave them out with {aside}"
-    unit = unit_of_compute((count[1] * count[2]) ** 0.5) if count else None
-    return f"if it is in units of {unit:g}, give {Fix(unit={'training_flop': unit})}" if unit else ""
-
-
-RULES = (find_several_columns, find_lacking_sizes, find_lacking_loss, *OF_A_ROLE)
-WITH_OTHERS = (find_count_of_compute, find_readings)  # alone these are left to checks of the rows that are wanted

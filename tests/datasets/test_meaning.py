@@ -125,43 +125,6 @@ def test_scores_are_turned_into_error_rates_which_are_losses_already(name, scale
     np.testing.assert_allclose(bs.read(table, **options_)["loss"], error / np.median(error))
 
 
-def test_the_error_of_a_score_is_no_loss():
-    table = RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100)
-    assert "--column loss=1-acc --unit loss=other" in refused(table)
-
-
-def test_a_rate_or_a_part_is_never_proposed():
-    table = RUNS[["N", "loss"]].assign(tokens_per_second=1e5, target_param_data_ratio=20.0, flops_per_step=1e15)
-    assert "--column tokens=NAME" in refused(table)
-    parts = RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6)
-    assert "--column parameters=NAME" in refused(parts)
-    assert "--column parameters=my_params" in refused(parts.assign(my_params=1e7))
-
-
-def test_a_part_of_the_parameters_is_not_taken_for_all():
-    message = refused("counts_by_part", columns={"loss": "val_bpb", "parameters": "params_embed"})
-    assert "counts some of them" in message and "parameters=params_head+params_blocks" in message
-    table = RUNS.rename(columns={"N": "params_blocks"})
-    assert len(bs.read(table, columns={"parameters": "params_blocks"})) == 12
-    assert "--unit parameters=1" in refused(table.assign(params_head=1e6), columns={"parameters": "params_blocks"})
-
-
-def test_names_are_listed_up_to_twelve_nearest_first():
-    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Toke": [1e9]})
-    message = refused(table)
-    assert '"Toke"' in message and "more; name one with" in message
-
-
-def test_a_unit_believes_a_name():
-    table = RUNS.rename(columns={"D": "dataset_size"}).assign(epochs=2)
-    assert "dataset_size*epochs" in refused(table)
-    assert bs.read(table, unit={"tokens": 1})["tokens"].tolist() == TOKENS.tolist()
-    assert len(bs.read(table.assign(epochs=1))) == len(table)
-    assert bs.read(RUNS.rename(columns={"loss": "loss_bits"}), columns={"loss": "loss_bits"}, unit={"loss": "nats"})[
-        "loss"
-    ].tolist() == pytest.approx(LOSS)
-
-
 def test_a_loss_that_is_no_cross_entropy_is_in_units_of_its_median():
     with pytest.warns(TableNote, match="in units of its median, 0.0003041"):
         table = bs.read(STRANGERS / "mse.csv", columns={"tokens": "samples", "loss": "val_mse"}, unit={"loss": "other"})
@@ -175,43 +138,12 @@ def test_the_tokens_that_follow_from_flop_are_noted():
     with pytest.warns(TableNote, match=r"derived tokens: 1 to 1,500 a parameter, by C = 2ND"):
         table = bs.read(STRANGERS / "forward_flop.csv", flop_per_parameter_token=2)
     assert table["tokens"].min() == pytest.approx(1e9)
-    flop = RUNS.assign(forward_flops=2 * SIZES * TOKENS)
-    assert "--flop-per-parameter-token 2" in refused(flop, columns={"training_flop": "forward_flops"})
-    assert "--flop-per-parameter-token 2" in refused(flop.rename(columns={"forward_flops": "C"}))
-    assert len(bs.read(flop.rename(columns={"forward_flops": "C"}), flop_per_parameter_token=2)) == len(flop)
-    assert "positive number" in refused(RUNS, flop_per_parameter_token=0)
-    assert "there is none" in refused(RUNS, flop_per_parameter_token=2)
 
 
 def test_a_budget_is_set_aside_where_both_sizes_are_there():
     with pytest.warns(TableNote, match=r'"flop_budget" is 0.373 to 0.544 of 6ND: C = 6ND is used'):
         table = bs.read(STRANGERS / "isoflop_budgets.csv")
     assert "flop_budget" in table
-
-
-def test_active_parameters_are_those_of_experts():
-    table = RUNS.assign(total_parameter_count=8 * SIZES).rename(columns={"N": "active_parameter_count"})
-    frame = bs.read(table)
-    assert frame["parameters"].tolist() == SIZES.tolist() and "total_parameter_count" in frame
-
-
-@pytest.mark.parametrize("names", [("n_params_non_embed", "n_params"), ("N_no_emb", "params_all"), ("x", "size")])
-@pytest.mark.parametrize("tokens", ["tokens_trained", "tokens"])
-def test_more_names_are_known(names, tokens):
-    table = RUNS.rename(columns={"N": names[1], "D": tokens}).assign(**{names[0]: 0.9 * SIZES})
-    frame = bs.read(table)
-    assert frame["parameters"].tolist() == SIZES.tolist()
-    assert ("parameters_nonembedding" in frame) == (names[0] != "x")
-
-
-@pytest.mark.parametrize("name", ["flops_budget", "budget_flops", "compute_budget"])
-def test_names_of_budgets_are_known(name):
-    frame = bs.read(RUNS[["N", "loss"]].assign(**{name: 6 * SIZES * TOKENS}))
-    assert frame["tokens"].tolist() == pytest.approx(TOKENS.tolist())
-
-
-def test_a_size_in_words_is_no_count():
-    assert "two of" in refused(RUNS[["D", "loss"]].assign(size="small"))
 
 
 # Columns of other names, units and forms: the second try is that of the message --------------------------------------
@@ -262,36 +194,84 @@ def test_the_second_try_reads_what_is_true(changes, words):
     np.testing.assert_allclose(frame["loss"], LOSS + moved)
 
 
-@pytest.mark.parametrize(
-    ("header", "factor"),
-    [
-        *[("flops_e21", 1e21), ("FLOPs (x10^21)", 1e21), ("compute_pf_days", 8.64e19), ("petaflop_s_days", 8.64e19)],
-        *[("exaflops", 1e18), ("train compute PF-days", 8.64e19)],
-    ],
-)
-def test_headers_state_units_of_compute(header, factor):
-    frame = bs.read(RUNS[["N", "loss"]].assign(**{header: COMPUTE / factor}))
-    np.testing.assert_allclose(frame["tokens"], TOKENS)
+BITS = RUNS.rename(columns={"loss": "loss_bits"})
+DATA = RUNS.rename(columns={"D": "dataset_size"})
+FORWARD = RUNS.assign(forward_flops=2 * SIZES * TOKENS)
+BY_STEP = RUNS.assign(N=np.repeat([1e5, 1e6, 1e7, 1e8], 3), D=np.tile([1000, 5000, 20000], 4))
+EXPERTS = RUNS.assign(total_parameter_count=8 * SIZES).rename(columns={"N": "active_parameter_count"})
+RATES = {"tokens_per_second": 1e5, "target_param_data_ratio": 20.0, "flops_per_step": 1e15}
+MANY = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Toke": [1e9]})
+C = "training_flop"
+# Tables that would be read wrong, with words of the message; after "not " words that are not in it.
+REFUSED = [
+    (RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100), {}, ["--column loss=1-acc --unit loss=other"]),
+    (RUNS[["N", "loss"]].assign(**RATES), {}, ["--column tokens=NAME"]),
+    (RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6), {}, ["--column parameters=NAME"]),
+    (RUNS[["D", "loss"]].assign(params_wte=1e6, my_params=1e7), {}, ["--column parameters=my_params"]),
+    ("counts_by_part", {"columns": {"loss": "val_bpb", "parameters": "params_embed"}},
+     ["counts some of them", "parameters=params_head+params_blocks"]),
+    (RUNS.assign(params_blocks=SIZES, params_head=1e6), {"columns": {"parameters": "params_blocks"}},
+     ["--unit parameters=1"]),
+    (MANY, {}, ['"Toke"', "more; name one with"]),
+    (DATA.assign(epochs=2), {}, ["dataset_size*epochs"]),
+    (RUNS.assign(epochs=PASSES), {}, ["tokens=D*epochs"]),
+    (FORWARD, {"columns": {C: "forward_flops"}}, ["--flop-per-parameter-token 2"]),
+    (FORWARD.rename(columns={"forward_flops": "C"}), {}, ["--flop-per-parameter-token 2"]),
+    (RUNS, {"flop_per_parameter_token": 0}, ["positive number"]),
+    (RUNS, {"flop_per_parameter_token": 2}, ["there is none"]),
+    (RUNS[["D", "loss"]].assign(size="small"), {}, ["two of"]),
+    (RUNS.assign(N=np.where(SIZES < 1e8, SIZES / 1e6, SIZES)), {}, ["write parameters in one unit", "not 1e6"]),
+    (RUNS[["N", "loss"]].assign(GFLOPs=2 * SIZES / 1e9), {}, ["as FLOP of one token have", "not 1e18"]),
+    (RUNS[["N", "loss"]].assign(gpu_hours=COMPUTE / 1e18), {},
+     ["gpu_hours*1.44e18", "3600 x the FLOP/s that one device reaches"]),
+    (RUNS.assign(loss=np.where(SIZES > 5e8, LOSS, 14)), {}, ["more than 13 nats per token", "--perplexity"]),
+    (BY_STEP, {}, ["multiples of 1000 up to 2e+04, as steps have"]),
+]  # fmt: skip
+MORE_NAMES = [
+    (RUNS.rename(columns={"N": all_, "D": tokens}).assign(**{part: 0.9 * SIZES}), {},
+     {"parameters": SIZES, "parameters_nonembedding": None if part == "x" else 0.9 * SIZES})
+    for part, all_ in (("n_params_non_embed", "n_params"), ("N_no_emb", "params_all"), ("x", "size"))
+    for tokens in ("tokens_trained", "tokens")
+]  # fmt: skip
+UNITS = {"flops_e21": 1e21, "FLOPs (x10^21)": 1e21, "compute_pf_days": 8.64e19, "petaflop_s_days": 8.64e19,
+         "exaflops": 1e18, "train compute PF-days": 8.64e19, "flops_budget": 1, "budget_flops": 1,
+         "compute_budget": 1}  # fmt: skip
+# Tables that are read, with the columns of the result, None where one is not there.
+READ = [
+    *MORE_NAMES,
+    *((RUNS[["N", "loss"]].assign(**{name: COMPUTE / unit}), {}, {"tokens": TOKENS}) for name, unit in UNITS.items()),
+    *((pd.DataFrame({n: SIZES / 1e9, d: TOKENS / 1e9, "loss": LOSS}), {}, {"parameters": SIZES, "tokens": TOKENS})
+      for n, d in (("paramsB", "tokensB"), ("billions of params", "billion_tokens"))),
+    (EXPERTS, {}, {"parameters": SIZES, "total_parameter_count": 8 * SIZES}),
+    (RUNS.rename(columns={"N": "params_blocks"}), {"columns": {"parameters": "params_blocks"}}, {"parameters": SIZES}),
+    (DATA.assign(epochs=2), {"unit": {"tokens": 1}}, {"tokens": TOKENS}),  # the user is believed
+    (DATA.assign(epochs=1), {}, {"tokens": TOKENS}),
+    (BITS, {"columns": {"loss": "loss_bits"}, "unit": {"loss": "nats"}}, {"loss": LOSS}),
+    (FORWARD.rename(columns={"forward_flops": "C"}), {"flop_per_parameter_token": 2}, {C: COMPUTE}),
+    (RUNS.assign(epochs=PASSES, C=COMPUTE), {}, {"tokens": TOKENS}),  # the FLOP confirm the tokens of all epochs
+    (RUNS.assign(epochs=PASSES, C=COMPUTE, train_tokens=TOKENS), {}, {"tokens": TOKENS}),
+    (BY_STEP, {"unit": {"tokens": 1}}, {"tokens": BY_STEP["D"]}),
+    (RUNS[["loss"]].assign(size="small", error=LOSS / 9), {"columns": {"parameters": "size"}, "needed": "error"},
+     {"loss": LOSS}),  # a size that is no number, where none is needed
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("headers", [("paramsB", "tokensB"), ("billions of params", "billion_tokens")])
-def test_headers_state_units_of_sizes(headers):
-    frame = bs.read(pd.DataFrame({headers[0]: SIZES / 1e9, headers[1]: TOKENS / 1e9, "loss": LOSS}))
-    np.testing.assert_allclose(frame["parameters"], SIZES)
+@pytest.mark.parametrize(("table", "reading", "words"), REFUSED)
+def test_what_would_be_read_wrong_is_refused(table, reading, words):
+    message = refused(table, **reading)
+    assert all((word.removeprefix("not ") in message) != word.startswith("not ") for word in words), message
 
 
-def test_sizes_in_several_units_are_refused_without_a_unit():
-    message = refused(RUNS.assign(N=np.where(SIZES < 1e8, SIZES / 1e6, SIZES)))
-    assert "write parameters in one unit" in message and "1e6" not in message
-    message = refused(RUNS[["N", "loss"]].assign(GFLOPs=2 * SIZES / 1e9))
-    assert "as FLOP of one token have" in message and "1e18" not in message
-    message = refused(RUNS[["N", "loss"]].assign(gpu_hours=COMPUTE / 1e18))
-    assert "gpu_hours*1.44e18" in message and "3600 x the FLOP/s that one device reaches" in message
+@pytest.mark.parametrize(("table", "reading", "columns"), READ)
+def test_what_is_told_by_a_name_or_an_option_is_read(table, reading, columns):
+    frame = bs.read(table, **reading)
+    for name, values in columns.items():
+        assert (name in frame) == (values is not None)
+        if values is not None:
+            np.testing.assert_allclose(frame[name], values, rtol=1e-12)
 
 
-def test_losses_above_those_of_a_guess_are_refused():
-    message = refused(RUNS.assign(loss=np.where(SIZES > 5e8, LOSS, 14)))
-    assert "more than 13 nats per token" in message and "--perplexity" in message
+def test_runs_that_diverged_are_told_from_perplexities():
     diverged = RUNS.assign(loss=[*LOSS[:-1], 9999.0])
     assert proposed(refused(diverged)) == "--where 'loss < 13'"
     assert len(bs.read(diverged, where="loss < 13")) == 11
@@ -305,13 +285,6 @@ def test_a_size_that_is_wrong_in_one_row_is_pointed_at(factor):
     bs.read(table)
     with pytest.warns(TableWarning, match="row 9 .counting from 0. has"):
         bs.read(table.assign(D=np.where(np.arange(48) == 9, factor * tokens, tokens)))
-
-
-def test_tokens_of_several_epochs_that_the_flop_confirm_are_read():
-    table = RUNS.assign(epochs=PASSES)
-    assert "tokens=D*epochs" in refused(table)
-    assert bs.read(table.assign(C=COMPUTE))["tokens"].tolist() == TOKENS.tolist()
-    assert bs.read(table.assign(train_tokens=TOKENS, C=COMPUTE))["tokens"].tolist() == TOKENS.tolist()
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -366,10 +339,7 @@ def test_built_in_tables_are_read_without_a_refusal(name, recwarn):
     assert not [note for note in recwarn if "outliers" in str(note.message) and name == "chinchilla_runs"]
 
 
-def test_steps_and_overflowed_integers_do_not_pass_for_tokens():
-    steps = RUNS.assign(N=np.repeat([1e5, 1e6, 1e7, 1e8], 3), D=np.tile([1000, 5000, 20000], 4))
-    assert "multiples of 1000 up to 2e+04, as steps have" in refused(steps)
-    assert len(bs.read(steps, unit={"tokens": 1})) == 12
+def test_overflowed_integers_do_not_pass_for_flop():
     with np.errstate(over="ignore"):
         flop = 6 * SIZES.astype("int64") * TOKENS.astype("int64")
     assert flop.min() < 0

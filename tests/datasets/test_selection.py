@@ -117,33 +117,34 @@ def test_rows_are_chosen_before_their_cells_are_checked():
         assert bs.read(high, best_of="N,D")["loss"].tolist() == [4.0, 3.4, 3.51]
 
 
-def test_the_last_row_of_a_table_without_tokens_is_the_last_in_the_table():
-    table = RUNS.drop(columns="D").assign(loss=[4.0, 3.5, 3.4, 3.52, 3.51])
-    with pytest.warns(bs.errors.TableNote):
-        assert bs.read(table, needed="parameters", last_of="run")["loss"].tolist() == [3.5, 3.52, 3.51]
+EQUAL = RUNS.assign(run="a", D=1e7, N=[1e6, 2e6, 3e6, 4e6, 5e6])
+NO_TOKENS = RUNS.drop(columns="D").assign(loss=[4.0, 3.5, 3.4, 3.52, 3.51])
 
 
-def test_best_of_keeps_the_least_loss_of_each():
-    selection, notes, record = selected(best_of="parameters,tokens")
-    assert selection == [4.0, 3.5, 3.4]
-    assert notes == ["the table: best_of parameters, tokens: 2 of 5 rows left out"]
-    assert record[0]["value"] == ["parameters", "tokens"]
-
-
-def test_last_of_keeps_the_row_of_most_tokens():
-    selection, notes, _ = selected(last_of="run")
-    assert selection == [3.5, 3.4, 3.51]
-    assert notes == ["the table: last_of run: 2 of 5 rows left out"]
-
-
-def test_of_equal_tokens_the_last_row_is_kept():
-    table = RUNS.assign(run="a", D=1e7, N=[1e6, 2e6, 3e6, 4e6, 5e6])
-    with pytest.warns(bs.errors.TableNote):
-        assert bs.read(table, last_of="run")["loss"].tolist() == [3.51]
+@pytest.mark.parametrize(
+    ("table", "options", "losses", "note"),
+    [
+        (RUNS, {"best_of": "parameters,tokens"}, [4.0, 3.5, 3.4], "best_of parameters, tokens: 2 of 5"),
+        (RUNS, {"best_of": "N,D"}, [4.0, 3.5, 3.4], "best_of N, D: 2 of 5"),
+        (RUNS, {"where": "loss > 3.45", "best_of": "N"}, [3.5], "where loss > 3.45: 1 of 5"),
+        (RUNS, {"last_of": "run"}, [3.5, 3.4, 3.51], "last_of run: 2 of 5"),
+        (RUNS, {"last_of": "N"}, [3.4, 3.51], "last_of N: 3 of 5"),
+        (RUNS, {"last_of": "parameters"}, [3.4, 3.51], "last_of parameters: 3 of 5"),
+        (EQUAL, {"last_of": "run"}, [3.51], "last_of run: 4 of 5"),  # of equal tokens the last row
+        # Of a table without tokens the last in the table.
+        (NO_TOKENS, {"needed": "parameters", "last_of": "run"}, [3.5, 3.52, 3.51], "last_of run: 2 of 5"),
+        (RUNS, {"drop_highest": 2}, [3.5, 3.4, 3.51], "drop_highest 2: 2 of 5"),
+    ],
+)
+def test_rows_are_chosen_by_names_of_the_file_or_of_the_result(table, options, losses, note):
+    with pytest.warns(bs.errors.TableNote) as notes:
+        read = bs.read(table, **options)
+    assert read["loss"].tolist() == losses
+    assert str(notes[0].message) == f"the table: {note} rows left out"
+    assert [entry["option"] for entry in read.attrs["reading"]] == [x for x in options if x != "needed"]
 
 
 def test_rows_of_highest_loss_are_left_out():
-    assert selected(drop_highest=2)[0] == [3.5, 3.4, 3.51]
     assert "leaves none" in refused(drop_highest=5)
     assert "drop_highest" in refused(drop_highest=-1)
 
@@ -178,6 +179,7 @@ def test_a_column_to_choose_by_that_is_not_there():
     message = refused(best_of="experimen")
     assert 'did you mean "experiment"' in message and "best_of" in message
     assert "name one or more" in refused(best_of=[])
+    assert "there is no column" in refused(last_of="n_params")
 
 
 @pytest.mark.parametrize("option", ["best_of", "last_of"])
@@ -229,15 +231,6 @@ def test_the_record_of_a_table_outlives_a_second_reading():
         once = bs.read(RUNS, where="experiment == 'x'")
         again = bs.read(once, drop_highest=1)
     assert [entry["option"] for entry in again.attrs["reading"]] == ["where", "drop_highest"]
-
-
-def test_rows_are_chosen_by_the_names_that_the_file_gives_its_columns():
-    selection, notes, _ = selected(last_of="N")
-    assert selection == [3.4, 3.51] and notes[0].endswith("last_of N: 3 of 5 rows left out")
-    assert selected(last_of="parameters")[0] == selected(last_of="N")[0]
-    assert selected(best_of="N,D")[0] == selected(best_of="parameters,tokens")[0] == [4.0, 3.5, 3.4]
-    assert selected(where="loss > 3.45", best_of="N")[0] == [3.5]
-    assert "there is no column" in refused(last_of="n_params")
 
 
 def test_a_column_of_runs_can_be_named():

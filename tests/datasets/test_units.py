@@ -5,6 +5,7 @@ import pytest
 from bayescaling.datasets.units import in_unit_of_loss, split_header, unit_of_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+C = "training_flop"
 ROW = {"N": [7e9], "D": [1.4e12], "loss": [2.0]}
 
 
@@ -43,45 +44,35 @@ def test_a_unit_is_told_and_kept():
     ]
 
 
-@pytest.mark.parametrize("name", ["d_model", "T_max", "batch_k", "n_b", "width (m)"])
-def test_a_letter_in_another_name_is_no_unit(name):
-    table = bs.read(pd.DataFrame(ROW | {name: [3]}))
-    assert table.iloc[0, 4] == 3
-    assert sizes(ROW | {name: [3]}) == sizes(ROW)
-
-
 def test_a_power_that_no_number_holds_is_no_unit():
     assert split_header("tokens (1e999)") == ("tokens (1e999)", None)
     assert split_header("tokens (10^9)") == ("tokens", 1e9)
 
 
-def test_a_plain_name_goes_before_one_with_a_unit():
-    assert sizes(ROW | {"params_B": [6.7]}) == sizes(ROW)
-
-
-def test_a_unit_that_is_given_goes_before_the_header():
-    table = {"params_B": [7000], "C": [58.8e3], "loss": [2.0]}
-    assert sizes(table, unit={"parameters": 1e6, "training_flop": 1e18}) == pytest.approx(sizes(ROW))
+LN2 = np.log(2)
+SMALL = {"N": [7], "D": [1.4], "C": [58.8], "loss": [2.0]}
+THOUSANDS = {"params_B": [7000], "C": [58.8e3], "loss": [2.0]}
+PLAIN = [7e9, 1.4e12, 6 * 7e9 * 1.4e12, 2.0]
+IN_BYTES = {"unit": {"loss": "bits-per-byte"}, "bytes_per_token": 4.5}
 
 
 @pytest.mark.parametrize(
-    ("options", "factor"),
+    ("table", "options", "expected"),
     [
-        ({"unit": {"loss": "nats"}}, 1),
-        ({"unit": {"loss": "bits"}}, np.log(2)),
-        ({"unit": {"loss": "bits-per-byte"}, "bytes_per_token": 4.5}, 4.5 * np.log(2)),
+        *((ROW | {x: [3]}, {}, [*PLAIN, 3]) for x in ["d_model", "T_max", "batch_k", "n_b", "width (m)"]),  # no units
+        (ROW | {"params_B": [6.7]}, {}, [*PLAIN, 6.7]),  # a plain name goes before one with a unit
+        (THOUSANDS, {"unit": {"parameters": 1e6, C: 1e18}}, PLAIN),  # a unit that is given goes before the header
+        (SMALL, {"unit": {"parameters": 1e9, "tokens": 1e12, C: 1e21}}, PLAIN),
+        (ROW, {"unit": {"loss": "nats"}}, PLAIN),
+        (ROW | {"loss_halfwidth": [0.1]}, {"unit": {"loss": "bits"}}, [*PLAIN[:3], 2 * LN2, 0.1 * LN2]),
+        (ROW | {"loss_halfwidth": [0.1]}, IN_BYTES, [*PLAIN[:3], 9 * LN2, 0.45 * LN2]),
+        ({"N": [7e9], "D": [1.4e12], "val_loss (bits)": [2.0]}, {}, [*PLAIN[:3], 2 * LN2]),
+        ({"N": [7e9], "D": [1.4e12], "loss (nats/token)": [2.0]}, {}, PLAIN),
     ],
 )
-def test_losses_become_nats_per_token(options, factor):
-    table = bs.read(pd.DataFrame(ROW | {"loss_halfwidth": [0.1]}), **options)
-    assert table["loss"].item() == pytest.approx(2 * factor)
-    assert table["loss_halfwidth"].item() == pytest.approx(0.1 * factor)
-
-
-@pytest.mark.parametrize(("header", "factor"), [("val_loss (bits)", np.log(2)), ("loss (nats/token)", 1)])
-def test_a_header_says_the_unit_of_the_loss(header, factor):
-    table = {name: cells for name, cells in ROW.items() if name != "loss"} | {header: [2.0]}
-    assert sizes(table)[3] == pytest.approx(2 * factor)
+def test_units_of_headers_and_options(table, options, expected):
+    row = bs.read(pd.DataFrame(table), **options).iloc[0].tolist()
+    assert row[: len(expected)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -131,11 +122,6 @@ def test_a_unit_that_is_given_is_believed(table):
     unit = {{"N": "parameters", "D": "tokens", "C": "training_flop"}[name]: 1 for name in table if name != "loss"}
     assert bs.read(pd.DataFrame(table), unit=unit)["loss"].item() == 3
     assert "reading" not in bs.read(pd.DataFrame(table), unit=unit).attrs
-
-
-def test_the_mend_mends():
-    table = {"N": [7], "D": [1.4], "C": [58.8], "loss": [2.0]}
-    assert sizes(table, unit={"parameters": 1e9, "tokens": 1e12, "training_flop": 1e21}) == pytest.approx(sizes(ROW))
 
 
 def test_a_compute_that_is_not_6nd_says_what_may_be_the_matter():
