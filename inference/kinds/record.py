@@ -12,8 +12,6 @@ from ..words import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..fitted import Fit
-
 FLOOR = "floor E, nats per token"
 MOST_LEVELS = 20  # of a quantity that is shown level by level
 MOST_ANSWERS = 5
@@ -22,7 +20,7 @@ HALF = 0.5  # of the runs succeed, or of the accuracy is left: the share that a 
 
 @dataclass(frozen=True)
 class Answer:
-    """A number of a fit, which every surface takes from here.
+    """A number of a fit, which `make_answers` writes for every surface.
 
     The value has quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite, or is a probability. The form
     writes it. The template is the sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the
@@ -103,17 +101,17 @@ class KindAnswers:
 
     name: str
     needed: str
-    answers: Callable[[Fit], Iterable[Answer]] = lambda fit: ()
+    answers: Callable[[Any], Iterable[Answer]] = lambda fit: ()
     figure: str = ""
-    commands: Callable[[Fit], Iterable[str]] | None = None
+    commands: Callable[[Any], Iterable[str]] | None = None
     tables: Mapping[str, str | Callable] = field(default_factory=dict)
     widens: bool = False
     widens_constants: bool = False
     drifts: bool = False
     forecasts: Forecasts | None = None
-    details: Callable[[Fit, int], dict] = lambda fit, seed: {}
-    remarks: Callable[[Fit], Iterable[str]] = lambda fit: ()
-    rival_forms: Callable[[Fit], str] | None = None
+    details: Callable[[Any, int], dict] = lambda fit, seed: {}
+    remarks: Callable[[Any], Iterable[str]] = lambda fit: ()
+    rival_forms: Callable[[Any], str] | None = None
     grows: str = ""
     levels: Mapping[str, float] = field(default_factory=dict)
     margins: Callable | None = None
