@@ -48,9 +48,8 @@ def quotes(fit: Fit) -> Iterator[str]:
     """Yield sentences that can be quoted unchanged; those of a trend name the other forms that predict as well."""
     stored = stored_answers(fit)
     quoted = [one["quote"] for one in stored["answers"] if one["quote"]]
-    rivals = ""
-    if any(RIVALS in sentence for sentence in quoted):
-        rivals = find_record(fit.law.kind).rival_forms(fit)
+    find_rivals = find_record(fit.law.kind).rival_forms
+    rivals = find_rivals(fit) if find_rivals and any(RIVALS in sentence for sentence in quoted) else ""
     yield from (sentence.replace(RIVALS, f"; {rivals}" if rivals else "") for sentence in quoted)
     if stored["answers"]:
         yield from (f"{remark[:1].upper()}{remark[1:]}." for remark in stored["remarks"])
