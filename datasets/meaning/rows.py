@@ -82,11 +82,11 @@ def check_lattice(runs, names, sure, label):
         )
 
 
-@np.errstate(all="ignore")
 def note_derived(runs, names, expressions, multiple, sure, changes):
     """Note the tokens per parameter where one of them is derived, and warn of those that no run has."""
     derived = next((name for name in ("parameters", "tokens") if names.get(name) in (None, *expressions)), None)
-    ratio = runs["tokens"] / runs["parameters"]
+    with np.errstate(all="ignore"):  # a frame of NumPy would be the place of the warning
+        ratio = runs["tokens"] / runs["parameters"]
     span = f"{_short(ratio.min())} to {_short(ratio.max())}"
     if derived is not None:
         by = names.get(derived, f"C = {multiple:g}ND")

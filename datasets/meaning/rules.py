@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..checks import place
 from ..columns import SIZES
 from ..fixes import NOTHING, Fix
 from ..units import split_header
@@ -97,6 +98,14 @@ def _find_rise(facts, header):
     return f"a score{f' and rises with compute (rank correlation {rise:.2f})' if rise else ''}"
 
 
+def _find_negative(facts, header):
+    """Return the place and the cell of the first row in words, if every row is negative."""
+    if not facts.is_negative(header):
+        return None
+    row = facts.table.index[0]
+    return f"{place(facts.table, row)}: found {quoted(facts.table.at[row, header])}"
+
+
 def _find_other_counts(facts, header):
     if not means(header, "part"):
         return None
@@ -163,7 +172,7 @@ OF_A_ROLE = (
     Rule("loss", lambda facts, x: logarithm_of(x) and not means(logarithm_of(x)[1], "likelihood"),
          "is a logarithm by its name", _undo_logarithm,
          lambda facts, x, found: f"if it is a cross entropy, --column loss={x} --unit loss=nats"),
-    Rule("loss", lambda facts, x: facts.is_negative(x), "is negative in every row, as a log likelihood is",
+    Rule("loss", _find_negative, "is negative in every row ({found}), as a log likelihood is",
          lambda facts, x, found: Fix(columns={"loss": f"-{in_expression(x)}"})),
     *(Rule(role, "rate", "is a rate or a share by its name", _take_product(role),
            f'if it is a total, give unit={{"{role}": 1}} (--unit {role}=1)') for role in SIZES),
