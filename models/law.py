@@ -117,7 +117,7 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
 
     @property
     def _key(self):
-        """Return what the code of the density follows from, a hashable: the class, name and options of the law."""
+        """Return the class, name and options of the law, on which the code of its density depends; a hashable."""
         return type(self), self.name, json.dumps(self.options, sort_keys=True)
 
     def draws(self, sampled, rows, reference):

@@ -55,9 +55,8 @@ def parse(
     names = _numeric(names, table, columns)
     size = _only_size(needed)
     table, names = _without_spare_sizes(table, names, columns, size, changes)
-    facts = TableFacts(
-        table, names, columns, sure, expressions, perplexity, multiple, size, several, last_of is not None
-    )
+    assumed = perplexity, multiple, size, several, last_of is not None
+    facts = TableFacts(table, names, columns, sure, expressions, *assumed)
     check_meaning(facts, label)
     _set_aside_budget(facts, changes)
     if not perplexity:

@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import dataclass
 
-from ..priors import POSITIVE, REAL, FreeParameter, Prior
+from ..priors import FreeParameter, usual_support
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
@@ -30,8 +30,7 @@ class Sampled:
 
     def named(self, name):
         """Return the `FreeParameter` of a name."""
-        support = self.support or (REAL if Prior.parse(self.prior).support[0] < 0 else POSITIVE)
-        return FreeParameter(name, self.prior, self.rationale, self.unit, support)
+        return FreeParameter(name, self.prior, self.rationale, self.unit, self.support or usual_support(self.prior))
 
 
 def parameters_of(function):
