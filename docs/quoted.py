@@ -7,7 +7,6 @@ from pathlib import Path
 import experiment_tables
 import ledger_table
 import loss_studies
-import reference_pages
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import (
     HIGH,
@@ -151,7 +150,7 @@ def substitutions(headline):
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
-    texts |= experiment_tables.tables(table) | loss_studies.tables(table) | reference_pages.tables(table)
+    texts |= experiment_tables.tables(table) | loss_studies.tables(table)
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
