@@ -1,14 +1,16 @@
 """Text of README and documentation that is made from the numbers of a report, by the names that pages use."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
-import experiment_tables
 import jinja2
-import ledger_table
+from bayescaling.datasets import load
 from bayescaling.datasets.files import evidence
 from bayescaling.inference import words
+from bayescaling.inference.forecast_result import written
+from bayescaling.inference.kinds import find_record
 from bayescaling.inference.words import HIGH, LOW, MIDDLE, position
 from bayescaling.reports import speeds
 from bayescaling.reports.html.prose import FILTERS
@@ -25,6 +27,7 @@ PAPERS = {
 }
 STAN = HERE.parent / "tests" / "inference" / "test_stan.py"
 COVERED = "horizons", *("doubling time" + of for of in ("", ", scatter known", ", least squares on true horizons"))
+FORECAST = ("scores", "horizons", "training_compute", "metr", "runs")
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 
@@ -36,8 +39,7 @@ def table(header, rows):
 
 def substitutions(headline):
     """Return the texts by name, str, from the content of ``headline.json``."""
-    texts = _templated(headline) | {"ledger": table(ledger_table.HEADER, ledger_table.rows())}
-    texts["stan"] = _stan(headline["laws"])
+    texts = _templated(headline) | {"stan": _stan(headline["laws"])}
     for answer in headline["answers"]:
         depends = "\n".join(f"- {point}" for point in answer["depends"])
         texts[f"answer-{answer['page']}"] = (
@@ -47,7 +49,6 @@ def substitutions(headline):
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
     texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
-    texts |= experiment_tables.tables(table)
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
@@ -61,9 +62,26 @@ def _templated(headline):
     values = {"headline": headline, "answers": headline["answers"], "misfit": misfit, "form_name": form_name}
     values |= {"OF_SCORES": OF_SCORES, "COVERED": COVERED, "speeds": speeds, "position": position, "zip": zip}
     values |= {"study": lambda name: evidence(name)["result"], "made": lambda name: evidence(name)["made"]}
+    values |= {"forecasts_made": _ledger(), "published_of": _published, "find_record": find_record, "written": written}
+    values |= {"budgets": words.budgets, "durations": words.durations, "whole": lambda q: words.plain(q, "{:.0f}")}
     named = vars(environment.get_template("quoted.md.jinja").make_module(values))
     texts = {name: text for name, text in named.items() if isinstance(text, str) and name[0] != "_"}
     return {name: "\n".join(line for line in text.split("\n") if line.strip()) for name, text in texts.items()}
+
+
+def _ledger():
+    """Return the forecasts that were written before their outcomes came, by what is forecast and by date."""
+    paths = sorted((HERE.parent / "evidence" / "ledger").glob("*.json"))
+    documents = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return sorted(documents, key=lambda of: (FORECAST.index(of["of"]), of.get("at", ""), of["data"]["source"]))
+
+
+def _published(prefix, pattern):
+    """Return the published values whose names match a pattern after a prefix, by what its brackets match."""
+    published = load("published").set_index("quantity")["estimate"]
+    names = published.index.str.extract(rf"^{prefix}\.{pattern}(?:\.[^.]+\.ood)?$", expand=False)
+    groups = published.groupby(names, sort=False)
+    return "; ".join(f"{name} {', '.join(map('{:g}'.format, values))}" for name, values in groups) or "-"
 
 
 def misfit(sentence):
