@@ -16,8 +16,6 @@ from bayescaling.reports import speeds
 from bayescaling.reports.html.prose import FILTERS
 from bayescaling.reports.pages.front.page import _row
 from bayescaling.reports.pages.since.forms import OF_SCORES, form_name
-from bayescaling.training.deviations import ARITHMETIC, LANGUAGE
-from bayescaling.training.deviations import table as deviations
 
 HERE = Path(__file__).resolve().parent
 PAPERS = {
@@ -48,7 +46,6 @@ def substitutions(headline):
         )
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
-    texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
     texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
