@@ -16,11 +16,11 @@ from ...datasets.wording import p_value, plural
 from ...inference import words
 from . import tables
 
-NAME = "page.md.jinja"
+HERE, NAME = Path(__file__).parent, "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
-NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.months, words.plain, words.probability,
-           words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
+NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.in_words, words.months, words.plain,
+           words.probability, words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
 FILTERS = {filter_.__name__: filter_ for filter_ in (*NUMBERS, tables.interval, p_value, plural)} | {"f": format}
 
 
@@ -54,7 +54,7 @@ def texts(module, template, **values):
 
 def _template(module, name, escaped=False):
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(module).parent), undefined=jinja2.StrictUndefined, trim_blocks=True,
+        loader=jinja2.FileSystemLoader([Path(module).parent, HERE]), undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, autoescape=escaped, finalize=_one_line if escaped else None,
     )  # fmt: skip
     environment.filters |= FILTERS
