@@ -66,8 +66,8 @@ def _fitted(law, table, showing, settings):
 
 def _answer(fitted, showing):
     """Return the text of a fit, whose intervals depend on the check of its law."""
+    from ..datasets.progress_messages import say
     from ..inference.fitted import VERDICT, results_of
-    from ..inference.progress_messages import say
 
     if VERDICT not in results_of(fitted):  # of a large table
         say("checking the law", showing)
@@ -80,9 +80,9 @@ def _rivals(fitted, out, seed, showing):
 
     The fit is saved before, so that an interrupt loses nothing but these.
     """
+    from ..datasets.progress_messages import say
     from ..inference.checks.wider_laws import worth_trying
     from ..inference.needs import record_of
-    from ..inference.progress_messages import say
 
     if out:
         fitted.save(out)

@@ -242,7 +242,7 @@ def _trained(training, sweep, options):
 
 def _print_outline(outline):
     """Print what a sweep will take: runs, parameters, FLOP, memory and time, by arm or stage."""
-    from ..inference.progress_messages import lasting
+    from ..datasets.progress_messages import lasting
 
     rounds, measured = outline["rounds"], outline["measured"]
     rows = [

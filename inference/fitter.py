@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from ..datasets import KINDS
+from ..datasets.progress_messages import counted, lasting, say
 from ..errors import InputError
 from ..models.draws import Draws
 from ..models.laws import as_law
@@ -20,7 +21,6 @@ from .adaptive import sample_enough
 from .checks import chains
 from .cut import fit_cut
 from .fitted import FITTER, Fit, new_fit, once, results_of
-from .progress_messages import counted, lasting, say
 from .record import record
 from .samplers.choose import choose, compiled
 from .settings import Settings, seed_of, settings_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..datasets.checks import warn
+from ..datasets.progress_messages import say
 from ..errors import InputError, TableNote
 from ..models.laws import as_law
 from .checks.suggestion import LEAST_GAIN
 from .checks.wider_laws import gain_at_largest_sizes
 from .fitter import Fitter
-from .progress_messages import say
 from .samplers.choose import choose
 from .settings import seed_of, settings_of
 from .stored_answers import stored_answers

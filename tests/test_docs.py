@@ -192,7 +192,8 @@ def test_every_command_is_documented():
 
 def test_every_public_name_and_method_of_a_fit_has_an_entry_in_the_reference():
     pages = (DOCS / "reference").glob("*.md")
-    entries = [name for page in pages for name in re.findall(r"^## `bs\.([\w.]+)`$", page.read_text("utf-8"), re.M)]
+    entry = re.compile(r"^\.\. auto\w+:: bayescaling\.([\w.]+)$", re.MULTILINE)
+    entries = [name for page in pages for name in entry.findall(page.read_text("utf-8"))]
     spaces = {name: getattr(bs, name) for name in bs.__all__ if inspect.ismodule(getattr(bs, name))}
     public = {name for name in bs.__all__ if name not in spaces}
     public |= {f"{space}.{name}" for space, home in spaces.items() for name in getattr(home, "__all__", ())}

@@ -30,12 +30,12 @@ import xarray as xr
 
 from ...datasets import netcdf
 from ...datasets.printed import Printed, Text, drawn_by
+from ...datasets.progress_messages import counted
 from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.laws import as_law
 from ..fitter import Fitter
-from ..progress_messages import counted
 from ..record import table_entry, versions
 from ..samplers.choose import choose
 from ..settings import seed_of, settings_of

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.printed import Printed, Text
+from ...datasets.progress_messages import counted
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unresolved
@@ -21,7 +22,6 @@ from ..comparison.loo import loo
 from ..comparison.weights import sum_error
 from ..fitted import SUGGESTION, results_of
 from ..fitter import fitter_of
-from ..progress_messages import counted
 from ..settings import seed_of
 from ..workers import mapped
 from .suggestion import exponent_of, gain, is_clear, suggestion

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from ...datasets.deferred import special
+from ...datasets.progress_messages import counted
 from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
@@ -20,7 +21,6 @@ from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
 from ..diagnostics import effective_draws, smooth_weights
 from ..fitted import LOG_WEIGHTS, WEIGHTED, once
-from ..progress_messages import counted
 from .bridge import log_mean_exp
 from .weights import sum_error
 

@@ -5,12 +5,12 @@ import warnings
 import numpy as np
 import xarray as xr
 
+from ...datasets.progress_messages import counted
 from ...errors import DiagnosticWarning
 from .. import densities
 from ..checks.chains import PARETO_K_LIMIT
 from ..fitted import LEFT_OUT, results_of
 from ..fitter import fitter_of
-from ..progress_messages import counted
 from ..workers import mapped
 from .bridge import LEAST_OVERLAP, left_out
 from .weights import sum_error

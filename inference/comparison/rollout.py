@@ -11,6 +11,7 @@ import xarray as xr
 from ...datasets import fractional_years
 from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text, drawn_by
+from ...datasets.progress_messages import counted
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -20,7 +21,6 @@ from ..fitting import check_options
 from ..fitting import fit as fit_law
 from ..intervals import finite
 from ..kinds import find_record
-from ..progress_messages import counted
 from ..words import flop
 from ..workers import mapped
 from .scoring import binomial_interval, crps

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
+from ...datasets.progress_messages import counted
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import check_choice, listed
 from ...errors import InputError
@@ -23,7 +24,6 @@ from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
-from ..progress_messages import counted
 from ..workers import mapped, one_thread
 from . import l1
 from .result import PointEstimate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...datasets.progress_messages import counted
 from ..checks import chains
 from ..comparison.compare import Comparison, check_comparable
 from ..comparison.differences import differences, p_worse, sentence
@@ -16,7 +17,6 @@ from ..comparison.importance import importance_sampling
 from ..comparison.refits import largest_k_left, resolve, unreliable
 from ..comparison.weights import pseudo_bma, stacking, sum_error
 from ..fitted import LEFT_OUT, results_of
-from ..progress_messages import counted
 from ..workers import mapped
 
 if TYPE_CHECKING:

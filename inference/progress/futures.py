@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...datasets.progress_messages import counted
 from ...models.laws import as_law
 from ...models.progress.draws import ProgressDraws
 from ..comparison.bridge import log_mean_exp
 from ..comparison.differences import differences, p_worse
 from ..comparison.refits import REFIT
 from ..comparison.weights import stacking, sum_error
-from ..progress_messages import counted
 from ..workers import mapped
 
 if TYPE_CHECKING:

@@ -3,19 +3,17 @@
 import copy
 import hashlib
 import json
-import sys
 import time
 import warnings
 
 from ...datasets.files import evidence
+from ...datasets.progress_messages import Bar, lasting
 from ...errors import DiagnosticWarning, TableNote
 from ...inference.fitted import light_results, results_of
-from ...inference.progress_messages import lasting
 from ..results import to_json
 from . import store
 from .whole import warn_again
 
-EVERY = 60.0  # seconds between two lines
 IGNORED = ("created", "seconds")  # entries of the record of a fit that nothing in a report depends on
 
 
@@ -52,23 +50,15 @@ class Stages:
         self._names, self._fresh, self._all, self.studies = names, fresh, all, {}
         self._settings, self._journal = settings | {"all": all}, journal
         self.seconds, self.warned, self.keys, self._done = {}, [], [], set()
-        terminal = sys.stderr.isatty()
-        self._bars, self._lines = progress and terminal, progress and not terminal
-        self._shared = {"line": time.monotonic(), "ahead": ahead, "made": ()}  # with parts of the job
+        self._shared = {"ahead": ahead, "made": ()}  # with parts of the job
+        self._bar = Bar(progress)
 
     def __enter__(self):
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        first, last = TextColumn("{task.description:<28}"), TextColumn("{task.fields[left]}")
-        columns = (first, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), last)
-        self._bar = Progress(*columns, console=Console(stderr=True), disable=not self._bars)
-        self._bar.start()
-        self._task = self._bar.add_task("", total=len(self._names), left=self.time_left())
+        self._bar.__enter__().begin(len(self._names))
         return self
 
-    def __exit__(self, *_):
-        self._bar.stop()
+    def __exit__(self, *error):
+        self._bar.__exit__(*error)
 
     def part(self, **more):
         """Return the stages of a part of the job, which follow from more settings."""
@@ -126,18 +116,16 @@ class Stages:
     def show(self, name):
         """Show which stage runs."""
         self._write("+", name)
-        left = self.time_left()
-        self._bar.update(self._task, description=name, left=left)
-        if self._lines and time.monotonic() - self._shared["line"] >= EVERY:
-            self._shared["line"] = time.monotonic()
-            steps = [name, f"{len(self._done)} of {len(self._names)} stages done", *filter(None, [left])]
-            print(", ".join(steps), file=sys.stderr, flush=True)
+        self._move(name)
 
     def advance(self, name):
         """Show that a stage is done."""
         self._write("-", name)
         self._done.add(name)
-        self._bar.update(self._task, completed=len(self._done), left=self.time_left())
+        self._move(name)
+
+    def _move(self, name):
+        self._bar.move(name, len(self._done), f"{len(self._done)} of {len(self._names)} stages", self.time_left())
 
     def _write(self, sign, name):
         if self._journal is not None:

@@ -16,11 +16,11 @@ from ...datasets.wording import p_value, plural
 from ...inference import words
 from . import tables
 
-NAME = "page.md.jinja"
+HERE, NAME = Path(__file__).parent, "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
-NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.months, words.plain, words.probability,
-           words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
+NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.in_words, words.months, words.plain,
+           words.probability, words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
 FILTERS = {filter_.__name__: filter_ for filter_ in (*NUMBERS, tables.interval, p_value, plural)} | {"f": format}
 
 
@@ -40,14 +40,25 @@ def sections(module, blocks, *, template=NAME, escaped=False, **values):
     **values
         By the names that the template has for them.
     """
+    parts = list(_read(_template(module, template, escaped).render(**values), blocks))
+    # The page escapes titles.
+    return [section | {"title": unescape(section["title"])} for section in parts] if escaped else parts
+
+
+def texts(module, template, **values):
+    """Return the texts that a template sets, by name: each on one line, or a list of its points where it has any."""
+    named = vars(_template(module, template).make_module(values))
+    lines = {name: text.strip().split("\n") for name, text in named.items() if isinstance(text, str)}
+    return {name: _points(of) if of[0].startswith(POINT) else " ".join(of) for name, of in lines.items()}
+
+
+def _template(module, name, escaped=False):
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(module).parent), undefined=jinja2.StrictUndefined, trim_blocks=True,
+        loader=jinja2.FileSystemLoader([Path(module).parent, HERE]), undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, autoescape=escaped, finalize=_one_line if escaped else None,
     )  # fmt: skip
     environment.filters |= FILTERS
-    parts = list(_read(environment.get_template(template).render(**values), blocks))
-    # The page escapes titles.
-    return [section | {"title": unescape(section["title"])} for section in parts] if escaped else parts
+    return environment.get_template(name)
 
 
 def _one_line(value):
@@ -84,7 +95,7 @@ def _points(lines):
         if line.startswith(POINT):
             points.append(line.removeprefix(POINT))
         else:
-            points[-1] += f" {line}"
+            points[-1] += f" {line.strip()}"
     return points
 
 

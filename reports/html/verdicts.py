@@ -1,22 +1,12 @@
-"""Results of the checks of a fit, each a sentence with a mark of whether something needs attention."""
+"""Marks of the checks of a fit, which follow its numbers; `verdicts.html.jinja` has them in sentences."""
 
 from html import escape
 
-from ...datasets.wording import p_value
-from ...inference.checks.chains import PARETO_K_LIMIT
-from ...inference.words import in_words
 from ..laws import name_of_fit
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
 SAMPLING = {True: "converged", False: "did not converge"}
 FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
-LINE = 0.05  # of a band that holds 95% of calibrated models
-
-
-def marked(fine, text):
-    """Return the result of a check, HTML, with its mark in front."""
-    kind, sign = MARKS[bool(fine)]
-    return f'<span class="dot {kind}" aria-hidden="true">{sign}</span> {text}'
 
 
 def marks(fit, page=""):
@@ -56,43 +46,3 @@ def laws_of(document):
         for noise, tests in entry.get("misfit", {}).items():
             fine[name_of_fit(k, noise)] = all(test["fits"] for test in tests.values())
     return fine
-
-
-def of_law(name, entry):
-    """Return whether a law fits its rows, from its entry of results.json, as a sentence with a mark."""
-    sentence = escape(in_words(entry["verdict"]["sentence"]))
-    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {sentence}.")
-
-
-def of_pit(name, entry):
-    """Return whether leave-one-out predictions are calibrated, from the tests of a law; None if not tested."""
-    test = entry["misfit"].get("loo_pit")
-    if test is None:
-        return None
-    p, fine = test["p"], test["p"] >= LINE
-    outcome = "stays inside its band" if fine else "leaves its band: the noise differs from that of the law"
-    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {outcome} ({escape(p_value(p))}).")
-
-
-def of_pareto(name, entry):
-    """Return at how many rows leave-one-out is not reliable, as a sentence with a mark; None if it is not known."""
-    if entry["pareto_k_max"] is None:
-        return None
-    count = entry["k_above_0.7"]
-    return marked(
-        count == 0,
-        f"{escape(name)}: Pareto k above {PARETO_K_LIMIT:g} at {count} of {entry['rows']} rows, largest "
-        f"{entry['pareto_k_max']:.2f}.",
-    )
-
-
-def of_fit(name, entry):
-    """Return the sentences of the checks of a fitted law: its tests, its PIT values if tested, and Pareto k."""
-    return [*filter(None, (check(name, entry) for check in (of_law, of_pit, of_pareto)))]
-
-
-def of_calibration(name, entry, labels):
-    """Return whether intervals cover, from an entry of a calibration, as a sentence with a mark."""
-    off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
-    outcome = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
-    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {outcome}.")

@@ -11,9 +11,9 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
+from bayescaling.datasets import progress_messages
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.fitted import new_fit, results_of
-from bayescaling.reports.cache import stages as stages_of_reports
 from bayescaling.reports.cache import store
 from bayescaling.reports.cache.stages import Stages
 
@@ -65,11 +65,14 @@ def test_where_no_terminal_watches_a_line_a_minute_says_which_stage_runs(monkeyp
         return capsys.readouterr().err
 
     assert run(True) == ""  # it took no minute
-    monkeypatch.setattr(stages_of_reports, "EVERY", 0.0)
+    monkeypatch.setattr(progress_messages, "EVERY", 0.0)
     assert run(False) == ""
-    first, second = run(True).splitlines()
-    assert first.startswith("one, 0 of 2 stages done, about 0 s left")
-    assert second.startswith("two, 1 of 2 stages done, about 0 s left")
+    assert run(True).splitlines() == [
+        "one, 0% done, 0 of 2 stages, about 0 s left",
+        "one, 50% done, 1 of 2 stages, about 0 s left",
+        "two, 50% done, 1 of 2 stages, about 0 s left",
+        "two, 100% done, 2 of 2 stages",
+    ]
 
 
 def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):

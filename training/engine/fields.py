@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+import json
 import os
 import re
 import types
@@ -11,7 +12,6 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from ...datasets.wording import unknown
 from ...errors import InputError
 
 Count = Annotated[int, Field(ge=1)]
@@ -22,17 +22,9 @@ BelowOne = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 ProperShare = Annotated[float, Field(gt=0, lt=1)]
 
-BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
 STRICT = ConfigDict(strict=True, allow_inf_nan=False)
-WORDS = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    dict: "a table",
-    types.NoneType: "",
-    os.PathLike: "",
-}
+PLAIN = {bool, int, float, str, dict, types.NoneType, os.PathLike}
+LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
 def check_fields(settings, section):
@@ -51,46 +43,39 @@ def check_fields(settings, section):
 def check_value(label, value, hint, such=""):
     """Raise `InputError` for a value that is not of a type or out of its range; lists stand for tuples, as in TOML.
 
-    The message begins with a label, such as ``"training: evaluations"``, and gives an example, `such`, of what is
-    right.
+    The message begins with a label, such as ``"training: evaluations"``, goes on as pydantic has it, and gives an
+    example, `such`, of what is right.
     """
     try:
         _adapter(hint).validate_python(_frozen(value))
     except ValidationError as error:
-        first = error.errors()[0]
-        alone = all(isinstance(part, int) for part in first["loc"])  # and none of several types
-        if first["type"] == "literal_error" and isinstance(first["input"], str) and alone:
-            raise InputError(unknown(label, first["input"], _choices(hint))) from None
-        example = f", such as {such}" if such else ""
-        raise InputError(f"{label} is {value!r}; give {words(hint)}{example}") from None
+        wrong = " or ".join(dict.fromkeys(map(_message, error.errors()))).replace(" or input should be", " or")
+        raise InputError(f"{label} is {value!r}; {wrong}{f', such as {such}' if such else ''}") from None
 
 
-def words(hint):
-    """Return in words what a type and its range take, such as "a whole number of at least 1"."""
-    of, origin = typing.get_args(hint), typing.get_origin(hint)
-    if origin is Annotated:
-        return _ranged(of[0], [limit for part in of[1:] for limit in getattr(part, "metadata", ())])
-    if origin is typing.Literal:
-        return " or ".join(filter(None, [", ".join(f'"{part}"' for part in of[:-1]), f'"{of[-1]}"']))
-    if origin is tuple:
-        number = "" if of[-1] is ... else f"{len(of)} "
-        plural = re.sub("^a (.*?)(number|list)", r"\1\2s", words(of[0]))
-        return f"a list of {number}{plural}"
-    return " or ".join(filter(None, map(words, of))) if of and origin is not dict else WORDS[origin or hint]
+def _message(error):
+    """Write what pydantic says of a value, after the places of an item within it."""
+    places = [f"item {place + 1}: " for place in error["loc"] if isinstance(place, int)]
+    return "".join(places) + f"{error['msg'][0].lower()}{error['msg'][1:]}".replace("tuple", "list")
 
 
-def _ranged(hint, limits):
-    bounds = {name: getattr(limit, name) for limit in limits for name in BOUNDS if hasattr(limit, name)}
-    if bounds == {"gt": 0} and hint is float:
-        return "a positive number"
-    if set(bounds) == {"ge", "le"}:
-        return f"{words(hint)} from {bounds['ge']} to {bounds['le']}"
-    return " ".join([words(hint), " and ".join(f"{BOUNDS[name]} {_number(x)}" for name, x in bounds.items())]).strip()
+def takes(hint):
+    """Return what a type and its range take, from the type's JSON schema, such as "integer, at least 1"."""
+    return _taken(_adapter(hint).json_schema())
 
 
-def _number(bound):
-    power = bound.bit_length() - 1 if isinstance(bound, int) else 0
-    return f"2^{power}" if power > 30 and bound == 2**power else bound
+def _taken(schema):
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_taken(of) for of in schema["anyOf"] if of.get("type") != "null"))
+    if choices := schema.get("enum", [schema["const"]] if "const" in schema else []):
+        return " or ".join(map(json.dumps, choices))
+    kind = {"object": "table", "string": "text"}.get(schema["type"], schema["type"])
+    if items := schema.get("items") or next(iter(schema.get("prefixItems", ())), None):
+        number, inner = f"{schema['maxItems']} " if "maxItems" in schema else "", _taken(items)
+        kind = f"list of {number}{f'({inner})' if ' ' in inner else inner}"
+    return ", ".join(
+        [kind, *(f"{word} {schema[key]:,}".removesuffix(".0") for key, word in LIMITS.items() if key in schema)]
+    )
 
 
 def described(kind):
@@ -120,14 +105,7 @@ def _is_plain(hint):
     of = [part for part in typing.get_args(hint) if part is not ...]
     if typing.get_origin(hint) in (Annotated, typing.Literal):
         return True
-    return all(map(_is_plain, of)) if of else hint in WORDS
-
-
-def _choices(hint):
-    """Return every choice that a type names."""
-    if typing.get_origin(hint) is typing.Literal:
-        return typing.get_args(hint)
-    return tuple(choice for part in typing.get_args(hint) for choice in _choices(part))
+    return all(map(_is_plain, of)) if of else hint in PLAIN
 
 
 def _frozen(value):

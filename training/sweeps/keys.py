@@ -7,7 +7,7 @@ import pandas as pd
 from pydantic import Field
 
 from ...errors import InputError
-from ..engine.fields import NotNegative, check_value, described, hints, words
+from ..engine.fields import NotNegative, check_value, described, hints, takes
 from .tables import table_of
 
 NEEDED = object()
@@ -68,9 +68,9 @@ def checked(label, table, keys, *, whole=True):
     place = f"{label}: " if label else ""
     for key, value in table_of(label, table, keys).items():
         check_value(f"{place}{key}", value, keys[key].takes, keys[key].such)
-    for key, (takes, usual, *_, such) in keys.items():
+    for key, (hint, usual, *_, such) in keys.items():
         if whole and usual is NEEDED and key not in table:
-            raise InputError(f"{place}{key} is missing; give {words(takes)}{f', such as {such}' if such else ''}")
+            raise InputError(f"{place}{key} is missing; give {takes(hint)}{f', such as {such}' if such else ''}")
     return table
 
 
@@ -88,7 +88,7 @@ def listed(tables, presets):
     """
     preset = Key(Literal[tuple(presets)], Derived("none"), PRESET)
     rows = [
-        (table, name, words(key.takes), _written(key.usual), key.text)
+        (table, name, takes(key.takes), _written(key.usual), key.text)
         for table, keys in ({"": {"preset": preset}} | tables | FOLLOWING).items()
         for name, key in keys.items()
     ]

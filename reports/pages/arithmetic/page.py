@@ -5,7 +5,7 @@ from ....datasets.files import evidence
 from ....inference.lengths.quantities import LEARNED
 from ....inference.words import digits, plain, position, probability
 from ....plots import plot_lengths
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from .analysis import ABACUS, BEYOND, MAIN, STUDIES, TABLE
 
@@ -75,7 +75,6 @@ def sections(findings, published):
         paper_flop=paper["flop"] / paper["runs"],
         provenance=findings.provenance(*STUDIES),
         position=position,
-        verdicts=verdicts,
         LEARNED=LEARNED,
         SURE=SURE,
     )

@@ -6,7 +6,7 @@ from ....inference.words import decimals, flop, plain, probability, ratios, size
 from ....plots import plot_fit, plot_frontier, plot_isoflop, plot_posterior
 from ....plots.published import PREFIX, chinchilla_estimates
 from ... import optimum
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...laws import PLANNED
 from ...results import rejected_by
@@ -136,7 +136,6 @@ def sections(findings, published):
     return prose.sections(
         __file__,
         blocks,
-        findings=findings,
         document=document,
         runs=main.rows,
         best=name,
@@ -144,7 +143,6 @@ def sections(findings, published):
         no_variance=float((main["posterior"]["nu"] <= 2).mean()),
         calibrated=CALIBRATED,
         optimum=optimum,
-        verdicts=verdicts,
         plain=plain,
         BUDGET=CHINCHILLA_BUDGET,
         MAIN=MAIN,

@@ -2,7 +2,7 @@
 
 from ....datasets import load
 from ....plots import plot_intervals
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from .analysis import ALIKE, APART, MAIN, ONE, PLAIN, STUDY
 
@@ -70,7 +70,6 @@ def sections(findings, published):
         best=max(scores, key=lambda name: scores[name]["elpd"]),
         worst=min(lost, key=lost.get),
         words=WORDS,
-        of_law=verdicts.of_law,
         MAIN=MAIN,
         PLAIN=PLAIN,
         ALIKE=ALIKE,

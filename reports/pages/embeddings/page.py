@@ -4,7 +4,7 @@ from ....inference.estimands.strength import times_outside
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....inference.words import plain, probability
 from ....plots import plot_intervals
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...laws import DEFAULT
 from ...results import verdict_entry
@@ -102,10 +102,7 @@ def sections(findings, published):
         blocks,
         study=study,
         names=names,
-        checks=[
-            verdicts.of_law(f"{name} law".capitalize(), {"verdict": verdict_entry(findings.rivals[name])})
-            for name in names
-        ],
+        checks={name: verdict_entry(findings.rivals[name]) for name in names},
         times_outside=times_outside,
         MAIN=MAIN,
     )

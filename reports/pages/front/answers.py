@@ -72,17 +72,13 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and ``raises``, what
         would raise it by one grade. ``data`` names the tables of the fits.
     """
-    (text,) = prose.sections(__file__, {}, template=TEMPLATE, **{section: named}, **WORDS)
-    sentence, number, doubt, *frame = text["text"]
+    texts = prose.texts(__file__, TEMPLATE, **{section: named}, **WORDS)
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     return {
         "page": page,
-        "question": text["title"],
-        "answer": sentence,
-        "number": number,
-        "doubt": doubt,
-        "frame": " ".join(frame),
-        "depends": tuple(text["points"]),
+        **{name: texts[name] for name in ("question", "answer", "number", "doubt")},
+        "frame": texts.get("frame", ""),
+        "depends": tuple(texts["depends"]),
         "slug": CLAIMS.get(section, section),
         "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
         "rests_on": rests_on,

@@ -1,7 +1,8 @@
 """Published estimates and those of a report, one row a claim."""
 
 import math
-from typing import NamedTuple
+import tomllib
+from pathlib import Path
 
 from ....inference.words import HIGH, LOW, MIDDLE
 from ...laws import DEFAULT
@@ -9,80 +10,7 @@ from ...optimum import NAMES
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 
-LAST_PAIR = {"from": "RNN (2012)", "to": "Gopher (2021)"}
-SHARES = tuple(f"attribution.RNN (2012)>Gopher (2021).{part}_efficiency" for part in ("parameter", "data"))
-
-
-class Claim(NamedTuple):
-    """One finding that is published.
-
-    Attributes
-    ----------
-    claim : str
-        With its unit.
-    quantity : str or tuple of str
-        Of ``load("published")``; of several the sum is the claim.
-    source : str or None
-        All sources where None.
-    page : str
-        The page with more.
-    path : tuple
-        Where ours is in the content of results.json: keys, or of a list what an entry must have.
-    scale : float
-        Of ours in the unit of the claim.
-    of : str, optional
-        What ours is of.
-    """
-
-    claim: str
-    quantity: str | tuple
-    source: str | None
-    page: str
-    path: tuple
-    scale: float = 1.0
-    of: str | None = None
-
-
-CLAIMS = tuple(Claim(*entry) for entry in (
-    ("Doubling time, specification 7 (months)", "progress.doubling_months.closed_form", None, "progress",
-     ("progress", "7", "doubling_months", "all")),
-    ("Doubling time, ten best specifications (months)", "progress.doubling_months.top10", None, "progress",
-     ("pooled_doubling_months", "top10")),
-    ("Doubling time with a vocabulary term (months)", "progress.doubling_months.vocabulary", None, "progress",
-     ("progress", "19", "doubling_months", "all")),
-    ("Doubling time with random effects by paper (months)", "progress.doubling_months.autocorrelation", None,
-     "progress", ("variants", "paper_effects", "doubling_months")),
-    ("Doubling time without transformers (months)", "progress.doubling_months.non_transformers", None, "progress",
-     ("variants", "non_transformers", "doubling_months")),
-    ("Effective compute from 2014 to 2023 (times)", "progress.effective_compute_since_2014", None, "progress",
-     ("effective_compute_since_2014",)),
-    ("Share of progress in the fall of loss, RNN (2012) to Gopher (2021) (%)", SHARES, None, "progress",
-     ("attribution", LAST_PAIR, "progress"), 100.0),
-    ("Gain of Chinchilla's rule over Kaplan's (times)", "chinchilla_over_kaplan.gpt2", None, "progress",
-     ("chinchilla_over_kaplan", {"compute": 1.5e21}, "gain"), 1.0, "at 1.5e21 FLOP"),
-    ("Gain of Chinchilla's rule over Kaplan's (times)", "chinchilla_over_kaplan.palm", None, "progress",
-     ("chinchilla_over_kaplan", {"compute": 2.5e24}, "gain"), 1.0, "at 2.5e24 FLOP"),
-    ("Loss saved by the transformer (%)", "transformer.loss_reduction_percent", None, "progress",
-     ("transformer", "loss_reduction_percent")),
-    ("Gain by the transformer at 1e25 FLOP (times)", "transformer.gain_1e25", None, "progress",
-     ("transformer", "gain_1e25")),
-    ("Irreducible loss E (nats/token)", "chinchilla.E", None, "chinchilla", ("laws", "chinchilla", "parameters", "E")),
-    ("α, exponent of parameters", "chinchilla.alpha", None, "chinchilla",
-     ("laws", "chinchilla", "parameters", "alpha")),
-    ("β, exponent of tokens", "chinchilla.beta", None, "chinchilla", ("laws", "chinchilla", "parameters", "beta")),
-    ("Exponent of N* in compute", "chinchilla.exponent_parameters", None, "chinchilla",
-     ("laws", "chinchilla", "parameters", "exponent_parameters")),
-    ("Exponent of N* without embeddings", "reconciliation.kaplan_exponent", None, "embeddings",
-     ("reconciliation", "by_law", DEFAULT, "nonembedding")),
-    ("Exponent of N* without embeddings", "reconciliation.local_exponent", None, "embeddings",
-     ("reconciliation", "by_law", DEFAULT, "nonembedding")),
-    ("γ of the sizes of embeddings", "reconciliation.gamma", None, "embeddings",
-     ("reconciliation", "configurations", "posterior", "gamma")),
-    ("Width over depth", "reconciliation.aspect_ratio", None, "embeddings",
-     ("reconciliation", "configurations", "posterior", "aspect_ratio")),
-    ("Sums right beyond the training lengths, Abacus (%)", "arithmetic.addition20.abacus.ST+injection.ood", None,
-     "arithmetic", ("lengths", "accuracy", "abacus", "ood"), 100.0, "other layers, a 400th of the compute"),
-))  # fmt: skip
+CLAIMS = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))["claims"]
 
 
 def claims(document, published):
@@ -97,32 +25,31 @@ def claims(document, published):
     """
     entries = []
     for claim in CLAIMS:
-        ours = _at(document, claim.path, claim.scale)
-        for row in _rows(published, claim) if ours else ():
+        ours, quantity = _at(document, claim["path"], claim.get("scale", 1.0)), claim["quantity"]
+        for row in _rows(published, quantity) if ours else ():
             estimate = {name: _finite(getattr(row, name)) for name in ("estimate", "low", "high")}
             entries.append(
                 {
-                    "claim": claim.claim,
-                    "of": claim.of or _estimand(claim.path),
+                    "claim": claim["claim"],
+                    "of": claim.get("of") or _estimand(claim["path"]),
                     "source": row.source,
                     "note": _text(row.note),
-                    "page": claim.page,
+                    "page": claim["page"],
                     "published": estimate,
                     "ours": ours,
-                    "p_at_least": _p_at_least(document, claim.quantity, row.source),
+                    "p_at_least": _p_at_least(document, quantity, row.source),
                     "verdict": verdict(estimate, ours),
                 }
             )
     return entries
 
 
-def _rows(published, claim):
-    """Return the published rows of a claim, of several quantities their sum."""
-    if isinstance(claim.quantity, tuple):
-        rows = published[published["quantity"].isin(claim.quantity)]
+def _rows(published, quantity):
+    """Return the published rows of a quantity, of several their sum by source."""
+    if isinstance(quantity, list):
+        rows = published[published["quantity"].isin(quantity)]
         return list(rows.groupby("source", as_index=False).agg(_summed).itertuples())
-    rows = published[published["quantity"] == claim.quantity]
-    return [row for row in rows.itertuples() if claim.source in (None, row.source)]
+    return list(published[published["quantity"] == quantity].itertuples())
 
 
 def _summed(column):
@@ -171,7 +98,7 @@ def _p_at_least(document, quantity, source):
     if quantity == "reconciliation.kaplan_exponent":
         return document["reconciliation"]["by_law"][DEFAULT]["p_above_0.73"]
     probabilities = {(e["quantity"], e["source"]): e["p_at_least"] for e in document.get("published", ())}
-    return probabilities.get((quantity, source))
+    return probabilities.get((quantity, source)) if isinstance(quantity, str) else None
 
 
 def _finite(x):

@@ -7,15 +7,15 @@ from ...html import prose
 
 def quotable(document):
     """Return sentences that carry all that a reader needs to repeat them."""
-    return _sections(document)[0]["points"]
+    return _texts(document)["quotable"] or []
 
 
 def not_quotable(document):
     """Return sentences on what is not to be repeated, and why."""
-    return _sections(document)[1]["points"]
+    return _texts(document)["not_quotable"] or []
 
 
-def _sections(document):
+def _texts(document):
     named = {"document": document, "answers": document["answers"], "optimum": optimum}
     if "published" in document and "allocation" in document:
         law = optimum.preferred(document)
@@ -23,4 +23,4 @@ def _sections(document):
         optima = [optimum.at_budget(document, last, name)["parameters"] for name in optimum.planned(document)]
         named |= {"law": law, "rivals": optimum.rivals(document), "last": last}
         named["medians"] = [q[MIDDLE] for q in optima]
-    return prose.sections(__file__, {}, template="quote.md.jinja", **named)
+    return prose.texts(__file__, "quote.md.jinja", **named)

@@ -3,7 +3,7 @@
 from ....inference.kinds.horizons import WORK
 from ....inference.words import dates, digits, durations, months, probability
 from ....plots import plot_horizons
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from .analysis import ALONE, FORECASTS, HOUR, LINE, NAME, RECOVERY
 
@@ -75,5 +75,4 @@ def sections(findings, published):
         covered=forecasts["law"]["coverage"]["0.9"],
         cuts=len(forecasts["cuts"]),
         simulated=simulated["doubling time"]["90%"],
-        of_law=verdicts.of_law,
     )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import pandas as pd
-from markupsafe import Markup
 
 from ....datasets.units import in_unit_of_loss
 from ....datasets.wording import printable
@@ -11,7 +10,7 @@ from ....inference.comparison.differences import is_apart
 from ....inference.estimands.strength import Facts
 from ....inference.fitted import Fit
 from ....plots import plot_compare
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.front import Front, misfit_note
 from ...html.illustrations import pictured
 from ...output import file_name
@@ -83,7 +82,6 @@ class Custom:
         """Return the sections of a page: those of a template of this folder with its blocks, the laws, the checks."""
         blocks |= {"laws": self._laws(), "compared": self._compared()}
         named |= {"custom": self, "entry": self.entry, "rows": self.fit.rows}
-        named["checks"] = [Markup(check) for check in verdicts.of_fit(self.best, self.entry)]
         return prose.sections(__file__, blocks, template=template, escaped=True, **named)
 
     def _compared(self):

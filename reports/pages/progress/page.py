@@ -7,7 +7,7 @@ from ....inference.progress import rate_at_optimum
 from ....inference.progress.change_points import NONE
 from ....models.progress.specifications import NO_PROGRESS
 from ....plots import plot_intervals, plot_progress
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
 from ...laws import SPECIFICATIONS_STUDY as STUDY
@@ -171,7 +171,6 @@ def sections(findings, published):
         likely=_likeliest_change(document["pace"]),
         ends=document["paper_estimator"],
         rejected_by=rejected_by,
-        marked=verdicts.marked,
         optimum=rate_at_optimum,
         MAIN=MAIN,
         NOISES=NOISES,

@@ -2,7 +2,7 @@
 
 from ....inference.words import month, plain
 from ....plots import plot_capability, plot_intervals
-from ...html import prose, verdicts
+from ...html import prose
 from ...html.illustrations import pictured
 from . import analysis, tables
 from .forms import DEFAULT, OF_SCORES, PLAIN
@@ -53,7 +53,6 @@ def sections(findings, published):
         dates=entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
         findings=findings,
         month=month,
-        of_law=verdicts.of_law,
         LINEAR=analysis.LINEAR,
         BREAK=analysis.BREAK,
     )

@@ -2,7 +2,7 @@
 
 from ....datasets import load
 from ....plots import plot_intervals
-from ...html import prose, tables, verdicts
+from ...html import prose, tables
 from ...html.illustrations import pictured
 from .analysis import COUPLED, MAIN, SCHEMES
 
@@ -80,11 +80,9 @@ def sections(findings, published):
         __file__,
         {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)},
         findings=findings,
-        entry=entry,
         runs=load("small_lm_runs"),
         of_other=of_other,
         calibration=calibration,
         covers=covers,
         as_often=abs(covers["coverage_90"] - LEVEL) <= 2 * error,
-        marked=verdicts.marked,
     )

@@ -302,7 +302,7 @@ def test_a_record_is_written_and_read(tmp_path):
         ([(1, 0)], {}, r"cell \(1, 0\): give whole numbers from 1"),
         ([(1, 2, 3)], {}, r"cell \(1, 2, 3\) is no pair"),
         ([(1, 2), (2, 2), (1, 2)], {}, r"cell \(1, 2\) is given twice"),
-        ([(1, 1)], {"count": 0}, "count is 0; give a whole number of at least 1"),
+        ([(1, 1)], {"count": 0}, "count is 0; input should be greater than or equal to 1"),
         ([(1, 1)], {"batch_tokens": 0.5}, "batch_tokens is 0.5"),
         ([(1, 1)], {"multiple": -1}, "multiple is -1"),
     ],

@@ -448,8 +448,8 @@ def test_a_compiled_block_is_the_block():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: configuration(embedding="abacos"), 'did you mean "abacus"'),
-        (lambda: configuration(injection="all"), 'injection "all" is unknown'),
+        (lambda: configuration(embedding="abacos"), "embedding is 'abacos'; input should be 'nope', 'abacus'"),
+        (lambda: configuration(injection="all"), "injection is 'all'; input should be"),
         (lambda: configuration(block="post"), "block"),
         (lambda: configuration(layers=0), "layers is 0"),
         (lambda: configuration(heads=3), "multiple of the heads"),

@@ -30,8 +30,8 @@ def test_what_this_machine_can_do():
         (lambda: chosen_device("mps"), "cannot be trained on"),
         (lambda: chosen_device("cuda:99"), "is not here"),
         (lambda: chosen_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
-        (lambda: check_value("model: heads", True, Count), "model: heads is True; give a whole number of at least 1"),
-        (lambda: check_value("task: count", -1, Whole), "task: count is -1; give a whole number of at least 0"),
+        (lambda: check_value("model: heads", True, Count), "model: heads is True; input should be a valid integer"),
+        (lambda: check_value("task: count", -1, Whole), "task: count is -1; input should be greater"),
         (lambda: check_choice("corpus: kind", "txt", ("text",)), 'corpus: kind "txt" is unknown; did you mean "text"'),
     ],
 )

@@ -327,7 +327,7 @@ def test_a_signal_is_noted_and_the_second_has_its_effect(interruptible):
         ({"learning_rate": 0}, "learning_rate is 0"),
         ({"learning_rate": math.nan}, "learning_rate is nan"),
         ({"updates": 0}, "updates is 0"),
-        ({"schedule": "cosin"}, 'did you mean "cosine"'),
+        ({"schedule": "cosin"}, "schedule is 'cosin'; input should be 'constant', 'cosine'"),
         ({"warmup": 5000}, "warmup is 5000"),
         ({"betas": (0.9, 1)}, "betas is"),
         ({"clip": -1}, "clip is -1"),

@@ -180,15 +180,15 @@ def write(path, data):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"kind": "books"}, 'kind "books" is unknown'),
+        ({"kind": "books"}, "kind is 'books'; input should be 'synthetic'"),
         ({"kind": "synthetic", "exponnt": 1}, 'did you mean "exponent"'),
-        ({"kind": "synthetic", "exponent": "steep"}, "exponent is 'steep'; give a number above 0 and below 20"),
+        ({"kind": "synthetic", "exponent": "steep"}, "exponent is 'steep'; input should be a valid number"),
         ({"kind": "text", "files": "a.txt"}, "vocabulary is missing"),
         ({"kind": "text", "files": "none*.txt", "vocabulary": 300}, "no file matches"),
         ({"kind": "text", "files": "a.pdf", "vocabulary": 300}, "save it as one"),
         ({"kind": "text", "files": "latin.txt", "vocabulary": 300}, "byte 0xef is not UTF-8"),
         ({"kind": "text", "files": "broken.txt.gz", "vocabulary": 300}, "cannot be read"),
-        ({"kind": "text", "files": "a.txt", "vocabulary": 100}, "from 257 to 65536"),
+        ({"kind": "text", "files": "a.txt", "vocabulary": 100}, "input should be greater than or equal to 257"),
         ({"kind": "package", "package": "no-such-package", "vocabulary": 300}, "pip install no-such-package"),
         ({"kind": "package", "package": ["torch", ""], "vocabulary": 300}, 'package "" is not installed'),
         ({"kind": "package", "files": "*.pyx?", "vocabulary": 300}, r'torch has no file "\*.pyx\?"'),

@@ -7,7 +7,7 @@ import pytest
 from bayescaling.commands.cli import app
 from bayescaling.errors import InputError
 from bayescaling.training import arithmetic, language
-from bayescaling.training.engine.fields import Count, Positive, check_value, described, words
+from bayescaling.training.engine.fields import Count, Positive, check_value, described, takes
 from bayescaling.training.sweeps.keys import NEEDED, Derived, Key, checked, keys_of, listed
 from typer.testing import CliRunner
 
@@ -67,16 +67,16 @@ def test_presets_have_no_other_keys(command):
 
 
 @pytest.mark.parametrize(
-    ("takes", "text"),
+    ("hint", "text"),
     [
-        (Count, "a whole number of at least 1"),
-        (Positive | None, "a positive number"),
-        (tuple[Count, ...] | bool, "a list of whole numbers of at least 1 or true or false"),
-        (dict[str, int], "a table"),
+        (Count, "integer, at least 1"),
+        (Positive | None, "number, above 0"),
+        (tuple[Count, ...] | bool, "list of (integer, at least 1) or boolean"),
+        (dict[str, int], "table"),
     ],
 )
-def test_what_a_type_takes_is_said(takes, text):
-    assert words(takes) == text
+def test_what_a_type_takes_is_said(hint, text):
+    assert takes(hint) == text
 
 
 def test_what_is_said_of_a_key_is_what_its_parameter_has():
@@ -107,7 +107,7 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
     assert rows[rows["table"] == "[it]"].to_dict("list") == {
         "table": ["[it]"] * 2,
         "key": ["first", "second"],
-        "takes": ["a whole number of at least 1", "a positive number"],
+        "takes": ["integer, at least 1", "number, above 0"],
         "default": ["as many", "0.5"],
         "meaning": ["How many of them.", "How large."],
     }
@@ -115,12 +115,12 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
 
 @pytest.mark.parametrize("value", [True, 1.5, "1", None, 0, float("nan"), [1]])
 def test_a_value_of_another_type_is_refused(value):
-    with pytest.raises(InputError, match=r"^there is .*; give a whole number of at least 1, such as 3$"):
+    with pytest.raises(InputError, match=r"^there is .*; input should be .*, such as 3$"):
         check_value("there", value, Count, "3")
 
 
 def test_a_missing_key_is_named():
-    with pytest.raises(InputError, match=r"^model: size is missing; give a whole number of at least 1$"):
+    with pytest.raises(InputError, match=r"^model: size is missing; give integer, at least 1$"):
         checked("model", {}, {"size": Key(Count, NEEDED, "How large.")})
     assert checked("model", {}, {"size": Key(Count, NEEDED, "How large.")}, whole=False) == {}
     assert arithmetic.make_sweep({"preset": "demo"}).arms

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from bayescaling.datasets import progress_messages
 from bayescaling.training import arithmetic, make_sweep, outline
 from bayescaling.training.engine.hardware import chosen_device, where_trained
 from bayescaling.training.sweeps import bar, times
@@ -111,12 +112,12 @@ def test_the_command_line_says_what_a_preset_takes(kind, tmp_path, command_line_
 
 
 def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(bar, "EVERY", 0.0)
+    monkeypatch.setattr(progress_messages, "EVERY", 0.0)
     kind.train(tiny, tmp_path / "out", progress=True)
     lines = capfd.readouterr().err.splitlines()
-    assert len(lines) > kind.runs and lines[-1] == f"{kind.shown}, 100% of the round's work"
+    assert len(lines) > kind.runs and lines[-1] == f"{kind.shown}, 100% done"
     assert any("loss" in line and line.endswith("left") for line in lines)
-    monkeypatch.setattr(bar, "EVERY", 60.0)
+    monkeypatch.setattr(progress_messages, "EVERY", 60.0)
     kind.train(tiny, tmp_path / "quiet", progress=True)
     rounds = [line for line in capfd.readouterr().err.splitlines() if "100%" in line]
     assert rounds and not [line for line in rounds if "left" in line]
@@ -124,15 +125,15 @@ def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monk
 
 def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
     """A run that resumes at half of its work and does a tenth in a minute needs four for the rest."""
-    clock = iter([0.0, 100.0, 160.0])
+    monkeypatch.setattr(progress_messages, "EVERY", 0.0)
+    clock = iter([100.0, 160.0])
     monkeypatch.setattr(bar.time, "perf_counter", lambda: next(clock))
-    lines = bar.Lines()
-    lines.name, lines.total, lines.done = "one", 100.0, 0.0
-    lines.begun()
-    lines.moved("resumed", 50.0, "")
-    lines.moved("going", 60.0, "")
-    resumed, going = capfd.readouterr().err.splitlines()
-    assert resumed == "resumed, 50% of the round's work" and going == "going, 60% of the round's work, 4 min left"
+    follower = bar.Follower(True)
+    monkeypatch.setattr(follower, "_work", {"begun": 50.0, "other": 50.0}.get)
+    follower.stage("one", ["begun", "other"], [])
+    follower.move("resumed", 50.0)
+    follower.move("going", 60.0)
+    assert capfd.readouterr().err.splitlines() == ["resumed, 50% done", "going, 60% done, 4 min left"]
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])

@@ -1,6 +1,6 @@
 import bayescaling as bs
 import pytest
-from bayescaling.inference.progress_messages import counted, lasting, say
+from bayescaling.datasets.progress_messages import counted, lasting, say
 
 
 def test_nothing_is_said_that_nobody_watches(capfd):
