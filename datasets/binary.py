@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
-from .text import numbered, reason, refuse_duplicates
+from .text import reason, refuse_duplicates
 from .wording import listed
 
 
@@ -21,7 +21,7 @@ def parquet(data, label, _=()):
     except Exception as error:
         raise InputError(f"{label}: not a Parquet file that can be read ({reason(error)}); write it again") from error
     named = any(name is not None for name in frame.index.names)
-    return numbered(frame.reset_index(drop=not named, allow_duplicates=True))
+    return frame.reset_index(drop=not named, allow_duplicates=True).rename_axis(index="row")
 
 
 def netcdf(data, label, _=()):
@@ -66,4 +66,4 @@ def _one_dimension(variables, label):
         for name, along, values in variables
         if name == along == dimension and len(values) == size and not np.array_equal(values, np.arange(size))
     }
-    return numbered(pd.DataFrame(labels | dict(columns)))
+    return pd.DataFrame(labels | dict(columns)).rename_axis(index="row")

@@ -16,10 +16,10 @@ import pandas as pd
 from ..errors import InputError
 from .binary import netcdf, parquet
 from .checks import place
-from .json_tables import json_document, json_lines
-from .markdown import markdown
+from .json_tables import read_json, read_json_lines
+from .markdown import read_markdown
 from .metric_files import joined
-from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
+from .text import read_plain, read_separated, reason, refuse_duplicates, refuse_empty
 from .wording import listed, printable, quoted, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
@@ -35,7 +35,7 @@ def open_table(source, *, text=(), form=None, readers=None):
     """
     if isinstance(source, pd.DataFrame):
         label = name = source.attrs.get("source", "the table")
-        frame = numbered(source.reset_index(drop=True))
+        frame = source.reset_index(drop=True).rename_axis(index="row")
         if form is not None and frame.columns.nlevels == 1:
             refuse_duplicates(list(frame.columns), label)
             frame = form(frame, label)
@@ -164,16 +164,16 @@ def _zstd(data):
 UNPACKING = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {
-    ".csv": comma_separated,
-    ".tsv": tab_separated,
-    ".txt": plain_text,
-    ".dat": plain_text,
-    ".log": plain_text,
-    "": plain_text,
-    ".md": markdown,
-    ".json": json_document,
-    ".jsonl": json_lines,
-    ".ndjson": json_lines,
+    ".csv": read_separated,
+    ".tsv": read_separated,
+    ".txt": read_plain,
+    ".dat": read_plain,
+    ".log": read_plain,
+    "": read_plain,
+    ".md": read_markdown,
+    ".json": read_json,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
     ".parquet": parquet,
     ".nc": netcdf,
 }

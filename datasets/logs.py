@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from .json_tables import json_document, json_lines
-from .text import comma_separated, decoded, plain_text, tab_separated
+from .json_tables import read_json, read_json_lines
+from .text import decode, read_plain, read_separated
 from .units import FACTORS
 
 # Of a line in lower case.
@@ -36,7 +36,7 @@ HALF = "the last line has no end, as in a file that is being written, and is lef
 def log(data, label, text=()):
     """Read the lines of a log that have a loss, those of one step as one row; a text without any is a table."""
     lines = []
-    for number, line in enumerate(COLOURS.sub("", decoded(data, label)).lower().split("\n"), 1):
+    for number, line in enumerate(COLOURS.sub("", decode(data, label)).lower().split("\n"), 1):
         lines += [(number, cells) for part in line.split("\r") if (cells := _cells(part))]
     # Where lines have both, an iteration is part of a step; else they are one thing.
     steps = {cells["iter"]: cells["step"] for _, cells in lines if {"iter", "step"} <= {*cells}}
@@ -55,7 +55,7 @@ def log(data, label, text=()):
     losses = {name for name in names if name not in {"line", *KEYS} - {"loss"}}
     rows = [row for row in rows if row.get("step", row.get("epoch")) is not None and not losses.isdisjoint(row)]
     if not rows:
-        return plain_text(data, label, text, NO_LOG)
+        return read_plain(data, label, text, NO_LOG)
     columns = {name: [row.get(name, np.nan) for row in rows] for name in names if name != "line"}
     frame = pd.DataFrame(columns, index=pd.Index([row["line"] for row in rows], name="line", dtype="int64"))
     return frame.dropna(axis="columns", how="all")
@@ -102,7 +102,7 @@ def _ended(reader):
 
 
 READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _ended(log))
-READERS |= {".csv": _ended(comma_separated), ".tsv": _ended(tab_separated)}
-READERS |= dict.fromkeys((".jsonl", ".ndjson"), _ended(json_lines)) | {
-    ".json": functools.partial(json_document, every_step=True)
+READERS |= dict.fromkeys((".csv", ".tsv"), _ended(read_separated))
+READERS |= dict.fromkeys((".jsonl", ".ndjson"), _ended(read_json_lines)) | {
+    ".json": functools.partial(read_json, every_step=True)
 }
