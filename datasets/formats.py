@@ -69,32 +69,27 @@ def _of_pattern(pattern, label, text, form, readers):
         raise InputError(f"{label}: no file matches this pattern; check it, and put quotes around it")
     # Files of the same name, in several folders, are named by their paths.
     short = [path.name for path in paths]
-    names = short if len(set(short)) == len(short) else [str(path) for path in paths]
-    opened = [_formed(path, name, text, form, readers) for path, name in zip(paths, map(printable, names), strict=True)]
+    names = [printable(name) for name in (short if len(set(short)) == len(short) else paths)]
+    opened = [_formed(path, name, text, form, readers) for path, name in zip(paths, names, strict=True)]
     table, sentence = joined(opened, paths, label)
     if table is not None:
         table.attrs["sentences"] = [sentence]
         return table
-    frames, sentences = [], {}
-    for frame, name in zip(opened, map(printable, names), strict=True):
-        for sentence in frame.attrs.get("sentences", []):
-            sentences.setdefault(sentence, []).append(name)
-        frame.attrs = {}
-        column = "file"
-        while column in frame:
-            column += "_"
+    column, remarks = "file", {}
+    while any(column in frame for frame in opened):
+        column += "_"
+    for number, (frame, name) in enumerate(zip(opened, names, strict=True)):
+        for sentence in frame.attrs.pop("sentences", []):
+            remarks.setdefault(sentence, []).append(name)
         places = [f"{name}, {place(frame, row)}" for row in frame.index]
-        frames.append(frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object)))
-    table = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+        opened[number] = frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object))
+    table = pd.concat([frame for frame in opened if len(frame)] or opened[:1])
     table.attrs["sentences"] = [
         f"{len(paths)} files are read as one table, with the column {quoted(column)}",
-        *(
-            f"{files[0]}: {sentence}" if len(files) == 1 else f"in {len(files)} files: {sentence}"
-            for sentence, files in list(sentences.items())[:SHOWN]
-        ),
-    ]
-    if len(sentences) > SHOWN:
-        table.attrs["sentences"].append(f"and {len(sentences) - SHOWN} more remarks on single files")
+        *(f"{files[0] if len(files) == 1 else f'in {len(files)} files'}: {sentence}"
+          for sentence, files in list(remarks.items())[:SHOWN]),
+        *([f"and {len(remarks) - SHOWN} more remarks on single files"] if len(remarks) > SHOWN else []),
+    ]  # fmt: skip
     return table
 
 

@@ -45,18 +45,14 @@ def spelled(name):
 
 
 def _panel(frame, name):
-    texts = [column for column in frame.columns if isinstance(column, str)]
-    of_runs = [column for column in texts if " - " in column.strip()]
+    of_runs = [column for column in frame if isinstance(column, str) and " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
-    shared = [column for column in frame.columns if column not in of_runs]
-    steps = [column for column in shared if spelled(column) in STEPS]
-    if not of_runs or not (limits or (steps and len(steps) == len(shared))):
-        return None, ""
+    shared = [column for column in frame if column not in of_runs]
     columns = {}
-    for column in of_runs:
-        run, _, metric = column.rpartition(" - ")
-        if column not in limits and metric.strip() not in INTERNAL:
-            columns.setdefault(run.strip(), {})[column] = metric.strip()
+    for column in of_runs if limits or (shared and all(spelled(x) in STEPS for x in shared)) else ():
+        run, _, metric = map(str.strip, column.rpartition(" - "))
+        if column not in limits and metric not in INTERNAL:
+            columns.setdefault(run, {})[column] = metric
     if not columns:
         return None, ""
     metrics = list(dict.fromkeys(metric for of_run in columns.values() for metric in of_run.values()))

@@ -20,7 +20,7 @@ from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
 from ..engine.loop import FINISHED, PAUSED
-from .bar import shown
+from .bar import Bar
 from .base import BaseSweep
 from .execution import Execution
 from .log import Log
@@ -63,7 +63,7 @@ def train(
         sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, out / "corpus")).settled(where)
         if executor is None:
             sweep.check(chosen_device(device))
-        watched = stack.enter_context(shown(progress))
+        watched = stack.enter_context(Bar(progress))
         stack.enter_context(guard.listening())
         trainer = _Trainer(sweep, out, executor, device, guard, watched, Log(out / "log.jsonl", track))
         try:

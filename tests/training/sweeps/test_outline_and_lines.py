@@ -124,13 +124,13 @@ def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monk
 
 def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
     """A run that resumes at half of its work and does a tenth in a minute needs four for the rest."""
-    clock = iter([0.0, 100.0, 160.0])
-    monkeypatch.setattr(bar.time, "perf_counter", lambda: next(clock))
-    lines = bar.Lines()
-    lines.name, lines.total, lines.done = "one", 100.0, 0.0
-    lines.begun()
-    lines.moved("resumed", 50.0, "")
-    lines.moved("going", 60.0, "")
+    clock = [0.0]
+    monkeypatch.setattr(bar.time, "perf_counter", lambda: clock[0])
+    lines = bar.Bar()
+    lines.stage("one", [], [])
+    lines.bar.update(lines.task, total=100.0)
+    for clock[0], text, done in ((100.0, "resumed", 50.0), (160.0, "going", 60.0)):
+        lines.show(text, done)
     resumed, going = capfd.readouterr().err.splitlines()
     assert resumed == "resumed, 50% of the round's work" and going == "going, 60% of the round's work, 4 min left"
 
