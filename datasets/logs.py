@@ -36,8 +36,8 @@ HALF = "the last line has no end, as in a file that is being written, and is lef
 def log(data, label, text=()):
     """Read the lines of a log that have a loss, those of one step as one row; a text without any is a table."""
     lines = []
-    for number, line in enumerate(COLOURS.sub("", decode(data, label)).lower().split("\n"), 1):
-        lines += [(number, cells) for part in line.split("\r") if (cells := _cells(part))]
+    for number, line in enumerate(decode(data, label).split("\n"), 1):
+        lines += [(number, cells) for part in line.split("\r") if (cells := read_line(part))]
     # Where lines have both, an iteration is part of a step; else they are one thing.
     steps = {cells["iter"]: cells["step"] for _, cells in lines if {"iter", "step"} <= {*cells}}
     rows = []
@@ -61,9 +61,15 @@ def log(data, label, text=()):
     return frame.dropna(axis="columns", how="all")
 
 
-def _cells(line):
-    """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text."""
-    cells = {}
+def read_line(line):
+    """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text.
+
+    Examples
+    --------
+    >>> read_line("step 50: train loss 2.25, val loss 2.5")
+    {'step': 50.0, 'train_loss': 2.25, 'val_loss': 2.5}
+    """
+    cells, line = {}, COLOURS.sub("", line).lower()
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
         name, start = _name(key), match.start()
