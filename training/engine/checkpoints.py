@@ -22,7 +22,7 @@ from ...errors import InputError
 KEPT = 2
 
 
-def weights_in(folder):
+def list_weights(folder):
     """List the files of weights of a sweep, in ``FOLDER/weights``; raise `InputError` if there is none."""
     paths = sorted((folder / "weights").glob("*.safetensors"))
     if not paths:

@@ -13,7 +13,7 @@ from ..engine.fields import Count, Positive
 from ..engine.loop import SCHEDULES
 from ..engine.optimisers import OPTIMISERS
 from ..sweeps import base, records
-from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.base import distinct, mark_evaluations
 from ..sweeps.execution import Execution
 from .language_run import Run
 from .loss_table import table
@@ -103,7 +103,7 @@ class Sweep(base.BaseSweep):
                 settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
                 settings |= {"optimiser": stage.optimiser or self.base.optimisation.optimiser}
                 optimisation = replace(self.base.optimisation, **settings)
-                marks = evaluation_marks(total, self.evaluations)
+                marks = mark_evaluations(total, self.evaluations)
                 run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch)
                 runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs

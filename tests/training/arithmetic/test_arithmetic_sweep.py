@@ -31,14 +31,14 @@ from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
-from bayescaling.training.engine.hardware import Where, where_trained
+from bayescaling.training.engine.hardware import Where, describe_where
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.engine.precision import rounded
 from bayescaling.training.sweeps.execution import Execution
 from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
-HERE = where_trained("cpu")
+HERE = describe_where("cpu")
 
 
 def test_what_a_sweep_records(kind, unbroken):
@@ -543,7 +543,7 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
     assert [one.joined(cuda, "bfloat16") for one in (run, looped)] == [8, 1] and run.joined(CPU, "float32") == 8
     with monkeypatch.context() as patched:
         free = 2 * run.bytes_needed(None, cuda, "float32")
-        patched.setattr(arithmetic_run, "free_memory", lambda device: free)
+        patched.setattr(arithmetic_run, "measure_free_memory", lambda device: free)
         assert run.joined(cuda, "float32") == 1
     results = []
     for joined in (1, 4):
