@@ -300,7 +300,7 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
     for module in ("arithmetic.models.memory", "sweeps.base"):
-        monkeypatch.setattr(f"bayescaling.training.{module}.free_memory", lambda device: 1e9)
+        monkeypatch.setattr(f"bayescaling.training.{module}.measure_free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
         paper.check_fits(Execution(), CPU, "float32")
@@ -335,7 +335,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.sweeps.base.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.sweeps.base.measure_free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)

@@ -74,8 +74,10 @@ def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run
     sweep = kind.package.make_sweep({"preset": "demo"}).settled(describe_where("cpu"))
     measured = Times(sweep, choose_device("cpu"))
     runs = sorted(distinct(run for runs in sweep.groups().values() for run in runs), key=lambda run: run.name)
-    of_update = {run: measured.estimate(run) / (run.matmul_flop + run.test_flop) * run.matmul_flop / run.optimisation.updates
-                 for run in runs}  # fmt: skip
+    of_update = {
+        run: measured.estimate(run) * run.matmul_flop / (run.matmul_flop + run.test_flop) / run.optimisation.updates
+        for run in runs
+    }
     ends = sorted(entry["seconds"] for entry in measured.measured)
     assert all(ends[0] * 0.999 <= seconds <= ends[-1] * 1.001 for seconds in of_update.values())
     tested = [run.test_flop / run.matmul_flop for run in runs]
