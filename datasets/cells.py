@@ -30,10 +30,10 @@ def numbers(cells, column):
     values, faults = [], []
     for row, cell in cells.items():
         try:
-            values.append(_number(cell))
+            values.append(_read_number(cell))
         except (TypeError, ValueError, OverflowError):
             values.append(np.nan)
-            faults.append(Fault(row, column, f"found {quoted(cell)}, which is not a number", _rewritten(str(cell))))
+            faults.append(Fault(row, column, f"found {quoted(cell)}, which is not a number", _propose(str(cell))))
     return pd.Series(values, index=cells.index, dtype="float64"), faults
 
 
@@ -43,7 +43,7 @@ def as_numbers(table, names):
     return {name: values for name, (values, _) in pairs.items()}, [x for _, faults in pairs.values() for x in faults]
 
 
-def _number(cell):
+def _read_number(cell):
     if cell is None or cell is pd.NA or (isinstance(cell, str) and not cell.strip()):
         return np.nan
     # Python would read True as 1, 1_000 as 1000, bytes as their text, and digits of any script.
@@ -61,7 +61,7 @@ FIXES = (
 )
 
 
-def _rewritten(text):
+def _propose(text):
     text = text.strip()
     number, marks = parsed(text)
     if "suffix" in marks and marks.get("groups") != "one":
@@ -80,12 +80,12 @@ def as_names(table, names, optional=()):
     columns : dict of str to pandas.Series
     faults : list of Fault
     """
-    faults = [fault for name in names for fault in _nameless(table[name], name in optional)]
-    text = {name: table[name].astype(object).map(_name, na_action="ignore").astype(object) for name in names}
+    faults = [fault for name in names for fault in _find_nameless(table[name], name in optional)]
+    text = {name: table[name].astype(object).map(_write_name, na_action="ignore").astype(object) for name in names}
     return text, faults
 
 
-def _nameless(cells, optional):
+def _find_nameless(cells, optional):
     for row, cell in cells.items():
         if isinstance(cell, bytes):
             problem = f"found {quoted(cell)}, bytes where a name should be"
@@ -94,7 +94,7 @@ def _nameless(cells, optional):
             yield Fault(row, cells.name, "found nothing (a blank)", "fill it in or delete the row")
 
 
-def _name(cell):
+def _write_name(cell):
     whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == np.floor(cell)
     return str(int(cell)) if whole else str(cell)
 
@@ -127,11 +127,11 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
     (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    day_first = _day_first(cells)
-    read = {cell: _date(cell, day_first) for cell in set(map(str, cells))}
+    day_first = _find_day_first(cells)
+    read = {cell: _read_date(cell, day_first) for cell in set(map(str, cells))}
     dates = cells.map(lambda cell: read[str(cell)], na_action="ignore" if optional else None)
     faults = [
-        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _fix_of_date(str(cells[row])))
+        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _propose_date(str(cells[row])))
         for row, problem in dates.items()
         if isinstance(problem, str)
     ]
@@ -146,14 +146,14 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     return days, halfwidths.where(days.notna()), faults
 
 
-def _day_first(cells):
+def _find_day_first(cells):
     """Return whether the day is before the month in dates such as 25/05/2024, None where no cell or both show it."""
     matches = [match for cell in cells if (match := IN_FIGURES.fullmatch(str(cell).strip()))]
     firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
     return None if firsts == seconds else firsts
 
 
-def _fix_of_date(text):
+def _propose_date(text):
     match = IN_FIGURES.fullmatch(text.strip())
     if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
         return "write it as 2019-02-14"
@@ -161,7 +161,7 @@ def _fix_of_date(text):
     return f"write it as {match[4]}-{second}-{first} if the day is first, or {match[4]}-{first}-{second}"
 
 
-def _date(text, day_first):
+def _read_date(text, day_first):
     """Return the day of a text, or the middle of a period, with its half-width in days; else what is wrong with it."""
     text = re.sub(r"(?<=[0-9])\.0$", "", text.strip()).replace(",", ", ")
     figures, quarter = IN_FIGURES.fullmatch(text), QUARTER.fullmatch(text)

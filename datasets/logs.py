@@ -33,7 +33,7 @@ NO_LOG = "no line of it has a step and a loss, such as 'iter 100: loss 3.21'; gi
 HALF = "the last line has no end, as in a file that is being written, and is left out"
 
 
-def log(data, label, text=()):
+def read_log(data, label, text=()):
     """Read the lines of a log that have a loss, those of one step as one row; a text without any is a table."""
     lines = []
     for number, line in enumerate(decode(data, label).split("\n"), 1):
@@ -72,28 +72,28 @@ def read_line(line):
     cells, line = {}, COLOURS.sub("", line).lower()
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
-        name, start = _name(key), match.start()
+        name, start = _name_cell(key), match.start()
         if name == "loss" or name not in KEYS:
-            name = _name(key, BEFORE.search(line, max(0, start - LONGEST), start)[0])
+            name = _name_cell(key, BEFORE.search(line, max(0, start - LONGEST), start)[0])
             if "val" in line and not ("train" in name or "val" in name) and EVALUATED.search(line, 0, start):
                 name = f"val_{name}"
-        cells.setdefault(name, number if number == "nan" else _number(number, suffix))
+        cells.setdefault(name, number if number == "nan" else _read_number(number, suffix))
     return cells
 
 
 @functools.cache
-def _name(key, before=""):
+def _name_cell(key, before=""):
     """Return the name of a cell by its key, of a loss with what is before it in the line."""
     name = next(name for name, words in KEYS.items() if re.search(words, key))
     word, *of = re.findall("[a-z_]+", key.replace("value", ""))
     return "_".join([*of, *f"{before}{word.rstrip('_')}".split(" ")]) if name == "loss" else name
 
 
-def _number(text, suffix):
+def _read_number(text, suffix):
     return float(text.replace(",", "")) * FACTORS.get(suffix, 1)
 
 
-def _ended(reader):
+def _leave_out_half(reader):
     """Make a reader that leaves out a last line without an end, unless it is an object."""
 
     def read(data, label, text=()):
@@ -107,8 +107,8 @@ def _ended(reader):
     return read
 
 
-READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _ended(log))
-READERS |= dict.fromkeys((".csv", ".tsv"), _ended(read_separated))
-READERS |= dict.fromkeys((".jsonl", ".ndjson"), _ended(read_json_lines)) | {
+READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _leave_out_half(read_log))
+READERS |= dict.fromkeys((".csv", ".tsv"), _leave_out_half(read_separated))
+READERS |= dict.fromkeys((".jsonl", ".ndjson"), _leave_out_half(read_json_lines)) | {
     ".json": functools.partial(read_json, every_step=True)
 }

@@ -98,17 +98,17 @@ def as_written(table, canonicals, flags, units, changes):
     for column, canonical in canonicals.items():
         cells, sentence = table[column], ""
         if canonical in flags:
-            cells, sentence = _flags(cells, column)
+            cells, sentence = _read_flags(cells, column)
         elif cells.dtype == object or pd.api.types.is_string_dtype(cells):
             unit = units.get(canonical, split_header(column)[1])
-            cells, sentence = _numbers(cells, column, canonical, unit, changes.label)
+            cells, sentence = _read_numbers(cells, column, canonical, unit, changes.label)
         if sentence:
             table[column] = cells
             changes.add("notation", sentence, column=str(column), what=sentence)
     return table
 
 
-def _flags(cells, column):
+def _read_flags(cells, column):
     """Return cells with yes and true as 1, no and false as 0, and the sentence about it."""
     words = {cell: FLAGS.get(str(cell).strip().lower()) for cell in cells if isinstance(cell, str | bool | np.bool_)}
     values = {cell: value for cell, value in words.items() if value is not None}
@@ -116,13 +116,13 @@ def _flags(cells, column):
         return cells, ""
     texts = ", ".join(f"{quoted(cell)} as {value:g}" for cell, value in list(values.items())[:4])
     read = [values.get(cell, cell) if isinstance(cell, str | bool | np.bool_) else cell for cell in cells]
-    return _inferred(pd.Series(read, cells.index, dtype=object)), f"{quoted(column)} is written in words: {texts}"
+    return _infer_numbers(pd.Series(read, cells.index, dtype=object)), f"{quoted(column)} is written in words: {texts}"
 
 
-def _numbers(cells, column, canonical, unit, label):
+def _read_numbers(cells, column, canonical, unit, label):
     """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
     texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
-    amounts, currency = _amounts(texts, column, label) if canonical in OF_MONEY else (texts, "")
+    amounts, currency = _strip_currency(texts, column, label) if canonical in OF_MONEY else (texts, "")
     european = _are_decimal(list(amounts.values()), canonical, currency)
     refused = {"suffix"} if canonical in PLAIN_ONLY else set()
     refused |= set() if canonical in OF_PERCENT else {"percent"}
@@ -151,7 +151,7 @@ def _numbers(cells, column, canonical, unit, label):
     suffixes = list(dict.fromkeys(marks["suffix"] for _, marks in results.values() if "suffix" in marks))
     if suffixes and isinstance(unit, int | float) and unit != 1:
         raise InputError(
-            f"{label}: column {quoted(column)} has cells with {_joined(suffixes)}, such as "
+            f"{label}: column {quoted(column)} has cells with {_join(suffixes)}, such as "
             f"{quoted(next(texts[row] for row, (_, marks) in results.items() if 'suffix' in marks))}, "
             f"and a unit of {unit:g}; leave one of them out: write plain numbers, or take the unit from the header or "
             "the option unit (--unit)"
@@ -164,10 +164,10 @@ def _numbers(cells, column, canonical, unit, label):
         else cell
         for row, cell in cells.items()
     ]
-    return _inferred(pd.Series(read, cells.index, dtype=object)), _sentence(column, suffixes, results)
+    return _infer_numbers(pd.Series(read, cells.index, dtype=object)), _describe(column, suffixes, results)
 
 
-def _amounts(texts, column, label):
+def _strip_currency(texts, column, label):
     """Return cells without a currency, and the currency; refuse several."""
     amounts, currencies = dict(texts), {}
     for row, text in texts.items():
@@ -178,7 +178,7 @@ def _amounts(texts, column, label):
     if len(currencies) > 1:
         raise InputError(
             f"{label}: column {quoted(column)} has amounts in several currencies, such as "
-            f"{_joined(list(currencies.values())[:FEW])}; convert them into one"
+            f"{_join(list(currencies.values())[:FEW])}; convert them into one"
         )
     return amounts, next(iter(currencies), "")
 
@@ -197,7 +197,7 @@ def _are_decimal(texts, canonical, currency=""):
     return len(present) >= LEAST_COMMAS and all("," in text for text in present) and bool(plain or sure)
 
 
-def _inferred(cells):
+def _infer_numbers(cells):
     """Return cells as numbers where all are, else unchanged."""
     try:
         plain = [np.nan if cell is None or cell is pd.NA else cell for cell in cells]
@@ -208,7 +208,7 @@ def _inferred(cells):
         return cells
 
 
-def _sentence(column, suffixes, results):
+def _describe(column, suffixes, results):
     marks = [marks for _, marks in results.values()]
     values = [f"{FACTORS[x.lower()]:.0e}".replace("e+0", "e").replace("e+", "e") for x in suffixes]
     separators = sorted({SEPARATORS[x["separator"]] for x in marks if "separator" in x})
@@ -216,18 +216,18 @@ def _sentence(column, suffixes, results):
     currency = next((x["currency"] for x in marks if "currency" in x), "")
     around = [name for name in AROUND if counts[name]]
     parts = (
-        (suffixes, lambda: f"with {_joined(suffixes)}, read as {_joined(values)}"),
-        (separators, lambda: f"with {_joined(separators)} between thousands"),
+        (suffixes, lambda: f"with {_join(suffixes)}, read as {_join(values)}"),
+        (separators, lambda: f"with {_join(separators)} between thousands"),
         (counts["decimal"], lambda: "with decimal commas"),
         (currency, lambda: f"in {currency}"),
         (counts["percent"], lambda: "in percent"),
         (counts["power"], lambda: "with powers of ten"),
         (counts["about"], lambda: f"with ~ in {plural(counts['about'], 'cell')}, which is ignored"),
-        (around, lambda: f"with {_joined(around)}, which are left out"),
+        (around, lambda: f"with {_join(around)}, which are left out"),
     )
     return f"{quoted(column)} is written {', '.join(say() for found, say in parts if found)}"
 
 
-def _joined(texts):
+def _join(texts):
     texts = [shortened(text) for text in texts]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -31,7 +31,7 @@ def melted(frame, name):
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_panel, _curve, _keys, _wide):
+    for form in (_read_panel, _read_curve, _read_keys, _read_wide):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -44,7 +44,7 @@ def spelled(name):
     return re.sub(r"[^a-z]", "", str(name).lower())
 
 
-def _panel(frame, name):
+def _read_panel(frame, name):
     of_runs = [column for column in frame if isinstance(column, str) and " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
     shared = [column for column in frame if column not in of_runs]
@@ -78,7 +78,7 @@ def _panel(frame, name):
     )
 
 
-def _curve(frame, name):
+def _read_curve(frame, name):
     """Return the curve of one metric that TensorBoard wrote, with run and metric from the name of the file."""
     match = TENSORBOARD.fullmatch(str(name).rpartition("/")[2])
     if match is None or {spelled(column) for column in frame} != {"walltime", "step", "value"}:
@@ -89,7 +89,7 @@ def _curve(frame, name):
     return table, f"the column {quoted(value)} is read as {quoted(match['metric'])}, as the name of the file states"
 
 
-def _keys(frame, name):
+def _read_keys(frame, name):
     """Return metrics by key and value as one column a metric."""
     names = {spelled(column): column for column in frame}
     keys = [names[word] for word in KEYS if word in names]
@@ -117,7 +117,7 @@ def _keys(frame, name):
     )
 
 
-def _wide(frame, name):
+def _read_wide(frame, name):
     """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
     roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
     other = next((x for x in ("tokens", "training_flop") if x in roles), None)
