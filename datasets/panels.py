@@ -102,15 +102,11 @@ def _read_keys(frame, name):
     taken = [metric for metric in metrics if metric in (*groups, step)]
     if taken:
         raise InputError(f"{name}: {listed(taken)} is a column and a value of {quoted(key)}; rename one of them")
-    columns = [frame[column].map(repr) for column in (*groups, step)]
-    numbers = pd.MultiIndex.from_arrays(columns).factorize()[0] if len(columns) > 1 else columns[0].factorize()[0]
-    first = np.unique(numbers, return_index=True)[1]
-    table = frame.iloc[first][[*groups, step]].copy()
-    for metric in metrics:
-        rows = (frame[key] == metric).to_numpy()
-        values = pd.Series(frame[value].to_numpy()[rows], index=numbers[rows])
-        values = values[~values.index.duplicated(keep="last")]
-        table[metric] = values.reindex(range(len(first))).to_numpy()
+    numbers = frame[[*groups, step]].map(repr).groupby([*groups, step], sort=False).ngroup().to_numpy()
+    values = pd.Series(frame[value].to_numpy(), [numbers, frame[key]])
+    values = values[~values.index.duplicated(keep="last")].unstack()[metrics].rename_axis(columns=None)
+    first = frame[[*groups, step]].iloc[np.unique(numbers, return_index=True)[1]]
+    table = pd.concat([first, values.set_axis(first.index)], axis=1)
     return table, (
         f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
         f"{listed(metrics, SHOWN)}; of equal steps of a metric the last value is read"

@@ -15,7 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from ...datasets.files import written_whole
-from ...datasets.wording import printable, shortened
+from ...datasets.text import reason
+from ...datasets.wording import printable
 from ...errors import InputError
 
 # The last checkpoint, and one to resume from if it is damaged.
@@ -44,9 +45,8 @@ def restored(path, make):
         model = make(settings)
         model.load_state_dict(weights)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = shortened(str(error).splitlines()[0])
         raise InputError(
-            f"{printable(path)}: these weights cannot be read ({reason}); train the run again, or delete the file"
+            f"{printable(path)}: these weights cannot be read ({reason(error)}); train the run again or delete it"
         ) from error
     return model.eval(), settings
 
@@ -70,7 +70,7 @@ class Checkpoints:
             try:
                 torch.save((weights, state), partial)
             except RuntimeError as error:
-                raise OSError(None, shortened(str(error).splitlines()[0])) from error
+                raise OSError(None, reason(error)) from error
         for old in self._found()[:-KEPT]:
             old.unlink(missing_ok=True)
 
@@ -90,9 +90,10 @@ class Checkpoints:
             weights, state = torch.load(path, map_location=device, weights_only=True)
         # The exception depends on which bytes are damaged.
         except Exception as error:
-            reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
             fix = "resume from the one before it" if len(paths) > 1 else "begin the run again"
-            raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {fix}") from error
+            raise InputError(
+                f"{printable(path)}: the checkpoint is damaged ({reason(error)}); delete it to {fix}"
+            ) from error
         return int(path.name.removeprefix("step-")), dict(weights), state
 
     def export(self, path, configuration):

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import torch
 
-from ...datasets.wording import check_choice, quoted, shortened
+from ...datasets.text import reason
+from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -96,8 +97,7 @@ def deterministic(wanted):
     except RuntimeError as error:
         if "deterministic" not in str(error):
             raise
-        reason = shortened(str(error).splitlines()[0])
-        raise InputError(f"training: deterministic is true, and {reason}; leave it out") from error
+        raise InputError(f"training: deterministic is true, and {reason(error)}; leave it out") from error
     finally:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
