@@ -19,7 +19,8 @@ FULL = re.compile(r"(?![-/]|[0-9]{4}\.[0-9]+$)(?=.*(?<![0-9])[0-9]{4}(?![0-9])|[
 UNSTATED = datetime(2001, 1, 1), datetime(2002, 2, 2)  # what a date does not state differs between these
 MONTHS_OF_A_YEAR = 12
 ISO = re.compile(r"[0-9]{4}-?[0-9]{2}|[0-9]{4}$")  # the beginning of a date that needs no note
-IN_FIGURES = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")  # 03/05/2024, of which the day may be 3 or 5
+# 03/05/2024, of which the day may be 3 or 5.
+IN_FIGURES = re.compile(r"(?<![0-9])([0-9]{1,2})([/. -])([0-9]{1,2})\2([0-9]{4})(?![0-9])")
 HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
@@ -148,13 +149,13 @@ def as_days(cells, changes=None, header=None, *, optional=False):
 
 def _find_day_first(cells):
     """Return whether the day is before the month in dates such as 25/05/2024, None where no cell or both show it."""
-    matches = [match for cell in cells if (match := IN_FIGURES.fullmatch(str(cell).strip()))]
+    matches = [match for cell in cells if (match := IN_FIGURES.search(str(cell).strip()))]
     firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
     return None if firsts == seconds else firsts
 
 
 def _propose_date(text):
-    match = IN_FIGURES.fullmatch(text.strip())
+    match = IN_FIGURES.search(text.strip())
     if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
         return "write it as 2019-02-14"
     first, second = match[1].zfill(2), match[3].zfill(2)
@@ -164,18 +165,18 @@ def _propose_date(text):
 def _read_date(text, day_first):
     """Return the day of a text, or the middle of a period, with its half-width in days; else what is wrong with it."""
     text = re.sub(r"(?<=[0-9])\.0$", "", text.strip()).replace(",", ", ")
-    figures, quarter = IN_FIGURES.fullmatch(text), QUARTER.fullmatch(text)
-    if figures and day_first is None and max(int(figures[1]), int(figures[3])) <= MONTHS_OF_A_YEAR:
-        return "in which the day may be first or second"
+    quarter, first = QUARTER.fullmatch(text), bool(day_first) and not text[:4].isdigit()
     if quarter:
         text = f"{quarter['year'] or quarter[4]}-{3 * int(quarter['quarter'] or quarter[3]) - 2:02}"
+    forms = [(UNSTATED[0], first), (UNSTATED[1], first), (UNSTATED[0], not first)]
     try:
-        first = bool(figures and day_first)
-        day, other = (parse_date(text, default=x, dayfirst=first, tzinfos=_find_zone) for x in UNSTATED)
+        day, other, swapped = (parse_date(text, default=x, dayfirst=y, tzinfos=_find_zone) for x, y in forms)
     except (ValueError, OverflowError):
         return "which is no date"
     if day.year != other.year or not FULL.fullmatch(text) or not text.isascii():
         return "which is no date"
+    if day_first is None and swapped != day and not text[:4].isdigit():
+        return "in which the day may be first or second"
     if day.tzinfo is not None:
         return "which has a time zone"
     if not FIRST_YEAR <= day.year <= LAST_YEAR:
