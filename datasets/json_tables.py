@@ -83,7 +83,7 @@ def _make_table(values, label, constants=None, sentences=(), *, index="row", loa
         try:
             loaded = load(value) if load else value
             if not isinstance(loaded, dict):
-                raise ValueError(f"found {_describe(loaded)}")
+                raise ValueError(f"found {quoted(value.strip()) if load else _describe(loaded)}")
             rows[number] = _flatten_cells(loaded, arrays)
         except (ValueError, RecursionError) as error:
             place = f"line {number}" if index == "line" else f"row {number} (counting from 0)"
