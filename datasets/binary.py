@@ -7,11 +7,11 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
-from .text import numbered, reason, refuse_duplicates
+from .text import reason, refuse_duplicates
 from .wording import listed
 
 
-def parquet(data, label, _=()):
+def read_parquet(data, label, _=()):
     """Read a Parquet file; an index with a name becomes a column."""
     try:
         frame = pd.read_parquet(io.BytesIO(data))
@@ -21,10 +21,10 @@ def parquet(data, label, _=()):
     except Exception as error:
         raise InputError(f"{label}: not a Parquet file that can be read ({reason(error)}); write it again") from error
     named = any(name is not None for name in frame.index.names)
-    return numbered(frame.reset_index(drop=not named, allow_duplicates=True))
+    return frame.reset_index(drop=not named, allow_duplicates=True).rename_axis(index="row")
 
 
-def netcdf(data, label, _=()):
+def read_netcdf(data, label, _=()):
     """Read the one-dimensional variables of a netCDF file."""
     import xarray
 
@@ -40,10 +40,10 @@ def netcdf(data, label, _=()):
     # What HDF5 raises depends on which bytes are damaged.
     except Exception as error:
         raise InputError(f"{label}: not a netCDF file that can be read ({reason(error)}); write it again") from error
-    return _one_dimension(variables, label)
+    return _make_table(variables, label)
 
 
-def _one_dimension(variables, label):
+def _make_table(variables, label):
     tables = {}
     for name, dimension, values in variables:
         if name != dimension:
@@ -66,4 +66,4 @@ def _one_dimension(variables, label):
         for name, along, values in variables
         if name == along == dimension and len(values) == size and not np.array_equal(values, np.arange(size))
     }
-    return numbered(pd.DataFrame(labels | dict(columns)))
+    return pd.DataFrame(labels | dict(columns)).rename_axis(index="row")

@@ -1,10 +1,11 @@
 """Cells of a column as numbers, names or days."""
 
-import calendar
 import re
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
+from dateutil.parser import parse as parse_date
 
 from .checks import Fault, blank
 from .notation import parsed
@@ -12,24 +13,14 @@ from .wording import listed, plural, quoted
 
 DAYS = 365
 FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can represent
-MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
-MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
-# Forms of a year, a quarter and a month, and those of a day that name the month.
-PERIODS = tuple(map(re.compile, (
-    r"(?P<year>[0-9]{4})(?:\.0)?",
-    r"(?P<year>[0-9]{4})[ -]?Q(?P<quarter>[1-4])",
-    r"Q(?P<quarter>[1-4])[ /-]?(?P<year>[0-9]{4})",
-    r"(?P<year>[0-9]{4})[-/](?P<month>0[1-9]|1[0-2])",
-    r"(?P<month>0?[1-9]|1[0-2])/(?P<year>[0-9]{4})",
-    r"(?P<name>[A-Za-z]{3,9})(?:\.?,? |[-/])(?P<year>[0-9]{4})",
-    r"(?P<name>[A-Za-z]{3,9})(?:\.? |[-/])(?P<day>[0-9]{1,2})(?:(?:st|nd|rd|th)?,? ?|[-/])(?P<year>[0-9]{4})",
-    r"(?P<day>[0-9]{1,2})(?:(?:st|nd|rd|th)?\.? |[-/])(?P<name>[A-Za-z]{3,9})(?:\.?,? |[-/])(?P<year>[0-9]{4})",
-    r"(?P<year>[0-9]{4})([/.])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})",
-)))  # fmt: skip
+QUARTER = re.compile(r"(?P<year>[0-9]{4})[ -]?Q(?P<quarter>[1-4])|Q([1-4])[ /-]?([0-9]{4})")
+# A date states its year in full; 2024.06 may be a part of a year, and -2020 is none.
+FULL = re.compile(r"(?![-/]|[0-9]{4}\.[0-9]+$)(?=.*(?<![0-9])[0-9]{4}(?![0-9])|[0-9]{8}).*[^-/]", re.ASCII)
+UNSTATED = datetime(2001, 1, 1), datetime(2002, 2, 2)  # what a date does not state differs between these
 MONTHS_OF_A_YEAR = 12
 ISO = re.compile(r"[0-9]{4}-?[0-9]{2}|[0-9]{4}$")  # the beginning of a date that needs no note
-WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? ", re.IGNORECASE)  # before a date
-IN_FIGURES = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")  # 03/05/2024, of which the day may be 3 or 5
+# 03/05/2024, of which the day may be 3 or 5.
+IN_FIGURES = re.compile(r"(?<![0-9])([0-9]{1,2})([/. -])([0-9]{1,2})\2([0-9]{4})(?![0-9])")
 HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
@@ -40,10 +31,10 @@ def numbers(cells, column):
     values, faults = [], []
     for row, cell in cells.items():
         try:
-            values.append(_number(cell))
+            values.append(_read_number(cell))
         except (TypeError, ValueError, OverflowError):
             values.append(np.nan)
-            faults.append(Fault(row, column, f"found {quoted(cell)}, which is not a number", _rewritten(str(cell))))
+            faults.append(Fault(row, column, f"found {quoted(cell)}, which is not a number", _propose(str(cell))))
     return pd.Series(values, index=cells.index, dtype="float64"), faults
 
 
@@ -53,7 +44,7 @@ def as_numbers(table, names):
     return {name: values for name, (values, _) in pairs.items()}, [x for _, faults in pairs.values() for x in faults]
 
 
-def _number(cell):
+def _read_number(cell):
     if cell is None or cell is pd.NA or (isinstance(cell, str) and not cell.strip()):
         return np.nan
     # Python would read True as 1, 1_000 as 1000, bytes as their text, and digits of any script.
@@ -62,18 +53,22 @@ def _number(cell):
     return float(cell)
 
 
-def _rewritten(text):
+# How to write a cell that is no plain number: whole without separators, or with a point for its comma.
+FIXES = (
+    (r"\d{1,3},\d{3}", "write it without separators as {whole}, or with a point as {point}"),
+    (r"\d{1,3}([ ,'_]\d{3})+(\.\d+)?", "write it without separators as {whole}"),
+    (r"\d+,\d+", "write it with a decimal point as {point}"),
+    (r"(?s).*", "write a plain number such as 2.5 or 7e9"),
+)
+
+
+def _propose(text):
     text = text.strip()
     number, marks = parsed(text)
     if "suffix" in marks and marks.get("groups") != "one":
         return f"write it out as {number:.12g}".replace("e+0", "e").replace("e+", "e")
-    if re.fullmatch(r"\d{1,3},\d{3}", text):
-        return f"write it without separators as {text.replace(',', '')}, or with a point as {text.replace(',', '.')}"
-    if re.fullmatch(r"\d{1,3}([ ,'_]\d{3})+(\.\d+)?", text):
-        return f"write it without separators as {re.sub(r'[^0-9.]', '', text)}"
-    if re.fullmatch(r"\d+,\d+", text):
-        return f"write it with a decimal point as {text.replace(',', '.')}"
-    return "write a plain number such as 2.5 or 7e9"
+    fix = next(fix for pattern, fix in FIXES if re.fullmatch(pattern, text))
+    return fix.format(whole=re.sub(r"[^0-9.]", "", text), point=text.replace(",", "."))
 
 
 def as_names(table, names, optional=()):
@@ -86,12 +81,12 @@ def as_names(table, names, optional=()):
     columns : dict of str to pandas.Series
     faults : list of Fault
     """
-    faults = [fault for name in names for fault in _nameless(table[name], name in optional)]
-    text = {name: table[name].astype(object).map(_name, na_action="ignore").astype(object) for name in names}
+    faults = [fault for name in names for fault in _find_nameless(table[name], name in optional)]
+    text = {name: table[name].astype(object).map(_write_name, na_action="ignore").astype(object) for name in names}
     return text, faults
 
 
-def _nameless(cells, optional):
+def _find_nameless(cells, optional):
     for row, cell in cells.items():
         if isinstance(cell, bytes):
             problem = f"found {quoted(cell)}, bytes where a name should be"
@@ -100,7 +95,7 @@ def _nameless(cells, optional):
             yield Fault(row, cells.name, "found nothing (a blank)", "fill it in or delete the row")
 
 
-def _name(cell):
+def _write_name(cell):
     whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == np.floor(cell)
     return str(int(cell)) if whole else str(cell)
 
@@ -133,10 +128,11 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
     (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    day_first = _day_first(cells)
-    dates = cells.map(lambda cell: _date(cell, day_first), na_action="ignore" if optional else None)
+    day_first = _find_day_first(cells)
+    read = {cell: _read_date(cell, day_first) for cell in set(map(str, cells))}
+    dates = cells.map(lambda cell: read[str(cell)], na_action="ignore" if optional else None)
     faults = [
-        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _fix_of_date(str(cells[row])))
+        Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _propose_date(str(cells[row])))
         for row, problem in dates.items()
         if isinstance(problem, str)
     ]
@@ -151,67 +147,48 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     return days, halfwidths.where(days.notna()), faults
 
 
-def _day_first(cells):
+def _find_day_first(cells):
     """Return whether the day is before the month in dates such as 25/05/2024, None where no cell or both show it."""
-    matches = [match for cell in cells if (match := IN_FIGURES.fullmatch(str(cell).strip()))]
+    matches = [match for cell in cells if (match := IN_FIGURES.search(str(cell).strip()))]
     firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
     return None if firsts == seconds else firsts
 
 
-def _fix_of_date(text):
-    match = IN_FIGURES.fullmatch(text.strip())
+def _propose_date(text):
+    match = IN_FIGURES.search(text.strip())
     if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
         return "write it as 2019-02-14"
     first, second = match[1].zfill(2), match[3].zfill(2)
     return f"write it as {match[4]}-{second}-{first} if the day is first, or {match[4]}-{first}-{second}"
 
 
-def _date(cell, day_first):
-    """Return the day of a cell with its half-width in days, or what is wrong with it."""
-    text = WEEKDAY.sub("", str(cell).strip())
-    if match := IN_FIGURES.fullmatch(text):
-        first, second = int(match[1]), int(match[3])
-        if max(first, second) > MONTHS_OF_A_YEAR:
-            day_first = first > MONTHS_OF_A_YEAR
-        if day_first is None:
-            return "in which the day may be first or second"
-        day, month = (first, second) if day_first else (second, first)
-        text = f"{match[4]}-{month:02}-{day:02}"
-    if (period := _period(text)) is not None:
-        date, halfwidth = period
-    else:
-        halfwidth = 0.0
-        try:
-            date = pd.to_datetime(text, format="ISO8601") if text.isascii() else pd.NaT
-        except (ValueError, OverflowError):
-            date = pd.NaT
-    if date is pd.NaT:
-        return "which is no date"
-    if date.tzinfo is not None:
-        return "which has a time zone"
-    if FIRST_YEAR <= date.year <= LAST_YEAR:
-        return date, halfwidth
-    return f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
-
-
-def _period(text):
-    """Return the middle of a year, a quarter or a month and half its length in days, or a day and 0."""
-    match = next((match for form in PERIODS if (match := form.fullmatch(text))), None)
-    if match is None:
-        return None
-    parts = match.groupdict()
-    month = MONTHS.get(parts["name"].lower()) if parts.get("name") else int(parts.get("month") or 1)
-    if month is None:
-        return None
+def _read_date(text, day_first):
+    """Return the day of a text, or the middle of a period, with its half-width in days; else what is wrong with it."""
+    text = re.sub(r"(?<=[0-9])\.0$", "", text.strip()).replace(",", ", ")
+    quarter, first = QUARTER.fullmatch(text), bool(day_first) and not text[:4].isdigit()
+    if quarter:
+        text = f"{quarter['year'] or quarter[4]}-{3 * int(quarter['quarter'] or quarter[3]) - 2:02}"
+    forms = [(UNSTATED[0], first), (UNSTATED[1], first), (UNSTATED[0], not first)]
     try:
-        if parts.get("day"):
-            return pd.Timestamp(int(parts["year"]), month, int(parts["day"])), 0.0
-        months = 3 if parts.get("quarter") else 1 if parts.get("month") or parts.get("name") else 12
-        start = pd.Timestamp(int(parts["year"]), 3 * int(parts["quarter"]) - 2 if parts.get("quarter") else month, 1)
-        length = (start + pd.DateOffset(months=months) - start).days
+        day, other, swapped = (parse_date(text, default=x, dayfirst=y, tzinfos=_find_zone) for x, y in forms)
     except (ValueError, OverflowError):
-        return None
-    return start + pd.Timedelta(days=length // 2), length / 2
+        return "which is no date"
+    if day.year != other.year or not FULL.fullmatch(text) or not text.isascii():
+        return "which is no date"
+    if day_first is None and swapped != day and not text[:4].isdigit():
+        return "in which the day may be first or second"
+    if day.tzinfo is not None:
+        return "which has a time zone"
+    if not FIRST_YEAR <= day.year <= LAST_YEAR:
+        return f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
+    months = 3 if quarter else 12 if day.month != other.month else 1 if day.day != other.day else 0
+    length = (pd.Timestamp(day) + pd.DateOffset(months=months) - pd.Timestamp(day)).days
+    return pd.Timestamp(day) + pd.Timedelta(days=length // 2), length / 2
+
+
+def _find_zone(name, offset):
+    """Take any time zone for one, which a date must not have; `dateutil` would warn of those that it does not know."""
+    return None if name is offset is None else UTC
 
 
 def with_halfwidths(table, name, header, halfwidths, changes):

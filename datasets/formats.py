@@ -14,12 +14,12 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import InputError
-from .binary import netcdf, parquet
+from .binary import read_netcdf, read_parquet
 from .checks import place
-from .json_tables import json_document, json_lines
-from .markdown import markdown
-from .metric_files import joined
-from .text import comma_separated, numbered, plain_text, reason, refuse_duplicates, refuse_empty, tab_separated
+from .json_tables import read_json, read_json_lines
+from .markdown import read_markdown
+from .metric_files import join_metrics
+from .text import read_plain, read_separated, reason, refuse_duplicates, refuse_empty
 from .wording import listed, printable, quoted, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
@@ -35,17 +35,17 @@ def open_table(source, *, text=(), form=None, readers=None):
     """
     if isinstance(source, pd.DataFrame):
         label = name = source.attrs.get("source", "the table")
-        frame = numbered(source.reset_index(drop=True))
+        frame = source.reset_index(drop=True).rename_axis(index="row")
         if form is not None and frame.columns.nlevels == 1:
             refuse_duplicates(list(frame.columns), label)
             frame = form(frame, label)
     elif isinstance(source, str | os.PathLike):
         path = Path(os.path.expanduser(source))
         if readers and os.path.isdir(path):
-            path = _files_in(path, READERS | readers) or path
+            path = _find_files(path, READERS | readers) or path
         label, name = printable(path.name or path), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
-        frame = (_of_pattern if pattern else _formed)(path, label, text, form, READERS | (readers or {}))
+        frame = (_open_pattern if pattern else _open_formed)(path, label, text, form, READERS | (readers or {}))
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
@@ -56,49 +56,44 @@ def open_table(source, *, text=(), form=None, readers=None):
     return frame, label, name
 
 
-def _formed(path, label, text, form, readers):
-    frame = _opened(path, label, text, readers)
+def _open_formed(path, label, text, form, readers):
+    frame = _open_file(path, label, text, readers)
     refuse_duplicates(list(frame.columns), label)
     return frame if form is None else form(frame, label)
 
 
-def _of_pattern(pattern, label, text, form, readers):
+def _open_pattern(pattern, label, text, form, readers):
     """Read every file that a pattern matches as one table, with a column that names the file."""
     paths = [Path(path) for path in sorted(glob.glob(str(pattern), recursive=True)) if os.path.isfile(path)]
     if not paths:
         raise InputError(f"{label}: no file matches this pattern; check it, and put quotes around it")
     # Files of the same name, in several folders, are named by their paths.
     short = [path.name for path in paths]
-    names = short if len(set(short)) == len(short) else [str(path) for path in paths]
-    opened = [_formed(path, name, text, form, readers) for path, name in zip(paths, map(printable, names), strict=True)]
-    table, sentence = joined(opened, paths, label)
+    names = [printable(name) for name in (short if len(set(short)) == len(short) else paths)]
+    opened = [_open_formed(path, name, text, form, readers) for path, name in zip(paths, names, strict=True)]
+    table, sentence = join_metrics(opened, paths, label)
     if table is not None:
         table.attrs["sentences"] = [sentence]
         return table
-    frames, sentences = [], {}
-    for frame, name in zip(opened, map(printable, names), strict=True):
-        for sentence in frame.attrs.get("sentences", []):
-            sentences.setdefault(sentence, []).append(name)
-        frame.attrs = {}
-        column = "file"
-        while column in frame:
-            column += "_"
+    column, remarks = "file", {}
+    while any(column in frame for frame in opened):
+        column += "_"
+    for number, (frame, name) in enumerate(zip(opened, names, strict=True)):
+        for sentence in frame.attrs.pop("sentences", []):
+            remarks.setdefault(sentence, []).append(name)
         places = [f"{name}, {place(frame, row)}" for row in frame.index]
-        frames.append(frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object)))
-    table = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+        opened[number] = frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object))
+    table = pd.concat([frame for frame in opened if len(frame)] or opened[:1])
     table.attrs["sentences"] = [
         f"{len(paths)} files are read as one table, with the column {quoted(column)}",
-        *(
-            f"{files[0]}: {sentence}" if len(files) == 1 else f"in {len(files)} files: {sentence}"
-            for sentence, files in list(sentences.items())[:SHOWN]
-        ),
-    ]
-    if len(sentences) > SHOWN:
-        table.attrs["sentences"].append(f"and {len(sentences) - SHOWN} more remarks on single files")
+        *(f"{files[0] if len(files) == 1 else f'in {len(files)} files'}: {sentence}"
+          for sentence, files in list(remarks.items())[:SHOWN]),
+        *([f"and {len(remarks) - SHOWN} more remarks on single files"] if len(remarks) > SHOWN else []),
+    ]  # fmt: skip
     return table
 
 
-def _opened(path, label, text, readers):
+def _open_file(path, label, text, readers):
     packed = path.suffix.lower() if path.suffix.lower() in UNPACKERS else ""
     suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
@@ -114,28 +109,28 @@ def _opened(path, label, text, readers):
         raise InputError(f"{label}: there is no such file in the folder {folder}; check the path{near}") from error
     except IsADirectoryError as error:
         fix = "give the path of a file in it"
-        if pattern := _files_in(path, readers):
+        if pattern := _find_files(path, readers):
             fix += f", or a pattern that all its files match, such as {shlex.quote(printable(pattern))}"
         raise InputError(f"{label}: this is a folder; {fix}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({reason(error)}); check its path") from error
     refuse_empty(data, label)
-    packed = packed or next((name for name, mark in MARKS.items() if data.startswith(mark)), "")
+    packed = packed or next((name for name, (_, mark) in UNPACKERS.items() if data.startswith(mark)), "")
     if packed:
-        data = _unpacked(data, packed, label)
+        data = _unpack(data, packed, label)
         refuse_empty(data, label)
     return readers[suffix](data, label, text)
 
 
-def _files_in(folder, readers):
+def _find_files(folder, readers):
     """Return a pattern of files in a folder, or one level below, that can be read; None where there are none."""
     patterns = (f"{depth}{suffix}" for depth in ("*", "*/*") for suffix in readers if suffix)
     return next((folder / pattern for pattern in patterns if any(folder.glob(pattern))), None)
 
 
-def _unpacked(data, packed, label):
+def _unpack(data, packed, label):
     try:
-        with UNPACKERS[packed](data) as stream:
+        with UNPACKERS[packed][0](io.BytesIO(data)) as stream:
             content = stream.read(MOST_UNPACKED + 1)
     except UNPACKING as error:
         raise InputError(f"{label}: not a {packed} file that can be read ({reason(error)}); pack it again") from error
@@ -146,48 +141,42 @@ def _unpacked(data, packed, label):
     return content
 
 
-def _only_file(data):
+def _open_only_file(file):
     """Return the only file of a zip file, opened."""
-    archive = zipfile.ZipFile(io.BytesIO(data))
+    archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
     if len(names) != 1:
         raise ValueError(f"{len(names)} files in it; unpack it")
     return archive.open(names[0])
 
 
-def _zstd(data):
+def _open_zstd(file):
     import pyarrow
 
-    return pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
+    return pyarrow.CompressedInputStream(file, "zstd")
 
 
 UNPACKING = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {
-    ".csv": comma_separated,
-    ".tsv": tab_separated,
-    ".txt": plain_text,
-    ".dat": plain_text,
-    ".log": plain_text,
-    "": plain_text,
-    ".md": markdown,
-    ".json": json_document,
-    ".jsonl": json_lines,
-    ".ndjson": json_lines,
-    ".parquet": parquet,
-    ".nc": netcdf,
+    ".csv": read_separated,
+    ".tsv": read_separated,
+    ".txt": read_plain,
+    ".dat": read_plain,
+    ".log": read_plain,
+    "": read_plain,
+    ".md": read_markdown,
+    ".json": read_json,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+    ".parquet": read_parquet,
+    ".nc": read_netcdf,
 }
+# What opens a packed file, by its suffix, and how such a file begins.
 UNPACKERS = {
-    ".gz": lambda data: gzip.GzipFile(fileobj=io.BytesIO(data)),
-    ".bz2": lambda data: bz2.BZ2File(io.BytesIO(data)),
-    ".zip": _only_file,
-    ".xz": lambda data: lzma.LZMAFile(io.BytesIO(data)),  # noqa: SIM115
-    ".zst": _zstd,
+    ".gz": (gzip.open, b"\x1f\x8b"),
+    ".bz2": (bz2.open, b"BZh"),
+    ".zip": (_open_only_file, b"PK\x03\x04"),
+    ".xz": (lzma.open, b"\xfd7zXZ"),
+    ".zst": (_open_zstd, b"\x28\xb5\x2f\xfd"),
 }
-MARKS = {
-    ".gz": b"\x1f\x8b",
-    ".xz": b"\xfd7zXZ",
-    ".zst": b"\x28\xb5\x2f\xfd",
-    ".bz2": b"BZh",
-    ".zip": b"PK\x03\x04",
-}  # of packed files

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from .json_tables import json_document, json_lines
-from .text import comma_separated, decoded, plain_text, tab_separated
+from .json_tables import read_json, read_json_lines
+from .text import decode, read_plain, read_separated
 from .units import FACTORS
 
 # Of a line in lower case.
@@ -33,11 +33,11 @@ NO_LOG = "no line of it has a step and a loss, such as 'iter 100: loss 3.21'; gi
 HALF = "the last line has no end, as in a file that is being written, and is left out"
 
 
-def log(data, label, text=()):
+def read_log(data, label, text=()):
     """Read the lines of a log that have a loss, those of one step as one row; a text without any is a table."""
     lines = []
-    for number, line in enumerate(COLOURS.sub("", decoded(data, label)).lower().split("\n"), 1):
-        lines += [(number, cells) for part in line.split("\r") if (cells := _cells(part))]
+    for number, line in enumerate(decode(data, label).split("\n"), 1):
+        lines += [(number, cells) for part in line.split("\r") if (cells := read_line(part))]
     # Where lines have both, an iteration is part of a step; else they are one thing.
     steps = {cells["iter"]: cells["step"] for _, cells in lines if {"iter", "step"} <= {*cells}}
     rows = []
@@ -55,39 +55,45 @@ def log(data, label, text=()):
     losses = {name for name in names if name not in {"line", *KEYS} - {"loss"}}
     rows = [row for row in rows if row.get("step", row.get("epoch")) is not None and not losses.isdisjoint(row)]
     if not rows:
-        return plain_text(data, label, text, NO_LOG)
+        return read_plain(data, label, text, NO_LOG)
     columns = {name: [row.get(name, np.nan) for row in rows] for name in names if name != "line"}
     frame = pd.DataFrame(columns, index=pd.Index([row["line"] for row in rows], name="line", dtype="int64"))
     return frame.dropna(axis="columns", how="all")
 
 
-def _cells(line):
-    """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text."""
-    cells = {}
+def read_line(line):
+    """Return the numbers of a line by name; that of a loss of an evaluation begins with val, and nan is text.
+
+    Examples
+    --------
+    >>> read_line("step 50: train loss 2.25, val loss 2.5")
+    {'step': 50.0, 'train_loss': 2.25, 'val_loss': 2.5}
+    """
+    cells, line = {}, COLOURS.sub("", line).lower()
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
-        name, start = _name(key), match.start()
+        name, start = _name_cell(key), match.start()
         if name == "loss" or name not in KEYS:
-            name = _name(key, BEFORE.search(line, max(0, start - LONGEST), start)[0])
+            name = _name_cell(key, BEFORE.search(line, max(0, start - LONGEST), start)[0])
             if "val" in line and not ("train" in name or "val" in name) and EVALUATED.search(line, 0, start):
                 name = f"val_{name}"
-        cells.setdefault(name, number if number == "nan" else _number(number, suffix))
+        cells.setdefault(name, number if number == "nan" else _read_number(number, suffix))
     return cells
 
 
 @functools.cache
-def _name(key, before=""):
+def _name_cell(key, before=""):
     """Return the name of a cell by its key, of a loss with what is before it in the line."""
     name = next(name for name, words in KEYS.items() if re.search(words, key))
     word, *of = re.findall("[a-z_]+", key.replace("value", ""))
     return "_".join([*of, *f"{before}{word.rstrip('_')}".split(" ")]) if name == "loss" else name
 
 
-def _number(text, suffix):
+def _read_number(text, suffix):
     return float(text.replace(",", "")) * FACTORS.get(suffix, 1)
 
 
-def _ended(reader):
+def _leave_out_half(reader):
     """Make a reader that leaves out a last line without an end, unless it is an object."""
 
     def read(data, label, text=()):
@@ -101,8 +107,8 @@ def _ended(reader):
     return read
 
 
-READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _ended(log))
-READERS |= {".csv": _ended(comma_separated), ".tsv": _ended(tab_separated)}
-READERS |= dict.fromkeys((".jsonl", ".ndjson"), _ended(json_lines)) | {
-    ".json": functools.partial(json_document, every_step=True)
+READERS = dict.fromkeys((".log", ".out", ".txt", ".dat", ""), _leave_out_half(read_log))
+READERS |= dict.fromkeys((".csv", ".tsv"), _leave_out_half(read_separated))
+READERS |= dict.fromkeys((".jsonl", ".ndjson"), _leave_out_half(read_json_lines)) | {
+    ".json": functools.partial(read_json, every_step=True)
 }

@@ -3,7 +3,7 @@
 import re
 
 from ..errors import InputError
-from .text import decoded, refuse_empty, table_of
+from .text import decode, make_table, refuse_empty
 from .wording import plural
 
 RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|")  # the line below a header
@@ -11,9 +11,9 @@ BETWEEN = re.compile(r"(?<!\\)\|")  # cells; a line that is written \| is part o
 MARKS = re.compile(r"\*\*|__|`")  # of bold text and of code
 
 
-def markdown(data, label, text=()):
+def read_markdown(data, label, text=()):
     """Read the one table of a Markdown file; columns `text` as text."""
-    whole = decoded(data, label)
+    whole = decode(data, label)
     refuse_empty(whole, label)
     lines = whole.splitlines()
     below = [i for i, line in enumerate(lines) if RULE.fullmatch(line.strip())]
@@ -27,7 +27,7 @@ def markdown(data, label, text=()):
         if "|" not in lines[i]:
             break
         records[i + 1] = _cells(lines[i])
-    return table_of(records, [], label, text)
+    return make_table(records, label, text)
 
 
 def _cells(line):

@@ -17,14 +17,14 @@ TIMES = {"walltime", "relativetimewall", "relativetimeprocess", "timestamp", "ti
 SHOWN = 5
 
 
-def joined(frames, paths, label):
+def join_metrics(frames, paths, label):
     """Return the table of files that have one metric by step each, and what to report; None of other files.
 
     Metrics of one run, which a column or else the folder names, are joined by step.
     """
     folders = [os.path.relpath(path.parent, os.path.commonpath({path.parent for path in paths})) for path in paths]
     folders = [path.parent.name if folder == "." else folder for folder, path in zip(folders, paths, strict=True)]
-    curves = [_curve(*file, len(set(folders)) > 1) for file in zip(frames, paths, folders, strict=True)]
+    curves = [_read_curve(*file, len(set(folders)) > 1) for file in zip(frames, paths, folders, strict=True)]
     if any(curve is None for curve in curves):
         return None, ""
     metrics = list(dict.fromkeys(curve.name for curve in curves))
@@ -47,7 +47,7 @@ def joined(frames, paths, label):
     return table, sentence + (f"; {plural(left, 'step')} without every metric left out" if left > 0 else "")
 
 
-def _curve(frame, path, folder, several):
+def _read_curve(frame, path, folder, several):
     """Return the numbers of a file by run and step, called as its metric, or None."""
     steps = [x for x in frame if spelled(x) in MORE_STEPS and spelled(x) not in TIMES]
     runs = [x for x in frame if spelled(x) in RUNS]
@@ -56,12 +56,12 @@ def _curve(frame, path, folder, several):
         return None
     names = hashable(frame[runs[0]]).map(str) if runs else np.full(len(frame), folder, dtype=object)
     names = f"{folder}/" + names if runs and several else names
-    metric = _metric_of(path) if spelled(rest[0]) in ("value", "") else str(rest[0])
+    metric = _name_metric(path) if spelled(rest[0]) in ("value", "") else str(rest[0])
     index = pd.MultiIndex.from_arrays([names, frame[steps[0]]])
     return pd.Series(frame[rest[0]].to_numpy(), index=index, name=metric)
 
 
-def _metric_of(path):
+def _name_metric(path):
     """Return the metric that a file is called by, without the name of its run or folder."""
     match = TENSORBOARD.fullmatch(path.name)
     return match["metric"] if match else path.name.partition(".")[0].removeprefix(path.parent.name).lstrip("-_ ")

@@ -1,6 +1,7 @@
 """Numbers as people write them, such as 70M, 12,345,678 or ~257M, and flags such as yes."""
 
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,7 @@ CURRENCY = r"(?:US ?\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY)"
 MONEY = re.compile(rf"(?P<sign>[+-]?)(?P<before>{CURRENCY})?\s*(?P<amount>[^\s$€£¥₹].*?)\s*(?P<after>{CURRENCY})?")
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+LONE_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 LEAST_COMMAS = 3  # cells that show that commas are decimal
 # A number with a decimal comma or none, where points are between thousands, and one that can be nothing else.
 EUROPEAN = re.compile(rf"[+-]?(?:[0-9]{{1,3}}(?:[.{SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]+)?")
@@ -92,90 +94,80 @@ def as_written(table, canonicals, flags, units, changes):
     `canonicals` has the columns that hold numbers with their canonical names, of which `flags` are 0 or 1. A cell that
     could mean two numbers, such as 12,345, is left for the check of its column. Suffixes with a unit are refused.
     """
-    columns = {}
+    table = table.copy(deep=False)
     for column, canonical in canonicals.items():
-        cells = table[column]
+        cells, sentence = table[column], ""
         if canonical in flags:
-            cells, sentence = _flags(cells, column)
+            cells, sentence = _read_flags(cells, column)
         elif cells.dtype == object or pd.api.types.is_string_dtype(cells):
             unit = units.get(canonical, split_header(column)[1])
-            cells, sentence = _numbers(cells, column, canonical, unit, changes.label)
-        else:
-            continue
+            cells, sentence = _read_numbers(cells, column, canonical, unit, changes.label)
         if sentence:
-            columns[column] = cells
+            table[column] = cells
             changes.add("notation", sentence, column=str(column), what=sentence)
-    table = table.copy(deep=False)
-    for column, cells in columns.items():
-        table[column] = cells
     return table
 
 
-def _flags(cells, column):
+def _read_flags(cells, column):
     """Return cells with yes and true as 1, no and false as 0, and the sentence about it."""
-    words = {cell: FLAGS.get(str(cell).strip().lower()) for cell in cells[cells.map(_is_word)].unique()}
+    words = {cell: FLAGS.get(str(cell).strip().lower()) for cell in cells if isinstance(cell, str | bool | np.bool_)}
     values = {cell: value for cell, value in words.items() if value is not None}
     if not values:
         return cells, ""
-    read = cells.astype(object).map(lambda cell: values[cell] if _is_word(cell) and cell in values else cell)
     texts = ", ".join(f"{quoted(cell)} as {value:g}" for cell, value in list(values.items())[:4])
-    return _inferred(read), f"{quoted(column)} is written in words: {texts}"
+    read = [values.get(cell, cell) if isinstance(cell, str | bool | np.bool_) else cell for cell in cells]
+    return _infer_numbers(pd.Series(read, cells.index, dtype=object)), f"{quoted(column)} is written in words: {texts}"
 
 
-def _is_word(cell):
-    return isinstance(cell, str | bool | np.bool_)
-
-
-def _numbers(cells, column, canonical, unit, label):
+def _read_numbers(cells, column, canonical, unit, label):
     """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
     texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
-    amounts, currency = _amounts(texts, column, label) if canonical in OF_MONEY else (texts, "")
+    amounts, currency = _strip_currency(texts, column, label) if canonical in OF_MONEY else (texts, "")
     european = _are_decimal(list(amounts.values()), canonical, currency)
-    if european:
-        amounts = {row: re.sub(rf"[.{SPACES}]", "", text).replace(",", ".") for row, text in amounts.items()}
-    results = {row: parsed(text) for row, text in amounts.items()}
-    for row, (number, marks) in results.items():
-        stripped = texts[row] != amounts[row]
-        changed = ({"currency": currency} if currency and stripped else {}) | (
-            {"decimal": ","} if european and stripped else {}
-        )
-        results[row] = number, (marks | changed if number is not None else {})
-    results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
-    if canonical in PLAIN_ONLY:
-        results = {row: result for row, result in results.items() if "suffix" not in result[1]}
-    if canonical not in OF_PERCENT:
-        results = {row: result for row, result in results.items() if "percent" not in result[1]}
-    elif canonical == "score" and (unit == "percent" or STATES_PERCENT.search(str(column).lower())):
-        results = {row: (x * 100 if "percent" in marks else x, marks) for row, (x, marks) in results.items()}
+    refused = {"suffix"} if canonical in PLAIN_ONLY else set()
+    refused |= set() if canonical in OF_PERCENT else {"percent"}
+    in_percent = canonical == "score" and (unit == "percent" or STATES_PERCENT.search(str(column).lower()))
+    results = {}
+    for row, text in amounts.items():
+        plain = re.sub(rf"[.{SPACES}]", "", text).replace(",", ".") if european else text
+        number, marks = parsed(plain)
+        if plain != texts[row] and number is not None:
+            marks |= ({"currency": currency} if currency else {}) | ({"decimal": ","} if european else {})
+        if marks and np.isfinite(number) and not refused & set(marks):
+            results[row] = (number * 100 if in_percent and "percent" in marks else number), marks
     # 12,345 has a separator of thousands if another cell is 1,234,567, and a decimal comma if one is 12,34.
-    many = any(marks.get("groups") == "many" and marks["separator"] == "," for _, marks in results.values())
-    many |= bool(currency) and currency not in ("€", "EUR", "CHF")
-    decimal = any(
-        re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text.strip()) for row, text in texts.items() if row not in results
-    )
-    results = {
-        row: (number, marks)
-        for row, (number, marks) in results.items()
-        if marks.get("separator") != "," or marks["groups"] == "many" or (many and not decimal)
-    }
+    commas = [marks["groups"] for _, marks in results.values() if marks.get("separator") == ","]
+    many = "many" in commas or (currency and currency not in ("€", "EUR", "CHF"))
+    if "one" in commas and not (
+        many and not any(LONE_COMMA.fullmatch(text.strip()) for row, text in texts.items() if row not in results)
+    ):
+        results = {
+            row: (number, marks)
+            for row, (number, marks) in results.items()
+            if marks.get("separator") != "," or marks["groups"] == "many"
+        }
     if not results:
         return cells, ""
     suffixes = list(dict.fromkeys(marks["suffix"] for _, marks in results.values() if "suffix" in marks))
     if suffixes and isinstance(unit, int | float) and unit != 1:
         raise InputError(
-            f"{label}: column {quoted(column)} has cells with {_joined(suffixes)}, such as "
-            f"{quoted(next(text for row, text in texts.items() if row in results and 'suffix' in results[row][1]))}, "
+            f"{label}: column {quoted(column)} has cells with {_join(suffixes)}, such as "
+            f"{quoted(next(texts[row] for row, (_, marks) in results.items() if 'suffix' in marks))}, "
             f"and a unit of {unit:g}; leave one of them out: write plain numbers, or take the unit from the header or "
             "the option unit (--unit)"
         )
-    read = {row: results[row][0] if row in results else cell for row, cell in cells.items()}
-    read = {
-        row: None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for row, cell in read.items()
-    }
-    return _inferred(pd.Series(read, index=cells.index, dtype=object)), _sentence(column, suffixes, results)
+    read = [
+        results[row][0]
+        if row in results
+        else None
+        if isinstance(cell, str) and cell.strip().lower() in MISSING
+        else cell
+        for row, cell in cells.items()
+    ]
+    return _infer_numbers(pd.Series(read, cells.index, dtype=object)), _describe(column, suffixes, results)
 
 
-def _amounts(texts, column, label):
+def _strip_currency(texts, column, label):
     """Return cells without a currency, and the currency; refuse several."""
     amounts, currencies = dict(texts), {}
     for row, text in texts.items():
@@ -186,7 +178,7 @@ def _amounts(texts, column, label):
     if len(currencies) > 1:
         raise InputError(
             f"{label}: column {quoted(column)} has amounts in several currencies, such as "
-            f"{_joined(list(currencies.values())[:FEW])}; convert them into one"
+            f"{_join(list(currencies.values())[:FEW])}; convert them into one"
         )
     return amounts, next(iter(currencies), "")
 
@@ -205,7 +197,7 @@ def _are_decimal(texts, canonical, currency=""):
     return len(present) >= LEAST_COMMAS and all("," in text for text in present) and bool(plain or sure)
 
 
-def _inferred(cells):
+def _infer_numbers(cells):
     """Return cells as numbers where all are, else unchanged."""
     try:
         plain = [np.nan if cell is None or cell is pd.NA else cell for cell in cells]
@@ -216,30 +208,26 @@ def _inferred(cells):
         return cells
 
 
-def _sentence(column, suffixes, results):
+def _describe(column, suffixes, results):
     marks = [marks for _, marks in results.values()]
-    parts = []
-    if suffixes:
-        values = _joined([f"{FACTORS[x.lower()]:.0e}".replace("e+0", "e").replace("e+", "e") for x in suffixes])
-        parts.append(f"with {_joined(suffixes)}, read as {values}")
-    separators = {SEPARATORS[x["separator"]] for x in marks if "separator" in x}
-    if separators:
-        parts.append(f"with {_joined(sorted(separators))} between thousands")
-    if any("decimal" in x for x in marks):
-        parts.append("with decimal commas")
-    if currency := next((x["currency"] for x in marks if "currency" in x), ""):
-        parts.append(f"in {currency}")
-    if any("percent" in x for x in marks):
-        parts.append("in percent")
-    if any("power" in x for x in marks):
-        parts.append("with powers of ten")
-    if about := sum("about" in x for x in marks):
-        parts.append(f"with ~ in {plural(about, 'cell')}, which is ignored")
-    if around := [name for name in AROUND if any(name in x for x in marks)]:
-        parts.append(f"with {_joined(around)}, which are left out")
-    return f"{quoted(column)} is written {', '.join(parts)}"
+    values = [f"{FACTORS[x.lower()]:.0e}".replace("e+0", "e").replace("e+", "e") for x in suffixes]
+    separators = sorted({SEPARATORS[x["separator"]] for x in marks if "separator" in x})
+    counts = Counter(name for x in marks for name in x)
+    currency = next((x["currency"] for x in marks if "currency" in x), "")
+    around = [name for name in AROUND if counts[name]]
+    parts = (
+        (suffixes, lambda: f"with {_join(suffixes)}, read as {_join(values)}"),
+        (separators, lambda: f"with {_join(separators)} between thousands"),
+        (counts["decimal"], lambda: "with decimal commas"),
+        (currency, lambda: f"in {currency}"),
+        (counts["percent"], lambda: "in percent"),
+        (counts["power"], lambda: "with powers of ten"),
+        (counts["about"], lambda: f"with ~ in {plural(counts['about'], 'cell')}, which is ignored"),
+        (around, lambda: f"with {_join(around)}, which are left out"),
+    )
+    return f"{quoted(column)} is written {', '.join(say() for found, say in parts if found)}"
 
 
-def _joined(texts):
+def _join(texts):
     texts = [shortened(text) for text in texts]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -31,7 +31,7 @@ def melted(frame, name):
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_panel, _curve, _keys, _wide):
+    for form in (_read_panel, _read_curve, _read_keys, _read_wide):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -44,19 +44,15 @@ def spelled(name):
     return re.sub(r"[^a-z]", "", str(name).lower())
 
 
-def _panel(frame, name):
-    texts = [column for column in frame.columns if isinstance(column, str)]
-    of_runs = [column for column in texts if " - " in column.strip()]
+def _read_panel(frame, name):
+    of_runs = [column for column in frame if isinstance(column, str) and " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
-    shared = [column for column in frame.columns if column not in of_runs]
-    steps = [column for column in shared if spelled(column) in STEPS]
-    if not of_runs or not (limits or (steps and len(steps) == len(shared))):
-        return None, ""
+    shared = [column for column in frame if column not in of_runs]
     columns = {}
-    for column in of_runs:
-        run, _, metric = column.rpartition(" - ")
-        if column not in limits and metric.strip() not in INTERNAL:
-            columns.setdefault(run.strip(), {})[column] = metric.strip()
+    for column in of_runs if limits or (shared and all(spelled(x) in STEPS for x in shared)) else ():
+        run, _, metric = map(str.strip, column.rpartition(" - "))
+        if column not in limits and metric not in INTERNAL:
+            columns.setdefault(run, {})[column] = metric
     if not columns:
         return None, ""
     metrics = list(dict.fromkeys(metric for of_run in columns.values() for metric in of_run.values()))
@@ -82,7 +78,7 @@ def _panel(frame, name):
     )
 
 
-def _curve(frame, name):
+def _read_curve(frame, name):
     """Return the curve of one metric that TensorBoard wrote, with run and metric from the name of the file."""
     match = TENSORBOARD.fullmatch(str(name).rpartition("/")[2])
     if match is None or {spelled(column) for column in frame} != {"walltime", "step", "value"}:
@@ -93,7 +89,7 @@ def _curve(frame, name):
     return table, f"the column {quoted(value)} is read as {quoted(match['metric'])}, as the name of the file states"
 
 
-def _keys(frame, name):
+def _read_keys(frame, name):
     """Return metrics by key and value as one column a metric."""
     names = {spelled(column): column for column in frame}
     keys = [names[word] for word in KEYS if word in names]
@@ -106,22 +102,18 @@ def _keys(frame, name):
     taken = [metric for metric in metrics if metric in (*groups, step)]
     if taken:
         raise InputError(f"{name}: {listed(taken)} is a column and a value of {quoted(key)}; rename one of them")
-    columns = [frame[column].map(repr) for column in (*groups, step)]
-    numbers = pd.MultiIndex.from_arrays(columns).factorize()[0] if len(columns) > 1 else columns[0].factorize()[0]
-    first = np.unique(numbers, return_index=True)[1]
-    table = frame.iloc[first][[*groups, step]].copy()
-    for metric in metrics:
-        rows = (frame[key] == metric).to_numpy()
-        values = pd.Series(frame[value].to_numpy()[rows], index=numbers[rows])
-        values = values[~values.index.duplicated(keep="last")]
-        table[metric] = values.reindex(range(len(first))).to_numpy()
+    numbers = frame[[*groups, step]].map(repr).groupby([*groups, step], sort=False).ngroup().to_numpy()
+    values = pd.Series(frame[value].to_numpy(), [numbers, frame[key]])
+    values = values[~values.index.duplicated(keep="last")].unstack()[metrics].rename_axis(columns=None)
+    first = frame[[*groups, step]].iloc[np.unique(numbers, return_index=True)[1]]
+    table = pd.concat([first, values.set_axis(first.index)], axis=1)
     return table, (
         f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
         f"{listed(metrics, SHOWN)}; of equal steps of a metric the last value is read"
     )
 
 
-def _wide(frame, name):
+def _read_wide(frame, name):
     """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
     roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
     other = next((x for x in ("tokens", "training_flop") if x in roles), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from .checks import Changes
@@ -262,14 +262,10 @@ def read(
     >>> read(table, "curves", schedule="linear:peak=2,final=0", until=200)["rate"].tolist()
     [2.0, 1.5, 1.0]
     """
+    options = {name: value for name, value in locals().items() if name not in ("source", "kind")}
     check_choice("kind of table", kind, KINDS)
-    parts, columns = KINDS[kind], columns or {}
-    options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
-    options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
-    options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
-    options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
-    options |= {"from_name": from_name, "from_file": from_file, "trials": trials}
-    options |= {"schedule": schedule, "until": until}
+    parts = KINDS[kind]
+    columns = options["columns"] = columns or {}
     for name, value in options.items():
         if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Tables in text files: values separated by commas, semicolons or tabs."""
+"""Tables in text files: values separated by commas, semicolons, tabs or bars."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import SHOWN
-from .closing import closing_lines, is_number, word_of_closing
+from .closing import find_closing, is_number
 from .columns import recognise
 from .notation import MISSING
 from .units import split_header
@@ -39,7 +39,7 @@ OF_RUNS = (
 # Helpers of every form ------------------------------------------------------------------------------------------------
 
 
-def decoded(data, label):
+def decode(data, label):
     """Return bytes as text, which must be UTF-8."""
     bad = data.find(b"\0")
     if bad < 0:
@@ -66,24 +66,15 @@ def refuse_duplicates(names, label):
             raise InputError(f"{label}: {times} columns are called {quoted(name)}; rename or delete one")
 
 
-def refuse_lines(faults, label, fix):
-    """Refuse lines that cannot be used: the first ten, then a count."""
-    if len(faults) == 1:
-        raise InputError(f"{label}, {faults[0]}; {fix}")
-    if faults:
-        messages = (_of_lines(faults, number, label, fix) for number in range(min(SHOWN, len(faults)), 0, -1))
-        raise InputError(next((message for message in messages if len(message) <= LONGEST),
-                              _of_lines(faults, 1, label, fix)))  # fmt: skip
-
-
-def _of_lines(faults, number, label, fix):
-    more = f" and {len(faults) - number} more" if len(faults) > number else ""
-    return f"{label}: {len(faults)} lines cannot be used: {', '.join(faults[:number])}{more}; {fix}"
-
-
-def numbered(frame):
-    """Return a frame whose index is called ``row``."""
-    return frame.rename_axis(index="row")
+def refuse_lines(faults, label, fix, several="lines"):
+    """Refuse lines, or rows, that cannot be used: the first ten, then a count."""
+    for number in range(min(SHOWN, len(faults)), 0, -1):
+        more = f" and {len(faults) - number} more" if len(faults) > number else ""
+        message = f"{label}: {len(faults)} {several} cannot be used: {', '.join(faults[:number])}{more}; {fix}"
+        if len(faults) == 1:
+            raise InputError(f"{label}, {faults[0]}; {fix}")
+        if len(message) <= LONGEST or number == 1:
+            raise InputError(message)
 
 
 def reason(error):
@@ -94,74 +85,76 @@ def reason(error):
 # Separated values -----------------------------------------------------------------------------------------------------
 
 
-def comma_separated(data, label, text=()):
-    """Read values separated by commas, semicolons, tabs or |, whichever the header has most of; `text` stay text."""
-    whole = decoded(data, label)
-    return _delimited(whole, _delimiter(whole), label, text)
+def read_separated(data, label, text=(), wanted=None):
+    """Read values separated by commas, semicolons, tabs or |, whichever the header has most of; `text` stay text.
 
-
-def tab_separated(data, label, text=()):
-    """Read values separated by tabs; columns `text` as text."""
-    return _delimited(decoded(data, label), "\t", label, text)
-
-
-def plain_text(data, label, text=(), wanted=OF_RUNS):
-    """Read a text file that holds a table of separated values; refuse any other with what is `wanted`."""
-    whole = decoded(data, label)
+    A file that may be no table is refused, where it is none, with what is `wanted`.
+    """
+    whole = decode(data, label)
     refuse_empty(whole, label)
-    delimiter = _delimiter(whole)
-    header = _split(whole)[_first_line(whole, delimiter)].split(delimiter)
-    if len(header) > 1 and not any(OF_A_LOG.search(cell.strip()) for cell in header):
-        return _delimited(whole, delimiter, label, text)
-    raise InputError(
-        f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; {wanted}"
+    lines = list(io.StringIO(whole, newline=""))
+    first = _find_header(lines)
+    delimiter = max(DELIMITERS, key=lines[first].count)
+    header = lines[first].split(delimiter)
+    if wanted is not None and (len(header) == 1 or any(OF_A_LOG.search(cell.strip()) for cell in header)):
+        raise InputError(
+            f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; "
+            f"{wanted}"
+        )
+    records = _read_records(lines, first, delimiter, label)
+    fields = {len(cells[0].split()) for cells in records.values() if len(cells) == 1}
+    if len(records) > 1 and fields == {len(header[0].split())} != {1}:
+        raise InputError(
+            f"{label}, line {first + 1}: the columns are separated by spaces; separate them by commas, such as with "
+            "sed -E 's/^ +//; s/ +/,/g'"
+        )
+    marked = [line for line in records if line > first + 1 and _is_comment(lines[line - 1])]
+    marked = marked if len(marked) < len(records) - 1 else []  # else they are rows whose names begin with #
+    above = {number: line for number, line in enumerate(lines[:first], 1) if line.strip()}
+    comments = [number for number, line in above.items() if _is_comment(line)] + marked
+    return make_table(
+        {line: cells for line, cells in records.items() if line not in marked},
+        *(label, text),
+        decimal_commas=delimiter != ",",
+        titles=[number for number in above if number not in comments],
+        comments=comments,
     )
 
 
-def _delimiter(whole):
-    header = (_split(whole) or [""])[_first_line(whole, None)]
-    return max(DELIMITERS, key=header.count)
+def read_plain(data, label, text=(), wanted=OF_RUNS):
+    """Read a text file that holds a table of separated values; refuse any other with what is `wanted`."""
+    return read_separated(data, label, text, wanted)
 
 
-def _split(whole):
-    return list(io.StringIO(whole, newline=""))
+def _is_comment(line):
+    return line.lstrip().startswith(COMMENT)
 
 
-def _first_line(whole, delimiter):
-    """Return the number, from 0, of the line that holds the header: the first that is no comment.
+def _find_header(lines):
+    """Return the number, from 0, of the line that holds the header, below comments and titles of one cell.
 
     A comment right above a line of numbers, of as many fields, is the header, as numpy.savetxt writes it.
     """
-    lines, last = _split(whole), None
-    for number, line in enumerate(lines):
-        if line.lstrip().startswith(COMMENT):
-            last = number
-        elif line.strip():
-            if last is not None and _heads(lines[last], line, delimiter):
-                return last
-            titles = _titles(lines[number:], delimiter)
-            return number + titles if last is not None or titles else 0
-    return 0
-
-
-def _titles(lines, delimiter):
-    """Return the number of lines with a title alone, above a header of several names."""
-    delimiter = delimiter or max(DELIMITERS[::-1], key=lambda sign: _agreement(lines[: 4 * MOST_TITLES], sign))
-    cells = [sum(bool(cell.strip()) for cell in line.split(delimiter)) for line in lines[: MOST_TITLES + 1]]
-    header = next((number for number, count in enumerate(cells) if count > 1), 0)
+    present = [number for number, line in enumerate(lines) if line.strip()]
+    plain = [number for number in present if not _is_comment(lines[number])] or present
+    sample = [lines[number] for number in plain[: 4 * MOST_TITLES]]
+    delimiter = max(DELIMITERS[::-1], key=lambda sign: _count_alike(sample, sign))
+    if plain[0] and (comments := [x for x in present if x < plain[0]]) and _is_header(lines[comments[-1]], sample[0]):
+        return comments[-1]
+    cells = [sum(bool(cell.strip()) for cell in line.split(delimiter)) for line in sample[: MOST_TITLES + 1]]
     # A single column has a header and lines of one cell; a header of one name has no lines of more.
-    return header if header and all(count <= 1 for count in cells[:header]) else 0
+    header = next((number for number, count in enumerate(cells) if count > 1), 0)
+    return plain[header]
 
 
-def _agreement(lines, delimiter):
+def _count_alike(lines, delimiter):
     """Return how many lines have the most common number of fields, if that is above one."""
-    (fields, count), *_ = Counter(line.count(delimiter) for line in lines if line.strip()).most_common(1)
+    ((fields, count),) = Counter(line.count(delimiter) for line in lines).most_common(1)
     return count if fields else 0
 
 
-def _heads(comment, line, delimiter):
-    delimiters = [delimiter] if delimiter else [x for x in DELIMITERS if x in comment]
-    for sign in delimiters:
+def _is_header(comment, line):
+    for sign in DELIMITERS:
         names, cells = comment.split(sign), line.split(sign)
         numbers = any(map(is_number, cells)) and not any(map(is_number, names))
         if len(names) == len(cells) > 1 and (numbers or re.match(r"#\w", comment)):
@@ -169,54 +162,45 @@ def _heads(comment, line, delimiter):
     return False
 
 
-def _delimited(whole, delimiter, label, text):
-    refuse_empty(whole, label)
-    first = _first_line(whole, delimiter)
-    records, comments = _records(whole, delimiter, label, first)
-    if first + 1 not in records:
-        raise InputError(f"{label}, line {first + 1}: found a blank line; put the header there")
-    fields = {len(cells[0].split()) for cells in records.values() if len(cells) == 1}
-    if len(records) > 1 and fields == {len(records[first + 1][0].split())} != {1}:
+def _read_records(lines, first, delimiter, label):
+    """Return the cells of each record from the line `first` on that is not blank, by its line from 1."""
+    reader, records, line = csv.reader(lines[first:], delimiter=delimiter, strict=True), {}, first + 1
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                records[line] = cells
+            line = first + reader.line_num + 1
+    except csv.Error as error:
         raise InputError(
-            f"{label}, line {first + 1}: the columns are separated by spaces; separate them by commas, such as with "
-            "sed -E 's/^ +//; s/ +/,/g'"
-        )
-    titles = [number for number in range(1, first + 1) if number not in comments and _split(whole)[number - 1].strip()]
-    return table_of(records, comments, label, text, decimal_commas=delimiter != ",", titles=titles)
+            f"{label}, line {first + reader.line_num}: not a table of separated values ({printable(error)}); check the "
+            "quotes"
+        ) from error
+    return records
 
 
-def table_of(records, comments, label, text, *, decimal_commas=False, titles=()):
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+def make_table(records, label, text=(), *, decimal_commas=False, titles=(), comments=()):
     """Return a table of cells by line, the header first; columns `text` stay text, and numbers may have decimal commas.
 
-    `comments` and `titles` are lines that were left out.
+    `titles` and `comments` are lines that were left out.
     """
-    top = min(records)
+    top, *_ = records
     header = [name.strip() for name in records.pop(top)]
-    # "# N, D, loss" is a header; "#Params" is a name.
-    header[0] = re.sub(r"^#\s+", "", header[0])
+    header[0] = re.sub(r"^#\s+", "", header[0])  # "# N, D, loss" is a header; "#Params" is a name
     _refuse_numbers(header, records, f"{label}, line {top}")
-    sentences = [f"{_lines(titles)} above the header left out"] if titles else []
-    width = len(header)
-    dated = {line: whole for line, cells in records.items() if (whole := _with_whole_dates(cells, width)) != cells}
-    sentences += [f"{_lines(list(dated))} with a comma in a date, which is read as part of it"] if dated else []
-    records |= dated
-    # A separator at the end of each line.
-    records = {x: cells[:width] if not "".join(cells[width:]).strip() else cells for x, cells in records.items()}
-    copies = [line for line, cells in records.items() if [cell.strip() for cell in cells] == header]
-    sentences += [f"{_lines(copies)} that repeat the header left out"] if copies else []
-    records = {line: cells for line, cells in records.items() if line not in copies}
-    header, below = _with_line_below(header, records)
-    if below:
-        records.pop(min(records))
-        sentences.append(below)
+    sentences = [f"{_name_lines(titles)} above the header left out"] if titles else []
+    sentences += [f"{_name_lines(comments)} that {'begins' if len(comments) == 1 else 'begin'} with # "
+                  f"{'is' if len(comments) == 1 else 'are'} left out"] if comments else []  # fmt: skip
+    for find, sentence in RULES:
+        header, changed, *word = find(header, records)
+        if changed and sentence:
+            sentences.append(sentence.format(_name_lines(changed), *word, s="s" if len(changed) == 1 else "",
+                                             be="is" if len(changed) == 1 else "are"))  # fmt: skip
+        records = {line: changed.get(line, cells) for line, cells in records.items()}
+        records = {line: cells for line, cells in records.items() if cells is not None}
     refuse_duplicates([name for name in header if name], label)
-    closing = closing_lines(records)
-    sentences += [f"{_lines(comments)} that {'begins' if len(comments) == 1 else 'begin'} with # "
-                 f"{'is' if len(comments) == 1 else 'are'} left out"] if comments else []  # fmt: skip
-    if closing:
-        words = listed(dict.fromkeys(word_of_closing(records.pop(line)) for line in closing))
-        sentences.append(f"{_lines(closing)} at the end, which {'sums' if len(closing) == 1 else 'sum'} up the others "
-                         f"({words}), {'is' if len(closing) == 1 else 'are'} left out")  # fmt: skip
     wrong = [
         f"line {line}: found {len(cells)} fields where the header has {len(header)}"
         for line, cells in records.items()
@@ -225,31 +209,21 @@ def table_of(records, comments, label, text, *, decimal_commas=False, titles=())
     fix = 'give each column one field, and put quotes around a field that holds the separator, such as "1,000"; a '
     refuse_lines(wrong, label, f"{fix}second table goes into another file")
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
-    cells = zip(*records.values(), strict=True) if records else [()] * len(names)
-    columns = dict(zip(names, cells, strict=True))
+    columns = dict(zip(names, zip(*records.values(), strict=True) if records else [()] * len(names), strict=True))
     commas = [n for n, column in columns.items() if decimal_commas and n not in text and _has_decimal_commas(column)]
     columns |= {name: [cell.replace(",", ".") for cell in columns[name]] for name in commas}
-    typed = {name: (_texts if name in text else typed_cells)(column) for name, column in columns.items()}
+    typed = {name: (_blank_to_none if name in text else infer_type)(column) for name, column in columns.items()}
     frame = pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))
-    if commas:
-        sentences.append(f"commas in {listed(commas)} are read as decimal commas")
+    sentences += [f"commas in {listed(commas)} are read as decimal commas"] if commas else []
     if sentences:
         frame.attrs["sentences"] = sentences
     return frame
 
 
-def _lines(numbers):
-    shown = ", ".join(map(str, numbers[:SHOWN])) + (", ..." if len(numbers) > SHOWN else "")
-    return f"{plural(len(numbers), 'line')} ({shown})"
-
-
-def _with_whole_dates(cells, width):
-    """Return the cells of a line with too many fields, without the separators in dates such as Mar 05, 2024."""
-    for place in range(len(cells) - 1, 0, -1):
-        before, year = cells[place - 1 : place + 1]
-        if len(cells) > width and re.fullmatch(r"\s*[0-9]{4}\s*", year) and BEFORE_YEAR.fullmatch(before):
-            cells = [*cells[: place - 1], f"{before},{year}", *cells[place + 1 :]]
-    return cells
+def _name_lines(numbers):
+    return (
+        f"{plural(len(numbers), 'line')} ({', '.join(map(str, [*numbers][:SHOWN]))}{', ...' * (len(numbers) > SHOWN)})"
+    )
 
 
 def _refuse_numbers(header, records, place):
@@ -268,24 +242,60 @@ def _refuse_numbers(header, records, place):
         )
 
 
-def _with_line_below(header, records):
-    """Return a header with the units in the line below it, or that line if it holds the names, and a sentence."""
-    if len(records) < 3 or len(records[min(records)]) != len(header):
-        return header, ""
+# Each returns the header, the cells of the lines that it changed, None for those left out, and a word about them.
+
+
+def _join_dates(header, records):
+    """Join the parts of dates such as Mar 05, 2024 in lines with too many fields."""
+    joined = {}
+    for line, cells in records.items():
+        for place in range(len(cells) - 1, 0, -1):
+            before, year = cells[place - 1 : place + 1]
+            if len(cells) > len(header) and re.fullmatch(r"\s*[0-9]{4}\s*", year) and BEFORE_YEAR.fullmatch(before):
+                cells = joined[line] = [*cells[: place - 1], f"{before},{year}", *cells[place + 1 :]]
+    return header, joined, ""
+
+
+def _cut_ends(header, records):
+    """Cut the separators at the ends of lines."""
+    width = len(header)
+    return header, {x: c[:width] for x, c in records.items() if c[width:] and not "".join(c[width:]).strip()}, ""
+
+
+def _find_copies(header, records):
+    copies = [line for line, cells in records.items() if [cell.strip() for cell in cells] == header]
+    return header, dict.fromkeys(copies), ""
+
+
+def _read_below(header, records):
+    """Read the line below the header where it holds the names or the units."""
+    line = next(iter(records), None)
+    if len(records) < 3 or len(records[line]) != len(header):
+        return header, {}, ""
     below, *others = ([cell.strip() for cell in cells] for cells in records.values())
     if any(map(is_number, below)) or not all(any(map(is_number, cells)) for cells in others):
-        return header, ""
+        return header, {}, ""
     recognised = sum(bool(recognise(name)) for name in header)
     if sum(bool(recognise(name)) for name in below) > recognised:
-        return below, f"{_lines([min(records)])} is read as the header"
+        return below, {line: None}, "the header"
     units = [cell.strip("()[] ") for cell in below]
-    stated = [split_header(f"{name} ({unit})") for name, unit in zip(header, units, strict=True)]
-    if recognised and (any(unit is not None for _, unit in stated) or set(map(str.lower, units)) <= UNITS_OF_COUNTS):
-        named = [
-            f"{x} ({unit})" if of is not None else x for x, unit, (_, of) in zip(header, units, stated, strict=True)
-        ]
-        return named, f"{_lines([min(records)])} is read as the units of the columns"
-    return header, ""
+    named = [f"{name} ({unit})" for name, unit in zip(header, units, strict=True)]
+    stated = [split_header(name)[1] is not None for name in named]
+    if recognised and (any(stated) or {*map(str.lower, units)} <= UNITS_OF_COUNTS):
+        names = [new if known else name for name, new, known in zip(header, named, stated, strict=True)]
+        return names, {line: None}, "the units of the columns"
+    return header, {}, ""
+
+
+RULES = (
+    (_join_dates, "{} with a comma in a date, which is read as part of it"),
+    (_cut_ends, ""),
+    (_find_copies, "{} that repeat the header left out"),
+    (_read_below, "{} is read as {}"),
+    (find_closing, "{} at the end, which sum{s} up the others ({}), {be} left out"),
+)
+
+# Columns --------------------------------------------------------------------------------------------------------------
 
 
 def _has_decimal_commas(cells):
@@ -294,50 +304,8 @@ def _has_decimal_commas(cells):
     return any("," in cell for cell in present) and all(DECIMAL_COMMA.fullmatch(cell) for cell in present)
 
 
-def _records(text, delimiter, label, first):
-    """Return cells of each record from the line `first` on that is not blank, by its line, and lines of comments.
-
-    Lines that begin with # are comments, unless all lines below the header do.
-    """
-    lines = _split(text)
-    marked = [number for number, line in enumerate(lines) if line.lstrip().startswith(COMMENT)]
-    below = [number for number, line in enumerate(lines) if number > first and line.strip()]
-    comments, skipped = [], set(marked) - {first}
-    if below and set(below) <= skipped:
-        skipped -= set(below)
-    fresh = True
-
-    def those_of_records():
-        nonlocal fresh
-        for number, line in enumerate(lines):
-            if number < first or (fresh and number in skipped):
-                if number in skipped:
-                    comments.append(number + 1)
-                yield "\n"
-            else:
-                fresh = False
-                yield line
-
-    reader = csv.reader(those_of_records(), delimiter=delimiter, strict=True)
-    records, line = {}, 1
-    try:
-        while True:
-            fresh = True
-            cells = next(reader, None)
-            if cells is None:
-                break
-            if any(map(str.strip, cells)):
-                records[line] = cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(
-            f"{label}, line {reader.line_num}: not a table of separated values ({printable(error)}); check the quotes"
-        ) from error
-    return records, comments
-
-
 # pandas.read_csv is not used: its floats can differ in the last digit between versions, which changes the SHA-256.
-def typed_cells(cells):
+def infer_type(cells):
     """Return texts as numbers or truth values where all are, else as text."""
     missing = [cell.strip().lower() in MISSING for cell in cells]
     if not any(missing) and all(cell.lower() in BOOLEANS for cell in cells):
@@ -350,8 +318,8 @@ def typed_cells(cells):
                 return np.array(values, dtype="float64" if any(missing) else dtype)
             except (ValueError, OverflowError):
                 continue
-    return _texts(cells)
+    return _blank_to_none(cells)
 
 
-def _texts(cells):
+def _blank_to_none(cells):
     return [cell if cell.strip() else None for cell in cells]

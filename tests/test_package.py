@@ -182,7 +182,7 @@ def declared(*extras):
     """Name the modules of the dependencies, and of extras."""
     project = PROJECT["project"]
     lists = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
-    names = {re.match(r"[\w-]+", text)[0].replace("-", "_") for texts in lists for text in texts}
+    names = {re.match(r"(?:python-)?([\w-]+)", text)[1].replace("-", "_") for texts in lists for text in texts}
     return names | ({"distributed"} if "dask" in names else set())
 
 

@@ -16,7 +16,7 @@ class Deviation(NamedTuple):
     holds: Callable[..., bool] | None = None
 
 
-def names_of(deviations, run):
+def list_names(deviations, run):
     """List the names of the deviations that hold of a run."""
     return [deviation.name for deviation in deviations if deviation.holds is None or deviation.holds(run)]
 

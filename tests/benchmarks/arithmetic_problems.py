@@ -25,7 +25,7 @@ import torch
 from bayescaling.training.arithmetic import TASKS, Configuration, Transformer, evaluate, greedy, right
 from bayescaling.training.arithmetic.evaluation import MULTIPLE, _batches
 from bayescaling.training.arithmetic.problems.vocabulary import PAD
-from bayescaling.training.engine.hardware import chosen_device, device_name, synchronise
+from bayescaling.training.engine.hardware import choose_device, name_device, synchronise
 
 LARGEST = {"addition": 20, "subtraction": 20, "addition-subtraction": 20, "multiplication": 15, "sorting": 10, "or": 20}
 ON_GPU = (
@@ -164,10 +164,10 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    device = chosen_device(options.device)
-    print(f"{device_name(device)}, {options.threads} CPU threads, torch {torch.__version__}")
+    device = choose_device(options.device)
+    print(f"{name_device(device)}, {options.threads} CPU threads, torch {torch.__version__}")
     results = {
-        "device": device_name(device),
+        "device": name_device(device),
         "torch": torch.__version__,
         "threads": options.threads,
         "count": options.count,

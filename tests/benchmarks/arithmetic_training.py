@@ -21,7 +21,7 @@ import torch
 from bayescaling.training.arithmetic import PRESETS, make_sweep
 from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.transformer import Transformer
-from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision, device_name, synchronise
+from bayescaling.training.engine.hardware import ceiling, choose_device, choose_precision, name_device, synchronise
 from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
 
@@ -66,17 +66,17 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    device = chosen_device(options.device)
-    precision = chosen_precision("auto", device)
+    device = choose_device(options.device)
+    precision = choose_precision("auto", device)
     peak = ceiling(device, precision)
     sizes = {name: getattr(options, name) for name in ("batch", "microbatch") if getattr(options, name)}
     arms = make_sweep({"preset": options.preset, "training": sizes}).arms
     print(
-        f"{options.preset} on {device_name(device)}, {precision}, torch {torch.__version__}; ceiling: "
+        f"{options.preset} on {name_device(device)}, {precision}, torch {torch.__version__}; ceiling: "
         f"{peak.flop_per_second / 1e12:.3g} TFLOP/s"
     )
     print(f"{'':42}{'problems/s':>12}{'tokens/s':>12}{'arithmetic':>12}{'ready s':>9}{'run min':>9}")
-    results = {"device": device_name(device), "torch": torch.__version__, "ceiling": peak._asdict(), "runs": {}}
+    results = {"device": name_device(device), "torch": torch.__version__, "ceiling": peak._asdict(), "runs": {}}
     compiled = options.compile or (["yes"] if device.type == "cuda" else ["no"])
     for arm, runs in arms.items():
         for run in {(run.task, run.model): run for run in runs}.values():

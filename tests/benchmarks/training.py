@@ -26,14 +26,14 @@ from bayescaling.training import Configuration, Decoder, Execution, Optimisation
 from bayescaling.training.engine.hardware import (
     autocast,
     ceiling,
-    chosen_device,
-    chosen_precision,
-    device_name,
+    choose_device,
+    choose_precision,
+    name_device,
     synchronise,
 )
 from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
-from bayescaling.training.language.loss import ROUTES, chosen_route
+from bayescaling.training.language.loss import ROUTES, choose_route
 from bayescaling.training.language.next_token import task
 
 PASSES = 5
@@ -82,7 +82,7 @@ def baseline(run, path, device, precision, compiled):
 def ours(run, device, precision, route, compiled, graph):
     """One update as the package makes it, its batch included."""
     model = Decoder(run.model, seed=0).to(device)
-    work = task(run, Execution(loss_route=chosen_route(route, device), compile=compiled, graph=graph), device)
+    work = task(run, Execution(loss_route=choose_route(route, device), compile=compiled, graph=graph), device)
     step_with = Stepper(model, work.loss, make_optimiser(run.optimisation, model), 1.0, precision)
     return lambda step: step_with(RATE, *work.batch(step))
 
@@ -180,14 +180,14 @@ def main():
     sizes = [tuple(options.size)]
     if options.paper:
         sizes, options.vocabulary, options.batch_tokens = PAPER, 50257, 65536
-    device = chosen_device(options.device)
-    precision = chosen_precision("auto", device)
+    device = choose_device(options.device)
+    precision = choose_precision("auto", device)
     peak = ceiling(device, precision)
     print(
-        f"{device_name(device)}, {precision}, torch {torch.__version__}; ceilings: "
+        f"{name_device(device)}, {precision}, torch {torch.__version__}; ceilings: "
         f"{peak.flop_per_second / 1e12:.3g} TFLOP/s, {peak.bytes_per_second / 1e9:.3g} GB/s"
     )
-    results = {"device": device_name(device), "torch": torch.__version__, "ceiling": peak._asdict(), "sizes": {}}
+    results = {"device": name_device(device), "torch": torch.__version__, "ceiling": peak._asdict(), "sizes": {}}
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
             results["sizes"][str(size)] = measure(size, options, device, precision, folder)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from bayescaling import training
 from bayescaling.training import arithmetic
-from bayescaling.training.deviations import ARITHMETIC, LANGUAGE, names_of
+from bayescaling.training.deviations import ARITHMETIC, LANGUAGE, list_names
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "guides" / "deviations.md"
 
@@ -16,7 +16,7 @@ def test_every_deviation_stands_in_the_documentation(deviations):
 
 def of_arithmetic(preset, **sections):
     sweep = arithmetic.make_sweep({"preset": preset} | sections)
-    return [names_of(ARITHMETIC, run) for runs in sweep.arms.values() for run in runs]
+    return [list_names(ARITHMETIC, run) for runs in sweep.arms.values() for run in runs]
 
 
 def test_the_papers_presets_deviate_where_they_must_alone():
@@ -45,7 +45,7 @@ def test_language_models_deviate_in_size_where_the_preset_is_not_the_papers():
     for preset in ("schemes", "schemes-small", "demo"):
         sweep = training.make_sweep({"preset": preset})
         runs = sweep.runs(sweep.stages[0], {})
-        deviations[preset] = {name for run in runs for name in names_of(LANGUAGE, run)}
+        deviations[preset] = {name for run in runs for name in list_names(LANGUAGE, run)}
     assert deviations["schemes"] == {"corpus", "not stated"}
     assert deviations["schemes-small"] == {"corpus", "not stated", "vocabulary"}
     assert deviations["demo"] == {"corpus", "not stated", "vocabulary", "other size"}

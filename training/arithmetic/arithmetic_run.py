@@ -9,7 +9,7 @@ import torch
 
 from ..deviations import ARITHMETIC
 from ..engine.fields import Count, check_fields
-from ..engine.hardware import PRECISIONS, free_memory
+from ..engine.hardware import PRECISIONS, measure_free_memory
 from ..engine.loop import FINISHED
 from ..sweeps import base
 from .cells import Grid
@@ -127,7 +127,7 @@ class Run(base.Run):
         """
         alike, count = self.model.recurrences == 1 and not self.model.random_positions, 1
         most = min(self.plan.batch, AT_ONCE[device.type == "cuda"]) // self.plan.microbatch
-        memory = MEMORY * free_memory(device)
+        memory = MEMORY * measure_free_memory(device)
         while alike and 2 * count <= most and self.bytes_needed(None, device, precision, 2 * count) <= memory:
             count *= 2
         return count

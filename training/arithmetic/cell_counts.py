@@ -21,12 +21,12 @@ def together(parts):
     tested, counts are 0 and text is empty.
     """
     flat = [part.stack(cell=CELL[1:]) for part in parts]
-    whole = on_grid(xr.concat([part.isel(cell=part["total"].values > 0) for part in flat], "cell"))
+    whole = lay_on_grid(xr.concat([part.isel(cell=part["total"].values > 0) for part in flat], "cell"))
     # What has no offset is the same at all.
     return whole.broadcast_like(whole["correct"]).transpose(*CELL)
 
 
-def on_grid(flat):
+def lay_on_grid(flat):
     """Lay counts along cell, an index of length_a and length_b, out on the grid of all pairs of these lengths."""
     empty = {name: 0 if variable.dtype.kind in "iu" else "" for name, variable in flat.data_vars.items()}
     return flat.unstack("cell", fill_value=empty)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..engine.fields import Count, Whole, check_fields
-from ..sweeps.keys import Key, with_defaults
+from ..sweeps.keys import Key, add_defaults
 
 # In distribution, out of it, and out of it with more digits than this.
 ID, OOD, OOD100, HUNDRED = "id", "ood", "ood100", 100
@@ -64,7 +64,7 @@ class Grid:
         return whole | {"offsets": list(self.offsets)}
 
 
-def cells_of(table):
+def list_cells(table):
     """List the cells of an evaluation with the keys of `CELLS`, (int, int) each; raise `InputError` for too many."""
     longest, every, diagonal, last = (table[name] for name in CELLS)
     lengths = range(every, longest + 1, every)
@@ -93,7 +93,7 @@ def default_cells(task):
     >>> len(default_cells(Addition(20)))
     10060
     """
-    return cells_of(with_defaults(OF_TASK.get(task.name, {}), CELLS))
+    return list_cells(add_defaults(OF_TASK.get(task.name, {}), CELLS))
 
 
 def regions(task, cells):

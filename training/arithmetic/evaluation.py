@@ -15,7 +15,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ..engine.fields import Count, check_value
-from .cell_counts import CELL, on_grid
+from .cell_counts import CELL, lay_on_grid
 from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
 from .problems.vocabulary import EOS, PAD
@@ -188,7 +188,7 @@ def _dataset(task, cells, sizes, counts, axis_values):
     if task.name == "sorting":
         variables |= {"correct_minimum": (counted, counts[1], problems), "axis": ("cell", axes(task, cells))}
     lengths = {name: ("cell", list(side)) for name, side in zip(CELL[1:], zip(*cells, strict=True), strict=True)}
-    return on_grid(xr.Dataset(variables, axis_values | lengths).set_index(cell=CELL[1:]))
+    return lay_on_grid(xr.Dataset(variables, axis_values | lengths).set_index(cell=CELL[1:]))
 
 
 def _check(task, cells, count, batch_tokens, multiple):

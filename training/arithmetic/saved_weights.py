@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from ..engine.checkpoints import restored, weights_in
-from ..engine.hardware import chosen_device, chosen_precision
+from ..engine.checkpoints import list_weights, restored
+from ..engine.hardware import choose_device, choose_precision
 from ..engine.precision import rounded
-from ..sweeps.keys import with_defaults
-from .cells import CELLS, OF_TASK, cells_of
+from ..sweeps.keys import add_defaults
+from .cells import CELLS, OF_TASK, list_cells
 from .evaluation import evaluate
 from .models.memory import evaluation_tokens
 from .models.positions import check_digits
@@ -50,8 +50,8 @@ def check_saved(
     >>> table.groupby(["offset", "tested_recurrences"])["total"].sum().tolist()
     [20, 20, 20, 20, 20, 20]
     """
-    device, paths = chosen_device(device), weights_in(Path(os.path.expanduser(folder)))
-    precision = chosen_precision(precision, device)
+    device, paths = choose_device(device), list_weights(Path(os.path.expanduser(folder)))
+    precision = choose_precision(precision, device)
     options = {"count": count, "seed": seed, "device": device}
     tables = []
     for path in paths:
@@ -60,7 +60,7 @@ def check_saved(
         task = TASKS[options_of_task.pop("name")](**options_of_task)
         described = {"run": path.stem, "task": task.name} | {name: getattr(shape, name) for name in DESCRIBED}
         described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": shape.parameters}
-        chosen = cells_of(with_defaults(OF_TASK.get(task.name, {}) | cells, CELLS))
+        chosen = list_cells(add_defaults(OF_TASK.get(task.name, {}) | cells, CELLS))
         axes = {"offsets": [0], "recurrences": [shape.recurrences]}
         if "abacus" in shape.parts:
             axes["offsets"] = list(offsets)

@@ -12,13 +12,13 @@ from ...datasets.wording import quoted
 from ...errors import InputError
 from ..engine.fields import Whole
 from ..engine.loop import Optimisation
-from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.base import distinct, mark_evaluations
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
-from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
+from ..sweeps.tables import chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
 from .arithmetic_run import Run
 from .arms import ArithmeticSweep
-from .cells import CELLS, Grid, cells_of
+from .cells import CELLS, Grid, list_cells
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
 from .objective import Objective
@@ -57,20 +57,20 @@ Table = dict[str, Any]
 
 # Every key of a sweep's file. The first three tables are common to all arms; an arm's tables replace them key by key.
 COMMON = {
-    "model": keys_of(Configuration, SHAPE, feed_forward=Derived("2 d_model")),
-    "training": keys_of(BatchPlan, PLAN, microbatch=Derived("batch"))
-    | keys_of(Optimisation, SETTINGS, **PAPER_OPTIMISER)
+    "model": make_keys(Configuration, SHAPE, feed_forward=Derived("2 d_model")),
+    "training": make_keys(BatchPlan, PLAN, microbatch=Derived("batch"))
+    | make_keys(Optimisation, SETTINGS, **PAPER_OPTIMISER)
     | {"clip": CLIP._replace(usual=PAPER_OPTIMISER["clip"])}
-    | keys_of(Objective, OBJECTIVE)
-    | keys_of(Run, ("buckets", "precision"))
+    | make_keys(Objective, OBJECTIVE)
+    | make_keys(Run, ("buckets", "precision"))
     | {
         "evaluations": Key(Many, 20, "Times in a run that the loss and the share of right answers are measured."),
         "evaluation_problems": Key(Many, 1024, "Problems on which they are, from the training distribution."),
-        "seeds": seeds_below(2**62),
+        "seeds": make_seeds_key(2**62),
     }
-    | keys_of(Execution, EXECUTION, **PLAIN),
+    | make_keys(Execution, EXECUTION, **PLAIN),
     "evaluation": CELLS
-    | keys_of(Grid, ("count", "seed"))
+    | make_keys(Grid, ("count", "seed"))
     | {
         "offset": Key(
             Whole | Annotated[tuple[Whole, ...], Field(min_length=1)],
@@ -106,10 +106,10 @@ ARM = {
     ),
 } | {name: Key(Table, Derived("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
 OPTIONS = (
-    keys_of(Task, ("hints", "tested_hints", "labels", "padding", "padding_rate", "buckets"))
-    | keys_of(Operation, ("reverse",))
-    | keys_of(Sorting, ("numbers", "end_counts"), numbers=Derived("lengths"))
-    | keys_of(Or, ("pairs",))
+    make_keys(Task, ("hints", "tested_hints", "labels", "padding", "padding_rate", "buckets"))
+    | make_keys(Operation, ("reverse",))
+    | make_keys(Sorting, ("numbers", "end_counts"), numbers=Derived("lengths"))
+    | make_keys(Or, ("pairs",))
 )
 
 
@@ -137,10 +137,10 @@ def make_sweep(tables):
     `InputError` is raised if a key or value cannot be used.
     """
     with located():
-        tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
+        tables = merge_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
         common = {name: checked(name, tables.get(name, {}), keys, whole=False) for name, keys in COMMON.items()}
         arms = {}
-        for name, arm in named_tables("arms", tables["arms"], ARM).items():
+        for name, arm in name_tables("arms", tables["arms"], ARM).items():
             with located(f"arm {name}: "):
                 arms[name] = tuple(distinct(_runs(arm, common)))
         execution = Execution(**PLAIN | chosen(common["training"], EXECUTION))
@@ -168,7 +168,7 @@ def _runs(arm, common):
     tables = {}
     for section, keys in COMMON.items():
         changed = checked(section, arm.get(section, {}), keys, whole=False)
-        tables[section] = with_defaults(checked(section, common[section] | changed, keys), keys)
+        tables[section] = add_defaults(checked(section, common[section] | changed, keys), keys)
     for key in EXECUTION:
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
@@ -176,7 +176,7 @@ def _runs(arm, common):
     kind, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
     checked("options", options, {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(kind).parameters})
     tasks = [kind(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
-    cells = cells_of(tables["evaluation"])
+    cells = list_cells(tables["evaluation"])
     for task in tasks:
         for cell in cells:
             task.check(*cell)
@@ -208,8 +208,8 @@ def _run(task, cells, plan, embedding, shape, seed, *, model, training, evaluati
         task,
         model,
         Objective(**chosen(training, OBJECTIVE)),
-        PlannedOptimisation(**optimiser_settings(training, SETTINGS), updates=plan.updates, plan=plan),
-        evaluation_marks(plan.updates, training["evaluations"]),
+        PlannedOptimisation(**pick_optimiser(training, SETTINGS), updates=plan.updates, plan=plan),
+        mark_evaluations(plan.updates, training["evaluations"]),
         training["evaluation_problems"],
         Grid(tuple(cells), offsets=tuple(offsets), **chosen(evaluation, ("count", "seed"))),
         seed=seed,

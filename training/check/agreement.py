@@ -14,7 +14,7 @@ from ..arithmetic.problems.operations import Addition
 from ..arithmetic.sweep_file import make_sweep
 from ..engine.compilation import can_compile
 from ..engine.guard import Guard
-from ..engine.hardware import where_trained
+from ..engine.hardware import describe_where
 from ..engine.loop import Optimisation
 from ..engine.loop import run as loop
 from ..engine.optimisers import make_optimiser
@@ -41,7 +41,7 @@ TINY = {
 }
 
 
-def of_bfloat16(device):
+def compare_bfloat16(device):
     """Compare FIRE's layers forward and backward in bfloat16 with float32."""
     model, tokens = _small("fire", device)
     outputs = [_outputs(rounded(model, precision), tokens) for precision in ("bfloat16", "float32")]
@@ -49,7 +49,7 @@ def of_bfloat16(device):
     return {"ok": difference <= BFLOAT16, "difference": difference}
 
 
-def of_compilation(device):
+def compare_compilation(device):
     """Compare compiled blocks with plain ones, on a GPU in bfloat16 too."""
     if not can_compile(device.type):
         return {"ok": True, "skipped": "nothing can be compiled here"}
@@ -64,9 +64,9 @@ def of_compilation(device):
     return {"ok": all(worst[precision] <= allowed[precision] for precision in allowed), "difference": worst}
 
 
-def of_judging(device):
+def compare_judging(device):
     """Compare counts of right answers at several widths: in batches of few shapes, of many, and token by token."""
-    (run,) = make_sweep(TINY).settled(where_trained(str(device))).arms["one"]
+    (run,) = make_sweep(TINY).settled(describe_where(str(device))).arms["one"]
     model, task = run.prepared(Execution(compile=False), device, "float32")
     loop(model, task, run.optimisation, evaluate_at=())
     cells = [(length, length) for length in WIDTHS]
@@ -81,10 +81,10 @@ def of_judging(device):
     return {"ok": same and right > 0, "right": [*counts, right], "of": 100 * len(cells)}
 
 
-def of_a_pause(device):
+def compare_pause(device):
     """Compare a run that pauses every few updates and resumes with a run that does not pause."""
     short = TINY | {"training": TINY["training"] | {"samples": 1280, "evaluation_problems": 20}}
-    (run,) = make_sweep(short).settled(where_trained(str(device))).arms["one"]
+    (run,) = make_sweep(short).settled(describe_where(str(device))).arms["one"]
     execution = Execution(compile=False)
     with tempfile.TemporaryDirectory() as folder:
         options = {"execution": execution, "device": str(device)}
@@ -99,7 +99,7 @@ def of_a_pause(device):
     return {"ok": difference <= UPDATES and pauses > 0, "difference": difference, "pauses": pauses}
 
 
-def of_graphs(device):
+def compare_graphs(device):
     """Compare updates whose losses are replayed as CUDA graphs, of two shapes in turn, with plain ones."""
     if device.type != "cuda" or not can_compile("cuda"):
         return {"ok": True, "skipped": "CUDA graphs need CUDA and compilation"}
@@ -113,7 +113,7 @@ def of_graphs(device):
     return {"ok": difference <= UPDATES, "difference": difference}
 
 
-def of_data(device):
+def compare_data(device):
     """Compare problems and documents made on the device with those of the CPU, which must be the same to the bit."""
     differ = []
     for name, task in TASKS.items():
@@ -127,12 +127,12 @@ def of_data(device):
 
 
 CHECKS = {
-    "bfloat16": of_bfloat16,
-    "compilation": of_compilation,
-    "judging": of_judging,
-    "pause": of_a_pause,
-    "graphs": of_graphs,
-    "data": of_data,
+    "bfloat16": compare_bfloat16,
+    "compilation": compare_compilation,
+    "judging": compare_judging,
+    "pause": compare_pause,
+    "graphs": compare_graphs,
+    "data": compare_data,
 }
 
 

@@ -12,7 +12,7 @@ from ...datasets.files import written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
 from ..arithmetic.presets import preset as arithmetic_preset
-from ..engine.hardware import chosen_device, device_name
+from ..engine.hardware import choose_device, name_device
 from ..language.presets import preset as language_preset
 from ..sweeps.records import versions
 from ..sweeps.trainer import make_folder
@@ -66,7 +66,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
-    out, where = Path(os.path.realpath(os.path.expanduser(out))), chosen_device(device)
+    out, where = Path(os.path.realpath(os.path.expanduser(out))), choose_device(device)
     if device is None and where.type != "cuda":
         raise InputError(
             f"device: torch {torch.__version__} sees no GPU here; run this on a machine with one, with a torch for "
@@ -74,7 +74,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
         )
     make_folder(out)
     tables = tables or (full() if where.type == "cuda" else tiny())
-    results = {"device": device_name(where), "versions": json.loads(versions()), "agreement": {}, "speed": {}}
+    results = {"device": name_device(where), "versions": json.loads(versions()), "agreement": {}, "speed": {}}
     start = time.monotonic()
     for group, steps in {"agreement": CHECKS, "speed": SPEEDS}.items():
         for name, step in steps.items():

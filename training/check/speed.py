@@ -9,10 +9,10 @@ from ..arithmetic.evaluation import greedy, right
 from ..arithmetic.problems import TASKS
 from ..arithmetic.problems.vocabulary import EOS
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
-from ..engine.hardware import ceiling, timed, where_trained
+from ..engine.hardware import ceiling, describe_where, timed
 from ..engine.optimisers import make_optimiser
 from ..engine.steps import Stepper
-from ..language.loss import ROUTES, chosen_route
+from ..language.loss import ROUTES, choose_route
 from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.execution import Execution
 from ..sweeps.times import update
@@ -22,13 +22,13 @@ WAYS = {"plain": {"compile": False}, "compiled": {"compile": True}, "graphs": {"
 LONGEST = 10  # kernels of a profile
 
 
-def of_device(device, tables):
+def measure_device(device, tables):
     """Measure matrix products (FLOP/s) and copies (byte/s)."""
-    precision = where_trained(str(device)).precision
+    precision = describe_where(str(device)).precision
     return {"precision": precision, "measured": ceiling(device, precision)._asdict()}
 
 
-def of_problems(device, tables):
+def count_slots(device, tables):
     """Count the slots of digits and signs a second that each task makes."""
     slots_per_second = {}
     for name, task in TASKS.items():
@@ -40,24 +40,24 @@ def of_problems(device, tables):
     return {"slots_per_second": slots_per_second}
 
 
-def updates_of(way):
+def make_timer(way):
     """Make the step that times an update of each model in one of `WAYS`, with its share of the measured peak."""
 
-    def of_updates(device, tables):
+    def time_updates(device, tables):
         if way not in tables["ways"]:
             return {"skipped": "compiling takes longer than all else here"}
         return {label: _update(run, Execution(**WAYS[way]), device) for label, run in _runs(device, tables).items()}
 
-    return of_updates
+    return time_updates
 
 
-def of_losses(device, tables):
+def time_losses(device, tables):
     """Time an update of the language models by each route of the loss that works here, compiled where that is fast."""
     runs = {label: run for label, run in _runs(device, tables).items() if label.startswith("language")}
     times = {}
     for route in ROUTES:
         try:
-            chosen_route(route, device)
+            choose_route(route, device)
         except InputError as error:
             times[route] = {"skipped": str(error)}
             continue
@@ -66,7 +66,7 @@ def of_losses(device, tables):
     return times
 
 
-def of_kernels(device, tables):
+def list_kernels(device, tables):
     """List the kernels that take longest in a plain update of the first arithmetic model: milliseconds and calls."""
     run = next(iter(_runs(device, tables).values()))
     model, task = run.prepared(Execution(compile=False), device, run.precision)
@@ -80,7 +80,7 @@ def of_kernels(device, tables):
     return {event.key[:60]: {"ms": getattr(event, field) / 1e3, "calls": event.count} for event in events}
 
 
-def of_judging(device, tables):
+def time_judging(device, tables):
     """Time the test of a batch by one pass and token by token, of a model that never ends an answer."""
     run = next(iter(_runs(device, tables).values()))
     model, _ = run.prepared(Execution(compile=False), device, "float32")
@@ -99,7 +99,7 @@ def of_judging(device, tables):
 
 def _runs(device, tables):
     """Return the runs whose updates are timed, by what they are."""
-    where = where_trained(str(device))
+    where = describe_where(str(device))
     reduced, addition = (arithmetic_sweep(tables[name]).settled(where).arms for name in ("reduced", "addition"))
     language = language_sweep(tables["schemes"]).settled(where)
     stage = language.runs(language.stages[0], dict.fromkeys(language.sizes, 0.01))
@@ -114,5 +114,5 @@ def _update(run, execution, device):
     return timing | {"share_of_peak": timing["flop"] / timing["seconds"] / peak}
 
 
-SPEEDS = {"device": of_device, "problems": of_problems, "judging": of_judging, "kernels": of_kernels}
-SPEEDS |= {f"updates {way}": updates_of(way) for way in WAYS} | {"losses": of_losses}
+SPEEDS = {"device": measure_device, "problems": count_slots, "judging": time_judging, "kernels": list_kernels}
+SPEEDS |= {f"updates {way}": make_timer(way) for way in WAYS} | {"losses": time_losses}

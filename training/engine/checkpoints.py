@@ -1,28 +1,29 @@
 """The state of a run on disk, written whole or not at all.
 
-A checkpoint is a folder ``step-00001234`` with the weights as safetensors, everything else as tensors and plain values
-that torch loads with ``weights_only=True``, and the SHA-256 of both. It is written under another name, flushed to disk
-and renamed, so that a process killed at any moment leaves the one before it.
+A checkpoint is a file ``step-00001234`` of tensors and plain values that torch loads with ``weights_only=True``, a zip
+archive with checksums. It is written under another name, flushed to disk and renamed, so that a process killed at any
+moment leaves the one before it.
 """
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
-from ...datasets.files import sha256_of_file, written_whole
-from ...datasets.wording import printable, shortened
+from ...datasets.files import written_whole
+from ...datasets.text import reason
+from ...datasets.wording import printable
 from ...errors import InputError
 
-WEIGHTS, STATE, DIGESTS = "weights.safetensors", "state.pt", "sha256.json"
 # The last checkpoint, and one to resume from if it is damaged.
 KEPT = 2
 
 
-def weights_in(folder):
+def list_weights(folder):
     """List the files of weights of a sweep, in ``FOLDER/weights``; raise `InputError` if there is none."""
     paths = sorted((folder / "weights").glob("*.safetensors"))
     if not paths:
@@ -44,9 +45,8 @@ def restored(path, make):
         model = make(settings)
         model.load_state_dict(weights)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = shortened(str(error).splitlines()[0])
         raise InputError(
-            f"{printable(path)}: these weights cannot be read ({reason}); train the run again, or delete the file"
+            f"{printable(path)}: these weights cannot be read ({reason(error)}); train the run again or delete it"
         ) from error
     return model.eval(), settings
 
@@ -67,16 +67,12 @@ class Checkpoints:
         if path in self._found():
             return
         with written_whole(path) as partial:
-            partial.mkdir()
             try:
-                save_file({name: tensor.cpu().contiguous() for name, tensor in weights.items()}, partial / WEIGHTS)
-                torch.save(state, partial / STATE)
-            except (SafetensorError, RuntimeError) as error:
-                raise OSError(None, shortened(str(error).splitlines()[0])) from error
-            digests = {name: sha256_of_file(partial / name) for name in (WEIGHTS, STATE)}
-            (partial / DIGESTS).write_text(json.dumps(digests), encoding="utf-8")
+                torch.save((weights, state), partial)
+            except RuntimeError as error:
+                raise OSError(None, reason(error)) from error
         for old in self._found()[:-KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
+            old.unlink(missing_ok=True)
 
     def latest(self, device="cpu"):
         """Load the last checkpoint: updates done, weights and state as saved, or None if there is none.
@@ -88,18 +84,17 @@ class Checkpoints:
             return None
         path = paths[-1]
         try:
-            digests = json.loads((path / DIGESTS).read_text(encoding="utf-8"))
-            for name in (WEIGHTS, STATE):
-                if sha256_of_file(path / name) != digests[name]:
-                    raise ValueError(f"{name} is not as it was written")
-            weights = load_file(path / WEIGHTS, device=str(device))
-            state = torch.load(path / STATE, map_location=device, weights_only=True)
+            with zipfile.ZipFile(path) as archive:  # torch itself compares no checksums
+                if damaged := archive.testzip():
+                    raise ValueError(f"{damaged} is not as it was written")
+            weights, state = torch.load(path, map_location=device, weights_only=True)
         # The exception depends on which bytes are damaged.
         except Exception as error:
-            reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
             fix = "resume from the one before it" if len(paths) > 1 else "begin the run again"
-            raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {fix}") from error
-        return int(path.name.removeprefix("step-")), weights, state
+            raise InputError(
+                f"{printable(path)}: the checkpoint is damaged ({reason(error)}); delete it to {fix}"
+            ) from error
+        return int(path.name.removeprefix("step-")), dict(weights), state
 
     def export(self, path, configuration):
         """Write the weights of the last checkpoint as safetensors, with the configuration in the file's metadata.
@@ -116,4 +111,4 @@ class Checkpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _found(self):
-        return sorted(path for path in self.folder.glob("step-*") if path.is_dir())
+        return sorted(path for path in self.folder.glob("step-*") if path.is_file())

@@ -25,7 +25,7 @@ class Guard:
         self._before = None
 
     def __reduce__(self):
-        return _of_slice, (self.time_limit, self.key)
+        return _share_guard, (self.time_limit, self.key)
 
     @property
     def expired(self):
@@ -59,5 +59,5 @@ class Guard:
 
 
 @functools.lru_cache(maxsize=16)
-def _of_slice(time_limit, key):
+def _share_guard(time_limit, key):
     return Guard(time_limit, key)

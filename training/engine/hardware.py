@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import torch
 
-from ...datasets.wording import check_choice, quoted, shortened
+from ...datasets.text import reason
+from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -32,7 +33,7 @@ class Ceiling(NamedTuple):
 GPUS = ("B200", "H200", "H100", "A100", "L40S", "RTX 4090")
 
 
-def chosen_device(name=None):
+def choose_device(name=None):
     """Choose the device to train on, a torch.device; by default CUDA where there is a GPU.
 
     `InputError` is raised if there is no device of a name such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` here.
@@ -50,7 +51,7 @@ def chosen_device(name=None):
     return device
 
 
-def chosen_precision(name, device):
+def choose_precision(name, device):
     """Choose the precision of training: bfloat16 on a GPU that has it and float32 elsewhere, unless it is named.
 
     `InputError` is raised if its name is unknown.
@@ -72,10 +73,10 @@ class Where(NamedTuple):
     precision: str
 
 
-def where_trained(name=None):
-    """Return the `Where` of a device here, named as for `chosen_device`."""
-    device = chosen_device(name)
-    return Where(device.type, chosen_precision("auto", device))
+def describe_where(name=None):
+    """Return the `Where` of a device here, named as for `choose_device`."""
+    device = choose_device(name)
+    return Where(device.type, choose_precision("auto", device))
 
 
 @contextlib.contextmanager
@@ -96,8 +97,7 @@ def deterministic(wanted):
     except RuntimeError as error:
         if "deterministic" not in str(error):
             raise
-        reason = shortened(str(error).splitlines()[0])
-        raise InputError(f"training: deterministic is true, and {reason}; leave it out") from error
+        raise InputError(f"training: deterministic is true, and {reason(error)}; leave it out") from error
     finally:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
@@ -108,12 +108,12 @@ def synchronise(device):
         torch.cuda.synchronize(device)
 
 
-def device_name(device):
+def name_device(device):
     """Return the name of the device in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 
-def free_memory(device):
+def measure_free_memory(device):
     """Return how many bytes of memory are free on a device now, including what this process holds unused.
 
     A process that shares a GPU has its share alone. The result is infinite where the system does not report it, and for

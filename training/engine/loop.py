@@ -255,7 +255,7 @@ def _restore(checkpoints, model, optimiser, progress, device):
     settings = [{name: group[name] for name in group if name != "params"} for group in optimiser.param_groups]
     optimiser.load_state_dict(state.pop("optimiser"))
     # The optimiser's settings depend on this device.
-    for group, of_device in zip(optimiser.param_groups, settings, strict=True):
-        group.update(of_device)
+    for group, measure_device in zip(optimiser.param_groups, settings, strict=True):
+        group.update(measure_device)
     for name, value in state.items():
         setattr(progress, name, value)

@@ -14,17 +14,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ...datasets.logs import COLOURS, read_line
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.loop import DIVERGED, FINISHED, PAUSED, Outcome
 
-NUMBER = r"([-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf))"
-# What is logged by nanoGPT's train.py, torchtitan, and litgpt pretrain, which validates without naming the step.
-STEP = re.compile(r"\bstep:?\s*(\d+)", re.IGNORECASE)
-HELD_OUT = re.compile(rf"(?:val(?:idation)? loss|validate step:\s*\d+\s+loss):?\s*{NUMBER}", re.IGNORECASE)
-TRAINED = re.compile(rf"\bloss(?: train)?:?\s+{NUMBER}", re.IGNORECASE)
 NAME = re.compile(r"\{(\w*)\}")
-COLOURS = re.compile(r"\x1b\[[\d;]*m")
 # Seconds between looks at the log, at least, and times as long as the last one took; seconds to end after a signal.
 LOOK, TIMES, ENDING = 0.2, 50, 30.0
 NAMES = (
@@ -86,7 +81,7 @@ class ExternalTrainer:
         """Read the evaluations in a log, as `engine.loop.Outcome` has them, the last one of each step."""
         evaluations, values = {}, {}
         for line in lines:
-            values = values | self._values(COLOURS.sub("", line))
+            values = values | self._values(line)
             loss = values.pop("loss_eval", None)
             if loss is not None and values.get("step", 0) > 0:
                 one = {"step": int(values["step"]), "loss_eval": loss, "loss_train": values.get("loss_train", math.nan)}
@@ -96,15 +91,13 @@ class ExternalTrainer:
     def _values(self, line):
         """Return the numbers of a line by name: step, loss_eval, loss_train."""
         if self.pattern:
-            match = re.search(self.pattern, line)
-            texts = {} if match is None else match.groupdict()
+            match = re.search(self.pattern, COLOURS.sub("", line))
+            cells = {} if match is None else match.groupdict()
         else:
-            held_out = HELD_OUT.search(line)
-            rest = HELD_OUT.sub("", line)
-            texts = {"step": STEP.search(line), "loss_eval": held_out, "loss_train": TRAINED.search(rest)}
-            texts = {name: match and match[1] for name, match in texts.items()}
+            cells = {"loss_eval" if x.startswith("val") else x: cell for x, cell in read_line(line).items()}
+            cells["loss_train"] = cells.get("train_loss", cells.get("loss"))
         try:
-            return {name: float(texts[name]) for name in ("step", "loss_eval", "loss_train") if texts.get(name)}
+            return {x: float(cells[x]) for x in ("step", "loss_eval", "loss_train") if cells.get(x) not in (None, "")}
         except ValueError as error:
             raise InputError(
                 f"corpus: pattern reads {quoted(line.strip())}, which has no number; correct it"

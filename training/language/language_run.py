@@ -7,12 +7,12 @@ from typing import Literal
 from ...errors import InputError
 from ..deviations import LANGUAGE
 from ..engine.fields import Count, Positive, check_fields
-from ..engine.hardware import MARGIN, PRECISIONS, free_memory
+from ..engine.hardware import MARGIN, PRECISIONS, measure_free_memory
 from ..engine.loop import Optimisation
 from ..sweeps import base
 from .corpora.corpus import Corpus
 from .external_trainer import ExternalTrainer
-from .loss import CHUNK, chosen_route
+from .loss import CHUNK, choose_route
 from .next_token import task
 from .transformer import Configuration, Decoder
 
@@ -117,8 +117,8 @@ class Run(base.Run):
 
     def route(self, execution, device, precision):
         """Choose the route of the loss; ``"auto"`` is ``"chunked"`` where the logits of ``"plain"`` do not fit."""
-        route = chosen_route(execution.loss_route, device)
-        short = self._bytes(route, execution, device, precision) > free_memory(device)
+        route = choose_route(execution.loss_route, device)
+        short = self._bytes(route, execution, device, precision) > measure_free_memory(device)
         return "chunked" if short and execution.loss_route == "auto" else route
 
     def bytes_needed(self, execution, device, precision):

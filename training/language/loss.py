@@ -28,7 +28,7 @@ def cross_entropy(states, weight, targets, route="auto"):
     The route ``"plain"`` has all logits in memory. ``"chunked"`` has those of a chunk, and makes them twice.
     ``"torch"`` is torch's linear cross-entropy in chunks, which of bf16 states rounds the loss too, but not its
     gradients. ``"liger"`` and ``"cut"`` are the Liger and cut-cross-entropy kernels for CUDA. ``"auto"`` is resolved by
-    `chosen_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short. `InputError` is
+    `choose_route`, and in a sweep by `Run.route`, which takes ``"chunked"`` where memory is short. `InputError` is
     raised if the route is unknown or does not work here.
 
     Examples
@@ -43,7 +43,7 @@ def cross_entropy(states, weight, targets, route="auto"):
     """
     states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
     # Compiled code was given a resolved route.
-    chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
+    chosen = route if torch.compiler.is_compiling() and route in ROUTES else choose_route(route, states.device)
     # Chunks round the weight themselves, so that its gradients add up in float32.
     return ROUTES[chosen](states, weight if chosen == "chunked" else weight.to(states.dtype), targets)
 
@@ -67,7 +67,7 @@ def token_losses(states, weight, targets):
     return torch.cat(parts).view(targets.shape)
 
 
-def chosen_route(route, device):
+def choose_route(route, device):
     """Return the route that is taken on a device for a requested one, such as ``"auto"``.
 
     On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest without compilation,

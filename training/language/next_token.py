@@ -6,12 +6,12 @@ import torch
 
 from ..engine.compilation import compiled
 from ..engine.loop import Task
-from .loss import chosen_route, cross_entropy, token_losses
+from .loss import choose_route, cross_entropy, token_losses
 
 
 def task(run, execution, device, route=None):
     """Make the task of a run, an `engine.loop.Task`, with a route of the loss, by default that of the execution."""
-    route = route or chosen_route(execution.loss_route, device)
+    route = route or choose_route(execution.loss_route, device)
     loss = compiled_loss(graph=execution.graph) if execution.compiles(device) else next_token_loss
     corpus, context = run.corpus, run.model.context
 

@@ -8,8 +8,8 @@ import torch
 
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
-from ..engine.checkpoints import restored, weights_in
-from ..engine.hardware import chosen_device
+from ..engine.checkpoints import list_weights, restored
+from ..engine.hardware import choose_device
 from .corpora.tokenisers import END_OF_TEXT
 from .transformer import Configuration, Decoder
 
@@ -52,16 +52,16 @@ def sample_text(folder, *, prompt="", tokens=50, temperature=1.0, seed=0, tokeni
     >>> [len(text.split()) for text in table["text"]]
     [6]
     """
-    device, folder = chosen_device(device), Path(os.path.expanduser(folder))
+    device, folder = choose_device(device), Path(os.path.expanduser(folder))
     if tokens < 1 or not temperature >= 0:
         raise InputError(f"tokens is {tokens}, temperature {temperature:g}; give at least 1 and at least 0")
-    paths, text = weights_in(folder), _tokeniser(folder, tokeniser)
+    paths, text = list_weights(folder), _tokeniser(folder, tokeniser)
     rows = []
     for path in paths:
         model, _ = restored(path, lambda settings: Decoder(Configuration(**settings["model"]), 0))
         shape = model.configuration
         size = shape.vocabulary if text is None else min(shape.vocabulary, text.get_vocab_size())
-        ids = _continued(model.to(device), _ids(prompt, text, size), tokens, size, temperature, seed)
+        ids = _continue(model.to(device), _ids(prompt, text, size), tokens, size, temperature, seed)
         written = " ".join(map(str, ids)) if text is None else text.decode(ids, skip_special_tokens=False)
         rows.append((path.stem, shape.parameters, shape.d_model, shape.layers, written))
     return pd.DataFrame(rows, columns=["run", "parameters", "d_model", "layers", "text"])
@@ -95,7 +95,7 @@ def _ids(prompt, text, size):
     return ids
 
 
-def _continued(model, ids, tokens, size, temperature, seed):
+def _continue(model, ids, tokens, size, temperature, seed):
     """Return the numbers of tokens of a prompt and of what a model writes after it."""
     context, matrix = model.configuration.context, model.unembedding
     generator = torch.Generator().manual_seed(seed)

@@ -13,7 +13,7 @@ from ..engine.fields import Count, Positive
 from ..engine.loop import SCHEDULES
 from ..engine.optimisers import OPTIMISERS
 from ..sweeps import base, records
-from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.base import distinct, mark_evaluations
 from ..sweeps.execution import Execution
 from .language_run import Run
 from .loss_table import table
@@ -103,7 +103,7 @@ class Sweep(base.BaseSweep):
                 settings = {"learning_rate": rate, "schedule": stage.schedule, "updates": total, "warmup": warmup}
                 settings |= {"optimiser": stage.optimiser or self.base.optimisation.optimiser}
                 optimisation = replace(self.base.optimisation, **settings)
-                marks = evaluation_marks(total, self.evaluations)
+                marks = mark_evaluations(total, self.evaluations)
                 run = replace(self.base, model=model, optimisation=optimisation, evaluate_at=marks, batch_tokens=batch)
                 runs.append(replace(run, seed=seed, budget_fraction=budget))
         return runs
@@ -162,21 +162,13 @@ def best_rates(runs, results, base):
 
     Runs of the batch and the optimiser of `base` count. A size that diverged at every rate has none.
     """
-    usual = base.batch_tokens, base.optimisation.optimiser
-    alike = [run for run in distinct(runs) if (run.batch_tokens, run.optimisation.optimiser) == usual]
-    constant = [run for run in alike if run.optimisation.schedule == "constant"]
-    longest = {}
-    for run in constant:
-        longest[run.model] = max(run.optimisation.updates, longest.get(run.model, 0))
-    ends = {}
-    for run in constant:
-        if run.name in results and run.optimisation.updates == longest[run.model]:
+    usual, losses = (base.batch_tokens, base.optimisation.optimiser, "constant"), {}
+    alike = [x for x in distinct(runs) if (x.batch_tokens, x.optimisation.optimiser, x.optimisation.schedule) == usual]
+    for run in alike:
+        longest = max(other.optimisation.updates for other in alike if other.model == run.model)
+        if run.name in results and run.optimisation.updates == longest:
             loss = results[run.name]["loss_eval"].values[0, -1]
-            ends.setdefault(run.model, {}).setdefault(run.optimisation.learning_rate, []).append(loss)
-    best = {}
-    for model, losses in ends.items():
-        means = {rate: sum(by_seed) / len(by_seed) for rate, by_seed in losses.items()}
-        finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
-        if finite:
-            best[model] = min(finite, key=finite.get)
-    return best
+            losses.setdefault(run.model, {}).setdefault(run.optimisation.learning_rate, []).append(loss)
+    means = {model: {rate: sum(x) / len(x) for rate, x in rates.items()} for model, rates in losses.items()}
+    finite = {model: [rate for rate in rates if math.isfinite(rates[rate])] for model, rates in means.items()}
+    return {model: min(rates, key=means[model].get) for model, rates in finite.items() if rates}

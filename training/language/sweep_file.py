@@ -10,8 +10,8 @@ from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, Derived, Key, checked, keys_of, listed, seeds_below, with_defaults
-from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
+from ..sweeps.tables import check_table, chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run
 from .loss import ROUTES
@@ -35,21 +35,21 @@ MODEL = {
         "Pairs of width d_model, a multiple of the heads, and number of layers.",
         "[[16, 1], [32, 3]]",
     ),
-    **keys_of(Configuration, SHAPE, vocabulary=Derived("the corpus's")),
+    **make_keys(Configuration, SHAPE, vocabulary=Derived("the corpus's")),
 }
 TRAINING = {
     "updates": Key(Count | tuple[Count, ...], NEEDED, "Updates of the full budget; a list has one for each size."),
-    **keys_of(Run, SHARED),
+    **make_keys(Run, SHARED),
     "evaluations": Key(Annotated[int, Field(ge=1, le=MOST_EVALUATIONS)], 20, "Evaluations of a run, evenly spaced."),
-    "seeds": seeds_below(2**63),
-    **keys_of(Optimisation, SETTINGS),
+    "seeds": make_seeds_key(2**63),
+    **make_keys(Optimisation, SETTINGS),
     "clip": CLIP,
-    **keys_of(Execution, EXECUTION),
+    **make_keys(Execution, EXECUTION),
     "loss_route": Key(
         Literal["auto", *ROUTES], "auto", "How the cross-entropy is computed, which changes speed and memory alone."
     ),
 }
-STAGE = keys_of(
+STAGE = make_keys(
     Stage,
     ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "optimiser", "keep"),
     name=Derived("stage-1, ..."),
@@ -85,12 +85,12 @@ def make_sweep(tables, *, base=".", folder="."):
     8
     """
     with located():
-        sections = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
-        corpus = table_of("corpus", sections["corpus"])
+        sections = merge_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
+        corpus = check_table("corpus", sections["corpus"])
         if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
             corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
         model = checked("model", sections["model"], MODEL)
-        training = with_defaults(checked("training", sections["training"], TRAINING), TRAINING)
+        training = add_defaults(checked("training", sections["training"], TRAINING), TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)
         return _assembled(corpus, model, training, sections["stages"])
 
@@ -122,7 +122,7 @@ def _assembled(corpus, model, training, stages):
         raise InputError(
             f"training: updates is {updates!r}; give a whole number, or one for each of the {len(sizes)} sizes"
         )
-    optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
+    optimisation = Optimisation(1.0, updates=max(updates), **pick_optimiser(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
     execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)
     longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
@@ -133,7 +133,7 @@ def _assembled(corpus, model, training, stages):
 
 def _stages(listed_tables):
     stages = []
-    for name, table in named_tables("stages", listed_tables, STAGE, reserved=("runs",)).items():
+    for name, table in name_tables("stages", listed_tables, STAGE, reserved=("runs",)).items():
         stage = _stage(f"stages: stage {len(stages) + 1}", name, table)
         if stage.learning_rates == BEST and not any(before.compares for before in stages):
             raise InputError(f"stages: {stage.name} takes the best rate and no constant stage goes before; add one")
@@ -142,7 +142,7 @@ def _stages(listed_tables):
 
 
 def _stage(label, name, table):
-    settings = with_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
+    settings = add_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
     if settings["keep"] == BEST and settings["schedule"] != "constant":
         raise InputError(
             f'{label}: `keep` is "best" with schedule {quoted(settings["schedule"])}; rates are compared at "constant"'

@@ -8,7 +8,7 @@ from dataclasses import replace
 import xarray as xr
 
 from ...errors import InputError
-from ..engine.hardware import chosen_precision, device_name, free_memory
+from ..engine.hardware import choose_precision, measure_free_memory, name_device
 from ..engine.loop import run as train_model
 
 GIB = 2**30
@@ -56,11 +56,11 @@ class Run:
 
     def check_fits(self, execution, device, precision):
         """Raise `InputError` if training does not fit into the free memory of a device."""
-        needed, free = self.bytes_needed(execution, device, precision), free_memory(device)
+        needed, free = self.bytes_needed(execution, device, precision), measure_free_memory(device)
         if needed > free:
             what, instead = self.largest
             raise InputError(
-                f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} "
+                f"training: {what} needs about {needed / GIB:.3g} GiB and {name_device(device)} has {free / GIB:.3g} "
                 f"GiB free; give {instead}"
             )
 
@@ -92,7 +92,7 @@ class BaseSweep:
     def check(self, device):
         """Raise `InputError`, before anything is trained, for what would fail on a device."""
         for run in distinct(run for runs in self.groups().values() for run in runs):
-            run.check_fits(self.execution, device, chosen_precision(run.precision, device))
+            run.check_fits(self.execution, device, choose_precision(run.precision, device))
 
 
 def distinct(runs):
@@ -100,7 +100,7 @@ def distinct(runs):
     return list({run.name: run for run in runs}.values())
 
 
-def evaluation_marks(updates, evaluations):
+def mark_evaluations(updates, evaluations):
     """Spread evaluations evenly over the updates of a run.
 
     The numbers of updates after which to evaluate increase, tuple of int; a short run has fewer than `evaluations`.

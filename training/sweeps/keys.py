@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...errors import InputError
 from ..engine.fields import NotNegative, check_value, described, hints, takes
-from .tables import table_of
+from .tables import check_table
 
 NEEDED = object()
 
@@ -43,13 +43,13 @@ FOLLOWING = {
 CLIP = Key(NotNegative, 1.0, "Largest norm of the gradient; 0 does not clip.")
 
 
-def seeds_below(limit):
+def make_seeds_key(limit):
     """Make the key of the seeds of a sweep."""
     seeds = Annotated[tuple[Annotated[int, Field(ge=0, lt=limit)], ...], Field(min_length=1)]
     return Key(seeds, [0], "Seeds: every run is trained with each.", "[0, 1, 2]")
 
 
-def keys_of(kind, names, **usual):
+def make_keys(kind, names, **usual):
     """Make the keys, by name, that stand for parameters of a dataclass or of a function.
 
     `usual` has defaults of a file that differ from those of the parameters.
@@ -66,7 +66,7 @@ def checked(label, table, keys, *, whole=True):
     may be missing.
     """
     place = f"{label}: " if label else ""
-    for key, value in table_of(label, table, keys).items():
+    for key, value in check_table(label, table, keys).items():
         check_value(f"{place}{key}", value, keys[key].takes, keys[key].such)
     for key, (hint, usual, *_, such) in keys.items():
         if whole and usual is NEEDED and key not in table:
@@ -74,7 +74,7 @@ def checked(label, table, keys, *, whole=True):
     return table
 
 
-def with_defaults(table, keys):
+def add_defaults(table, keys):
     """Return a table with the defaults of the keys that it leaves out, except those that depend on others."""
     usual = {name: key.usual for name, key in keys.items() if key.usual is not NEEDED}
     return {name: value for name, value in usual.items() if not isinstance(value, Derived)} | table

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from ...errors import InputError
-from ..engine.hardware import GPUS, Where, chosen_device, device_name, free_memory, where_trained
+from ..engine.hardware import GPUS, Where, choose_device, describe_where, measure_free_memory, name_device
 from .base import BaseSweep, distinct
 from .times import PEAKS, SHARES_OF, AtShares, Times
 
@@ -21,9 +21,9 @@ def outline(read, sweep, device=None):
     if absent := device in GPUS and device not in here:
         where, machine, device = Where("cuda", "bfloat16"), device, torch.device("cuda")
     else:
-        device = chosen_device(None if device in GPUS else device)
-        where = where_trained(str(device))
-        machine = device_name(device)
+        device = choose_device(None if device in GPUS else device)
+        where = describe_where(str(device))
+        machine = name_device(device)
     with tempfile.TemporaryDirectory() as folder:
         sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, Path(folder))).settled(where)
         rounds, seen = {}, set()
@@ -51,12 +51,12 @@ def outline(read, sweep, device=None):
             "parameters": [min(parameters, default=0), max(parameters, default=0)],
             "flop": float(sum(run.matmul_flop for run in runs)),
             "bytes": max(memory, default=0.0),
-            "seconds": None if times is None else sum(map(times.of, runs)) + times.first * len(new),
+            "seconds": None if times is None else sum(map(times.estimate, runs)) + times.first * len(new),
         }
         entries.append(entry)
     return {
         "device": machine,
-        "free": None if math.isinf(free := free_memory(device)) else free,
+        "free": None if math.isinf(free := measure_free_memory(device)) else free,
         "measured": [] if times is None else list(times.measured),
         "unmeasured": unmeasured,
         "rounds": entries,

@@ -12,8 +12,8 @@ import xarray as xr
 
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
-from ..deviations import names_of
-from ..engine.hardware import device_name
+from ..deviations import list_names
+from ..engine.hardware import name_device
 
 
 def record(run, outcome, counts, device, precision):
@@ -31,10 +31,10 @@ def record(run, outcome, counts, device, precision):
     coordinates = run.described | {
         "learning_rate_peak": run.optimisation.learning_rate,
         "seed": run.seed,
-        "device": device_name(device),
+        "device": name_device(device),
         "precision": precision,
         "status": outcome.status,
-        "deviations": "; ".join(names_of(run.deviations, run)),
+        "deviations": "; ".join(list_names(run.deviations, run)),
     }
     dataset = counts.expand_dims(run=[run.name])
     dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curves.items()})

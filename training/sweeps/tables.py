@@ -58,15 +58,15 @@ def located(place=""):
         raise InputError(cut) from error
 
 
-def with_preset(tables, sections, presets, *, needed, whole):
+def merge_preset(tables, sections, presets, *, needed, whole):
     """Return a copy of a sweep's tables but `AFTERWARDS`, which replace parts of the preset that it names.
 
     A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
     whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
     """
-    merged = dict(table_of("a sweep", tables, (*sections, *AFTERWARDS)))
+    merged = dict(check_table("a sweep", tables, (*sections, *AFTERWARDS)))
     for section in AFTERWARDS:
-        table_of(section, merged.pop(section, {}))
+        check_table(section, merged.pop(section, {}))
     for section, section_table in merged.items():
         _check_numbers(section, section_table)
     if "preset" in merged:
@@ -75,7 +75,7 @@ def with_preset(tables, sections, presets, *, needed, whole):
         base = copy.deepcopy(presets[name])
         for section, section_table in merged.items():
             base[section] = (
-                section_table if section in whole else base.get(section, {}) | table_of(section, section_table)
+                section_table if section in whole else base.get(section, {}) | check_table(section, section_table)
             )
         merged = base
     for section in needed:
@@ -93,7 +93,7 @@ def _check_numbers(place, value):
         raise InputError(f"{place} is {shortened(value)}; give a finite number below 2^63")
 
 
-def table_of(name, value, keys=None):
+def check_table(name, value, keys=None):
     """Return a value if it is a table of known keys, or of any if none are listed; else raise `InputError`."""
     if not hasattr(value, "keys"):
         raise InputError(f"{name}: found {quoted(value)} instead of a table; write it as a table of keys")
@@ -103,7 +103,7 @@ def table_of(name, value, keys=None):
     return value
 
 
-def named_tables(section, entries, keys, reserved=()):
+def name_tables(section, entries, keys, reserved=()):
     """Return a list of tables, such as ``[[stages]]``, as a dict by their names, in their order.
 
     A table may have known keys, ``name`` among them, by default ``stage-1`` and so on; no table may have a reserved
@@ -114,7 +114,7 @@ def named_tables(section, entries, keys, reserved=()):
     one, tables = section.removesuffix("s"), {}
     for position, table in enumerate(entries, 1):
         label = f"{section}: {one} {position}"
-        name = table_of(label, table, keys).get("name", f"{one}-{position}")
+        name = check_table(label, table, keys).get("name", f"{one}-{position}")
         usable = isinstance(name, str) and name.replace("-", "").replace("_", "").isalnum()
         if not usable or len(name) > LONGEST_NAME or name in reserved:
             but = "".join(f", and not {quoted(other)}" for other in reserved)
@@ -131,6 +131,6 @@ def chosen(table, keys):
     return {key: table[key] for key in keys if key in table}
 
 
-def optimiser_settings(training, keys):
+def pick_optimiser(training, keys):
     """Return those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
     return chosen(training, keys) | {"clip": training["clip"] or None}

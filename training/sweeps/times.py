@@ -55,11 +55,11 @@ class Times:
 
     def __init__(self, sweep, device):
         runs = sorted((run for runs in sweep.groups().values() for run in runs), key=_flop)
-        self.measured = [_measured(run, sweep.execution, device) for run in dict.fromkeys((runs[0], runs[-1]))]
+        self.measured = [_measure(run, sweep.execution, device) for run in dict.fromkeys((runs[0], runs[-1]))]
         self._flop, self._seconds = zip(*((entry["flop"], entry["seconds"]) for entry in self.measured), strict=True)
         self.first = float(np.mean([entry["first"] for entry in self.measured]))
 
-    def of(self, run):
+    def estimate(self, run):
         """Return the seconds of a whole run with its evaluations, which take as long as updates of as many FLOP."""
         flop = _flop(run)
         return float(np.interp(flop, self._flop, self._seconds)) * (run.matmul_flop + run.test_flop) / flop
@@ -73,7 +73,7 @@ class AtShares:
     def __init__(self, gpu):
         self.peak = PEAKS[gpu]
 
-    def of(self, run):
+    def estimate(self, run):
         """Return the seconds of a whole run with its evaluations."""
         parameters, shares = zip(*run.peak_shares, strict=True)
         share = np.interp(np.log(run.model.parameters), np.log(parameters), shares)
@@ -84,7 +84,7 @@ def _flop(run):
     return run.matmul_flop / run.optimisation.updates
 
 
-def _measured(run, execution, device):
+def _measure(run, execution, device):
     run.check_fits(execution, device, run.precision)
     of_update, parameters = _flop(run), run.model.parameters
     least = of_update / ceiling(device, run.precision).flop_per_second

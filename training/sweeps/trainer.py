@@ -18,7 +18,7 @@ from ...errors import InputError
 from ..engine.checkpoints import Checkpoints
 from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
-from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
+from ..engine.hardware import choose_device, choose_precision, describe_where, deterministic
 from ..engine.loop import FINISHED, PAUSED
 from .bar import Follower
 from .base import BaseSweep
@@ -59,10 +59,10 @@ def train(
             check_value("processes", processes, Count)
             executor = stack.enter_context(_processes(processes, guard))
         # All workers are taken to be like the one that answers.
-        where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
+        where = describe_where(device) if executor is None else executor.submit(describe_where, device).result()
         sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, out / "corpus")).settled(where)
         if executor is None:
-            sweep.check(chosen_device(device))
+            sweep.check(choose_device(device))
         watched = stack.enter_context(Follower(progress))
         stack.enter_context(guard.listening())
         trainer = _Trainer(sweep, out, executor, device, guard, watched, Log(out / "log.jsonl", track))
@@ -89,8 +89,8 @@ def train_run(run, folder, *, execution=None, device=None, guard=None, report=No
     takes it. `InputError` is raised if the device, a choice or a checkpoint cannot be used, or the device has too
     little memory.
     """
-    execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
-    precision, guard = chosen_precision(run.precision, device), guard or Guard()
+    execution, device, folder = execution or Execution(), choose_device(device), Path(folder)
+    precision, guard = choose_precision(run.precision, device), guard or Guard()
     run.check_fits(execution, device, precision)
     saving = {"checkpoints": Checkpoints(folder), "guard": guard, "report": report}
     with guard.listening(), deterministic(execution.deterministic):
@@ -120,7 +120,7 @@ class _Trainer:
                 self.gather()
             left = [run for run in runs if run.name not in self.results]
             if left and self.executor is None:
-                self.shown.measure(self.sweep, chosen_device(self.device))
+                self.shown.measure(self.sweep, choose_device(self.device))
             self.shown.stage(name, runs, done)
             (self._here if self.executor is None else self._elsewhere)(left)
             if not all(run.name in self.results for run in runs):

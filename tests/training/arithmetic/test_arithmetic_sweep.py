@@ -31,14 +31,14 @@ from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
-from bayescaling.training.engine.hardware import Where, where_trained
+from bayescaling.training.engine.hardware import Where, describe_where
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.engine.precision import rounded
 from bayescaling.training.sweeps.execution import Execution
 from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
-HERE = where_trained("cpu")
+HERE = describe_where("cpu")
 
 
 def test_what_a_sweep_records(kind, unbroken):
@@ -300,7 +300,7 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
     for module in ("arithmetic.models.memory", "sweeps.base"):
-        monkeypatch.setattr(f"bayescaling.training.{module}.free_memory", lambda device: 1e9)
+        monkeypatch.setattr(f"bayescaling.training.{module}.measure_free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
         paper.check_fits(Execution(), CPU, "float32")
@@ -335,7 +335,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.sweeps.base.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.sweeps.base.measure_free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)
@@ -543,7 +543,7 @@ def test_microbatches_that_go_through_the_model_together_give_the_same_updates(e
     assert [one.joined(cuda, "bfloat16") for one in (run, looped)] == [8, 1] and run.joined(CPU, "float32") == 8
     with monkeypatch.context() as patched:
         free = 2 * run.bytes_needed(None, cuda, "float32")
-        patched.setattr(arithmetic_run, "free_memory", lambda device: free)
+        patched.setattr(arithmetic_run, "measure_free_memory", lambda device: free)
         assert run.joined(cuda, "float32") == 1
     results = []
     for joined in (1, 4):

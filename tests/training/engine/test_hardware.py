@@ -4,7 +4,7 @@ from bayescaling.datasets.wording import check_choice
 from bayescaling.errors import InputError
 from bayescaling.training import Optimisation
 from bayescaling.training.engine.fields import Count, Whole, check_value
-from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
+from bayescaling.training.engine.hardware import ceiling, choose_device, choose_precision
 
 CPU = torch.device("cpu")
 
@@ -18,7 +18,7 @@ def test_schedules():
 
 
 def test_what_this_machine_can_do():
-    assert chosen_precision("auto", CPU) == "float32"
+    assert choose_precision("auto", CPU) == "float32"
     assert ceiling(CPU, "float32").flop_per_second > 1e9
     assert ceiling(CPU, "float32").bytes_per_second > 1e8
 
@@ -26,10 +26,10 @@ def test_what_this_machine_can_do():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: chosen_device("tpu"), "tpu"),
-        (lambda: chosen_device("mps"), "cannot be trained on"),
-        (lambda: chosen_device("cuda:99"), "is not here"),
-        (lambda: chosen_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
+        (lambda: choose_device("tpu"), "tpu"),
+        (lambda: choose_device("mps"), "cannot be trained on"),
+        (lambda: choose_device("cuda:99"), "is not here"),
+        (lambda: choose_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
         (lambda: check_value("model: heads", True, Count), "model: heads is True; input should be a valid integer"),
         (lambda: check_value("task: count", -1, Whole), "task: count is -1; input should be greater"),
         (lambda: check_choice("corpus: kind", "txt", ("text",)), 'corpus: kind "txt" is unknown; did you mean "text"'),

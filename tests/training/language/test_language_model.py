@@ -18,7 +18,7 @@ from bayescaling.training import (
 from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
 from bayescaling.training.language import loss as loss_module
-from bayescaling.training.language.loss import chosen_route
+from bayescaling.training.language.loss import choose_route
 from bayescaling.training.language.next_token import compiled_loss, next_token_loss, task
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -137,8 +137,8 @@ def test_the_compiled_loss_is_the_loss():
         (lambda: Configuration(0, 1), "d_model is 0"),
         (lambda: Configuration(16, 1.5), "layers is 1.5"),
         (lambda: Configuration(18, 1), "multiple of the heads"),
-        (lambda: chosen_route("ligr", CPU), 'did you mean "liger"'),
-        (lambda: chosen_route("liger", CPU), "needs CUDA"),
+        (lambda: choose_route("ligr", CPU), 'did you mean "liger"'),
+        (lambda: choose_route("liger", CPU), "needs CUDA"),
         (lambda: cross_entropy(torch.ones(2, 3), torch.ones(4, 3), torch.zeros(2).long(), "cut"), "needs CUDA"),
     ],
 )

@@ -206,14 +206,16 @@ def test_a_route_that_fits_is_taken(monkeypatch):
     sweep, cuda = make_sweep({"preset": "schemes"}), torch.device("cuda")
     largest = sweep.runs(sweep.stages[0], {})[-1]
     for gigabytes, route, needed in ((24, "chunked", 6), (80, "plain", 80)):
-        monkeypatch.setattr("bayescaling.training.language.language_run.free_memory", lambda _, g=gigabytes: g * 1e9)
+        monkeypatch.setattr(
+            "bayescaling.training.language.language_run.measure_free_memory", lambda _, g=gigabytes: g * 1e9
+        )
         assert largest.route(sweep.execution, cuda, "bfloat16") == route
         assert largest.bytes_needed(sweep.execution, cuda, "bfloat16") < needed * 1e9
         assert largest.route(Execution(loss_route="plain"), cuda, "bfloat16") == "plain"
 
 
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
-    memory = "bayescaling.training.sweeps.base.free_memory"
+    memory = "bayescaling.training.sweeps.base.measure_free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
         with pytest.raises(InputError, match=r"needs about .* GiB free; give more `parts`"):

@@ -8,7 +8,7 @@ from bayescaling.commands.cli import app
 from bayescaling.errors import InputError
 from bayescaling.training import arithmetic, language
 from bayescaling.training.engine.fields import Count, Positive, check_value, described, takes
-from bayescaling.training.sweeps.keys import NEEDED, Derived, Key, checked, keys_of, listed
+from bayescaling.training.sweeps.keys import NEEDED, Derived, Key, checked, listed, make_keys
 from typer.testing import CliRunner
 
 KINDS = {"train": "language", "arithmetic": "arithmetic"}
@@ -97,7 +97,7 @@ def test_what_is_said_of_a_key_is_what_its_parameter_has():
         """
 
     assert described(function) == {"first": "How many of them.", "second": "How large."}
-    keys = keys_of(function, ("first", "second"), first=Derived("as many"))
+    keys = make_keys(function, ("first", "second"), first=Derived("as many"))
     assert keys == {
         "first": Key(Count, "as many", "How many of them."),
         "second": Key(Positive, 0.5, "How large."),

@@ -8,7 +8,7 @@ import time
 import pytest
 from bayescaling.datasets import progress_messages
 from bayescaling.training import arithmetic, make_sweep, outline
-from bayescaling.training.engine.hardware import chosen_device, where_trained
+from bayescaling.training.engine.hardware import choose_device, describe_where
 from bayescaling.training.sweeps import bar, times
 from bayescaling.training.sweeps.base import distinct
 from bayescaling.training.sweeps.times import Times
@@ -72,11 +72,13 @@ def test_the_time_on_a_gpu_of_a_chip_that_was_measured_follows_from_shares_of_it
 
 
 def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run(kind):
-    sweep = kind.package.make_sweep({"preset": "demo"}).settled(where_trained("cpu"))
-    measured = Times(sweep, chosen_device("cpu"))
+    sweep = kind.package.make_sweep({"preset": "demo"}).settled(describe_where("cpu"))
+    measured = Times(sweep, choose_device("cpu"))
     runs = sorted(distinct(run for runs in sweep.groups().values() for run in runs), key=lambda run: run.name)
-    of_update = {run: measured.of(run) / (run.matmul_flop + run.test_flop) * run.matmul_flop / run.optimisation.updates
-                 for run in runs}  # fmt: skip
+    of_update = {
+        run: measured.estimate(run) * run.matmul_flop / (run.matmul_flop + run.test_flop) / run.optimisation.updates
+        for run in runs
+    }
     ends = sorted(entry["seconds"] for entry in measured.measured)
     assert all(ends[0] * 0.999 <= seconds <= ends[-1] * 1.001 for seconds in of_update.values())
     tested = [run.test_flop / run.matmul_flop for run in runs]

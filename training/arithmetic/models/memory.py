@@ -1,6 +1,6 @@
 """The memory that a run needs, estimated before it begins."""
 
-from ...engine.hardware import MARGIN, free_memory
+from ...engine.hardware import MARGIN, measure_free_memory
 
 # In evaluation: the share of free memory for a layer's activations, and the most tokens of a batch by whether on a GPU.
 EVALUATION_SHARE = 0.25
@@ -38,5 +38,5 @@ def evaluation_tokens(model, device):
     """
     a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
     most = MOST_TOKENS[device.type == "cuda"]
-    tokens = int(max(1, min(most, EVALUATION_SHARE * free_memory(device) / a_token)))
+    tokens = int(max(1, min(most, EVALUATION_SHARE * measure_free_memory(device) / a_token)))
     return 1 << (tokens.bit_length() - 1)

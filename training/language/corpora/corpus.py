@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import torch
 
 from ...engine.fields import check_value
-from ...sweeps.keys import NEEDED, Key, checked, keys_of
+from ...sweeps.keys import NEEDED, Key, checked, make_keys
 from ..external_trainer import ExternalTrainer
 from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
@@ -74,11 +74,11 @@ PLACE = ("name", "column", "configuration", "split", "files")
 FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as books/*.txt.")
 # Options of each kind.
 KINDS = {
-    **{kind: keys_of(of, [field.name for field in fields(of)]) for kind, of in MADE.items()},
-    "text": {"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))},
-    "package": keys_of(open_package, ("package", "files", "vocabulary", "held_out")),
-    "tokens": keys_of(open_token_files, (*TOKEN_FILES, "vocabulary", "held_out")),
-    "hugging-face": keys_of(hugging_face, PLACE)
-    | keys_of(open_documents, ("vocabulary", "tokens", "held_out", "sample")),
+    **{kind: make_keys(of, [field.name for field in fields(of)]) for kind, of in MADE.items()},
+    "text": {"files": FILES, **make_keys(open_text, ("vocabulary", "held_out"))},
+    "package": make_keys(open_package, ("package", "files", "vocabulary", "held_out")),
+    "tokens": make_keys(open_token_files, (*TOKEN_FILES, "vocabulary", "held_out")),
+    "hugging-face": make_keys(hugging_face, PLACE)
+    | make_keys(open_documents, ("vocabulary", "tokens", "held_out", "sample")),
 }
 KIND = Key(Literal[tuple(KINDS)], "synthetic", "The kind of text, which decides the other keys.")

@@ -12,7 +12,7 @@ from pydantic import Field
 from ....datasets.wording import quoted, shortened
 from ....errors import InputError
 from ...engine.fields import Count, ProperShare
-from .tokenisers import Tokenised, tokenised_once
+from .tokenisers import Tokenised, tokenise_once
 
 Paths = str | Annotated[tuple[str, ...], Field(min_length=1)]
 
@@ -59,7 +59,7 @@ def open_documents(
     500
     """
     words = json.dumps([name, vocabulary, tokens, sample])
-    return tokenised_once(
+    return tokenise_once(
         f"documents-{hashlib.sha256(words.encode()).hexdigest()[:16]}",
         folder,
         pieces=lambda: itertools.islice(_texts(documents, name), sample),

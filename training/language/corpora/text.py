@@ -13,7 +13,7 @@ from ....datasets.wording import printable, quoted
 from ....errors import InputError
 from ...engine.fields import ProperShare
 from .documents import Paths
-from .tokenisers import Tokenised, pieces_of, tokenised_once
+from .tokenisers import Tokenised, read_pieces, tokenise_once
 
 
 def open_text(
@@ -58,7 +58,7 @@ def open_text(
     for file in sorted(files):
         if not file.endswith((".txt", ".txt.gz")):
             raise InputError(f"{printable(file)}: text is read from .txt and .txt.gz files; save it as one")
-    return _tokenised(sorted(files), vocabulary, folder, held_out)
+    return _tokenise(sorted(files), vocabulary, folder, held_out)
 
 
 def open_package(
@@ -100,7 +100,7 @@ def open_package(
             raise InputError(f"corpus: package {name} has no file {quoted(files)}; give a pattern such as *.py")
         paths |= {sha256_of_file(path): path for path in matches}
         labels.append(f"{name} {distribution.version} ({_licence(distribution.metadata)})")
-    corpus = _tokenised([paths[digest] for digest in sorted(paths)], vocabulary, folder, held_out)
+    corpus = _tokenise([paths[digest] for digest in sorted(paths)], vocabulary, folder, held_out)
     text = hashlib.sha256("".join(sorted(paths)).encode()).hexdigest()
     return replace(corpus, fingerprint=f"{', '.join(labels)} {text} {corpus.fingerprint}")
 
@@ -111,13 +111,13 @@ def _licence(metadata):
     return stated.splitlines()[0].rpartition(" :: ")[2] if stated else "no licence stated"
 
 
-def _tokenised(files, vocabulary, folder, held_out):
+def _tokenise(files, vocabulary, folder, held_out):
     contents = "\n".join([str(vocabulary), *map(sha256_of_file, files)])
-    return tokenised_once(
+    return tokenise_once(
         f"text-{hashlib.sha256(contents.encode()).hexdigest()[:16]}",
         folder,
-        pieces=lambda: (piece for file in files for piece in pieces_of(file)),
-        documents=lambda: map(pieces_of, files),
+        pieces=lambda: (piece for file in files for piece in read_pieces(file)),
+        documents=lambda: map(read_pieces, files),
         vocabulary=vocabulary,
         held_out=held_out,
     )

@@ -49,7 +49,7 @@ def train_tokeniser(pieces, vocabulary):
     return tokeniser
 
 
-def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
+def tokenise_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
     """Open the tokens of documents as `StoredTokens`; if they are not there yet, train a tokeniser and write them.
 
     The files of the tokens and of the tokeniser are in the folder, named `stem` and their endings. `pieces` returns an
@@ -83,7 +83,7 @@ def write_tokens(documents, tokeniser, path, *, limit=None):
                 break
 
 
-def pieces_of(path):
+def read_pieces(path):
     """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines.
 
     `InputError` is raised if the file cannot be read or is not UTF-8.
