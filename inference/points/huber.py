@@ -15,6 +15,7 @@ References
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 
 import numpy as np
@@ -110,9 +111,13 @@ def minimise(sample, theta, delta, *, iterations=100):
     """
     from scipy import optimize
 
-    def derivatives(point, *names):
+    @lru_cache(maxsize=2)  # SciPy asks for value and Hessian apart
+    def at(point):
         with np.errstate(over="ignore", invalid="ignore"):  # of trial points far out
-            return attrgetter(*names)(expand(sample, point, delta))
+            return expand(sample, np.frombuffer(point), delta)
+
+    def derivatives(point, *names):
+        return attrgetter(*names)(at(point.tobytes()))
 
     theta = optimize.minimize(
         derivatives,
