@@ -30,7 +30,7 @@ class Follower:
                 self.times = Times(sweep, device)
 
     def _work(self, run):
-        return run.matmul_flop if self.times is None else self.times.of(run)
+        return run.matmul_flop if self.times is None else self.times.estimate(run)
 
     def stage(self, name, runs, done):
         """Begin a round of runs, of which those in `done` are finished."""
