@@ -166,7 +166,8 @@ def _take_logarithm(role):
 OF_A_ROLE = (
     Rule("loss", _find_bits, lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", _take_bits,
          _describe_bits),
-    Rule("loss", _find_rise, "is called {found}: an accuracy?", _take_error_rate),
+    Rule("loss", _find_rise, "is called {found}: an accuracy?", _take_error_rate,
+         "an error rate falls where an accuracy rises"),
     Rule("loss", "other loss", "is no cross entropy by its name", Fix(unit=UNIT_OTHER),
          "if it is a cross entropy, --unit loss=nats"),
     Rule("loss", lambda facts, x: logarithm_of(x) and not means(logarithm_of(x)[1], "likelihood"),
