@@ -118,6 +118,8 @@ def _refuse(message):
 def run():
     """Run the command line as a process."""
     gc.set_threshold(100_000, 50, 100)  # what imports make stays
+    if not any(word.startswith("--scheduler") for word in sys.argv):
+        sys.modules.setdefault("dask", None)  # xarray would import it, in as long as it takes to import pandas
     main()
 
 

@@ -1,8 +1,11 @@
 """netCDF files, written whole with the checksums of HDF5, and read into memory."""
 
+import io
 from pathlib import Path
 
+import h5netcdf
 import xarray as xr
+from xarray.backends import H5NetCDFStore
 
 from ..errors import InputError
 from .files import written_whole
@@ -21,27 +24,31 @@ def write(tree, path, *, parents=False, encoding=None):
     parents : bool
         Create the folder of the file, if needed.
     encoding : dict, optional
-        As for ``to_netcdf``.
+        Of the variables of each group, as for ``to_netcdf`` of a DataTree.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    if isinstance(tree, xr.Dataset):
-        encoding = _with_checksums(tree.variables, encoding or {})
-    else:
-        groups = {node.path: node.to_dataset(inherit=False).variables for node in tree.subtree}
-        encoding = {name: _with_checksums(group, (encoding or {}).get(name, {})) for name, group in groups.items()}
-    content = tree.to_netcdf(engine="h5netcdf", encoding=encoding)
+    content = io.BytesIO()
+    with h5netcdf.File(content, "w") as file:
+        for node in xr.DataTree(tree).subtree if isinstance(tree, xr.Dataset) else tree.subtree:
+            group = file if node.path == "/" else file.create_group(node.path)
+            _write_group(node.to_dataset(inherit=False), group, (encoding or {}).get(node.path, {}))
     with written_whole(path, parents=parents) as partial:
-        partial.write_bytes(content)
+        partial.write_bytes(content.getvalue())
 
 
-def _with_checksums(variables, encoding):
-    """Add to the encoding of a group that HDF5 checks its numbers when it reads them."""
-    numbers = [name for name, x in variables.items() if x.size and x.ndim and x.dtype.kind in "biuf"]
-    return encoding | {name: {"fletcher32": True} | encoding.get(name, {}) for name in numbers}
+def _write_group(dataset, group, encoding):
+    """Write a Dataset, whose numbers HDF5 checks when it reads them.
+
+    ``to_netcdf`` does the same after half a second, in which it imports ``distributed`` to look for a cluster.
+    """
+    variables = dataset.variables.items()
+    numbers = [name for name, x in variables if x.size and x.ndim and x.dtype.kind in "biuf"]
+    checked = {name: {"fletcher32": True} | encoding.get(name, {}) for name in numbers}
+    dataset.dump_to_store(H5NetCDFStore(group, mode="a", lock=False), encoding=encoding | checked)
 
 
 def read(path, opener):
