@@ -1,5 +1,4 @@
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -154,7 +153,7 @@ def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path, inte
     ) as child:
         while child.poll() is None and not list(tmp_path.glob("out/checkpoints/*/*")):
             time.sleep(0.01)
-        os.kill(child.pid, getattr(signal, name))
+        child.send_signal(getattr(signal, name))
         out, printed = child.communicate()
     if child.returncode == status:
         assert f"are saved in {tmp_path / 'out'}; the same command resumes" in printed and "Traceback" not in printed
