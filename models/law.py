@@ -176,6 +176,14 @@ class MemberLaw(Law):
     unit: ClassVar[str] = "row"
     drawn_as: ClassVar[Any]
 
+    def free(self, reference):
+        """Return the `Coordinates` of the free parameters, each a scalar unless a law has it otherwise."""
+        return Coordinates(self.prior_of)
+
+    def labels(self, reference):
+        """Return names along the dims of free parameters with several values."""
+        return {}
+
     def blocks(self, reference):
         """Return the blocks of coordinates after the free parameters, by name: dims, start and axis, as `Units` has."""
         return {}
@@ -193,14 +201,14 @@ class MemberLaw(Law):
         arrays = self._sampled_arrays(rows, reference)
         units = (Units(name, *block) for name, block in self.blocks(reference).items())
         axes = {name: name.split("_")[0] for name in arrays}
-        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self._key)
+        return Density((self.free(reference), *units), self._rest, arrays, axes, self._key, self.labels(reference))
 
     def draws(self, sampled, rows, reference):
         """Return the draws of a Dataset that holds coordinates ``z``, or what was sampled on these rows."""
         if "z" in sampled:
             return self.drawn_as(self, reference, rows, sampled["z"].values)
-        values = {name: sampled[name].values for name in self.prior_of}
-        lead, blocks = next(iter(values.values())).shape, self.blocks(reference).items()
+        values = {name: sampled[name].values for name in self.free(reference).priors}
+        lead, blocks = next(iter(values.values())).shape[:2], self.blocks(reference).items()
         units = {name: sampled[name].values.reshape(*lead, *start.shape) for name, (_, start, _) in blocks}
         return self.drawn_as.of(self, reference, rows, values, self._units_of_draws(values, units, rows, reference))
 

@@ -6,8 +6,7 @@ import pandas as pd
 from ..datasets.deferred import xr
 from ..datasets.wording import quoted
 from ..errors import InputError
-from .coordinates import Coordinates
-from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws
+from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws, flatten
 
 
 def places(rows, column, names, values=None):
@@ -54,7 +53,7 @@ class MemberDraws(CoordinateDraws):
 
     Attributes
     ----------
-    values : dict of str to ndarray, shape (chain, draw)
+    values : dict of str to ndarray, shape (chain, draw) or (chain, draw, value)
         Free parameters.
     units : list of ndarray
         Blocks of coordinates, (chain, draw, ...).
@@ -63,12 +62,12 @@ class MemberDraws(CoordinateDraws):
 
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows, z)
-        at, self.units = len(Coordinates(law.prior_of)), []
+        self.free = law.free(reference)
+        at, self.units = len(self.free), []
         for block in law.units(reference):
             self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
             at += block.size
-        lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
-        self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
+        self.values = {name: x for name, (_, x) in self.free.named(z).items()}
         self.design = law.design_arrays(rows, reference)
 
     @classmethod
@@ -79,9 +78,10 @@ class MemberDraws(CoordinateDraws):
     @classmethod
     def of(cls, law, reference, rows, values, units):
         """Return draws from free parameters, by name, and blocks of coordinates."""
-        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
-        blocks = [x.reshape(*x.shape[:2], -1) for x in units]
-        return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
+        lead = [prior.to_unconstrained(values[name]) for name, prior in law.free(reference).priors.items()]
+        return cls(
+            law, reference, rows, np.concatenate([x.reshape(*x.shape[:2], -1) for x in (*lead, *units)], axis=-1)
+        )
 
     def blocks(self, rows=None):
         """Cut rows into those whose log densities are held at a time."""
@@ -91,22 +91,26 @@ class MemberDraws(CoordinateDraws):
 
     def log_prior(self):
         """Return the log prior density of the free parameters; members have the law's density, not a prior's."""
-        priors = self.law.prior_of
-        return xr.Dataset({name: self._array(priors[name].log_density(x)) for name, x in self.values.items()})
+        priors = self.free.priors
+        return xr.Dataset(
+            {name: x.copy(data=priors[name].log_density(x.values)) for name, x in self.parameters().items()}
+        )
+
+    def parameters(self):
+        """Return the free parameters by name, each a DataArray."""
+        labels, dims = self.law.labels(self.reference), {name: self.free.dims_of(name) for name in self.values}
+        along = {name: {dim: labels[dim] for dim in of} for name, of in dims.items()}
+        return {name: self._array(x, *dims[name], **along[name]) for name, x in self.values.items()}
 
     def log_density(self):
         """Return the log joint density of the coordinates and the rows: dims (chain, draw)."""
-        total = 0.0
-        for i, prior in enumerate(self.law.prior_of.values()):
-            x, log_slope = prior.from_unconstrained(self.z[..., i])
-            total = total + prior.log_density(x) + log_slope
-        for term in self.terms().values():
-            total = total + term.sum(-1)
-        return self._array(total)
+        _, priors = self.free.values(np.moveaxis(self.z, -1, 0))
+        total = sum(x if x.ndim == 2 else x.sum(0) for x in priors.values())
+        return self._array(total + sum(term.sum(-1) for term in self.terms().values()))
 
     def coordinate_names(self):
         """List the names of the coordinates: the free parameters, and of laws with members more."""
-        return list(self.law.prior_of)
+        return [*flatten(xr.Dataset(self.parameters()))]
 
     def real_line(self):
         """Return coordinates on the real line: free parameters, then the blocks."""
@@ -138,9 +142,7 @@ class MemberDraws(CoordinateDraws):
 
     def exchangeable(self):
         """Return each model's log density, its quantity integrated out: dims (chain, draw, model)."""
-        if not self.units:
-            return self.of_groups()
-        return self.by_group("model").rename(group="model")
+        return self.by_group("model").rename(group="model") if self._of_models("model") else self.of_groups()
 
     def left_out_group(self, fitted, rows, by=None):
         """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""

@@ -3,7 +3,7 @@
 from bayescaling.models.arrays import pick
 from bayescaling.models.backend import pymc
 from bayescaling.models.lengths.curve import log_likelihood
-from bayescaling.models.lengths.draws import UNITS
+from bayescaling.models.lengths.law import UNITS
 from bayescaling.models.lengths.priors import EFFECT, LEVEL, WITH_EFFECTS
 from bayescaling.models.loss import populations
 from bayescaling.models.loss.grouped_density import CODES, CODES_OF_EFFECTS, OF_GROUPS
@@ -65,7 +65,7 @@ def lengths(law, rows, reference):
     priors = law.prior_of
     coords = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
     with pm.Model(coords=coords) as model:
-        d = {name: pm.Data(name, x) for name, x in law.design_arrays(rows, reference).items()}
+        d = {name: pm.Data(name, x) for name, x in law.density(rows, reference).arrays.items()}
         values = {}
         for part in law.parts:
             values[part] = priors[part].variable(part, dims=None if part == "log_precision" else LEVEL)

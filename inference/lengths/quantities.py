@@ -18,7 +18,7 @@ from ...datasets.kinds.counts import COUNTS
 from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
-from ...models.draws import DRAWS
+from ...models.draws import DRAWS, draw_coordinates
 from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
@@ -66,7 +66,7 @@ class _Curves:
 
     def array(self, values, dimension, coords):
         """Label values, (chain, draw, which, one more dimension)."""
-        draws = {name: self.fitted.sampled[name].values for name in DRAWS}
+        draws = draw_coordinates(*self.fitted.z.shape[:2])
         labels = {self.dimension: self.which.index.to_numpy(object)}
         return xr.DataArray(values, dims=(*DRAWS, self.dimension, dimension), coords=draws | labels | coords)
 

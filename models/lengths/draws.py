@@ -6,65 +6,45 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import special, xr
-from ..draws import COORDINATE, DRAWS, Draws, draw_coordinates, flatten
+from ..draws import Draws
+from ..member_draws import MemberDraws
 from . import design
 from .counts import between, cumulative, spread
 from .curve import log_likelihood
 from .integrals import Points, of_draws, of_run, without_spread
 
-RUN = "run"
-UNITS = "z"
 
+class LengthsDraws(MemberDraws):
+    """Draws of the coordinates z of a law of lengths; see `MemberDraws`.
 
-class LengthsDraws(Draws):
-    """Draws of the coefficients of a law of lengths, a Dataset, with the curve of each run.
-
-    The curve has parameters (chain, draw, run), runs in order of the reference, whose conditions are in `runs`. `real`
-    has the coordinates of the draws on the real line, (chain, draw, coordinate). `log_units` is the log density of the
-    units in which runs were sampled, (chain, draw), and worked out from `real` where it is absent.
+    Attributes
+    ----------
+    units : list of ndarray
+        Where runs of a condition differ, the parameters of their curves, (chain, draw, run, part).
+    runs : DataFrame
+        Runs in order of the reference, with their conditions.
+    curve : dict of str to ndarray, shape (chain, draw, run)
+        Parameters of the curve of each run.
     """
 
-    def __init__(self, law, reference, rows, sampled, curve, real=None, log_units=None):
-        super().__init__(law, reference, rows)
-        self.sampled, self.curve = sampled, curve
-        self.values = {name: x.values for name, x in sampled.data_vars.items()}
-        self.runs = design.runs_of(reference)
-        self._real, self._log_units, self._own_points = real, log_units, {}
+    blocks = Draws.blocks
+
+    def __init__(self, law, reference, rows, z):
+        super().__init__(law, reference, rows, z)
+        self.runs, self._own_points = design.runs_of(reference), {}
+        of_runs = np.moveaxis(self.units[0], -1, 0) if law.seeds else ()
+        self.curve = dict(zip(law.parts, of_runs, strict=True)) if law.seeds else self.typical(self.runs)
 
     @classmethod
-    def of(cls, law, reference, rows, sampled):
-        """Read a Dataset: coefficients, and the units ``z`` of a sampler or the runs' parameters of a stored fit."""
-        coefficients = sampled[[name for name in law.prior_of if name in sampled]]
-        coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
-        curve = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
-        units = sampled[UNITS].values if UNITS in sampled else None
-        if curve:
-            return cls(law, reference, rows, coefficients, curve, real=units)
-        return cls._from_units(law, reference, rows, coefficients, units)
-
-    @classmethod
-    def _from_units(cls, law, reference, rows, coefficients, units, real=None):
-        values = {name: x.values for name, x in coefficients.data_vars.items()}
-        if not law.seeds:
-            curve = law.typical(values, law.matrices(design.runs_of(reference), reference))
-            return cls(law, reference, rows, coefficients, curve, real, 0.0)
-        arrays = law.design_arrays(rows, reference)
-        curve, log_units = law.curves(values | {UNITS: units}, arrays)
-        draws = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
-        if real is None:
-            draws._real = np.concatenate([draws._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
-        return draws
-
-    def _array(self, values, **coords):
-        coords = {name: self.sampled[name].values for name in DRAWS} | coords
-        return xr.DataArray(values, dims=tuple(coords), coords=coords)
+    def at_random(cls, law, reference, rows, values, rng):
+        """Return draws from coefficients and spreads, by name; draw runs given them."""
+        curve = law.new(values, law.matrices(design.runs_of(reference), reference), rng)
+        return cls.of(law, reference, rows, values, [np.stack([*curve.values()], -1)] if law.seeds else [])
 
     def named(self):
         """Return the coefficients and, where runs differ, each run's parameters."""
-        if not self.law.seeds:
-            return self.sampled
-        runs = {RUN: self.reference["runs"]}
-        return self.sampled.assign({f"{part}_{RUN}": self._array(x, **runs) for part, x in self.curve.items()})
+        runs, curve = {"run": self.reference["runs"]}, self.curve if self.law.seeds else {}
+        return xr.Dataset(self.parameters() | {f"{p}_run": self._array(x, "run", **runs) for p, x in curve.items()})
 
     # Curves ----------------------------------------------------------------------------------------------------------
 
@@ -74,10 +54,7 @@ class LengthsDraws(Draws):
 
     def new(self, conditions, rng):
         """Return the parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
-        curve = self.typical(conditions)
-        if not self.law.seeds:
-            return curve
-        return {p: x + self.values[f"{p}_sd"][..., None] * rng.standard_normal(x.shape) for p, x in curve.items()}
+        return self.law.new(self.values, self.law.matrices(conditions, self.reference), rng)
 
     # Densities -------------------------------------------------------------------------------------------------------
 
@@ -85,7 +62,7 @@ class LengthsDraws(Draws):
         """Return the mean number of problems right in each cell: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         right, _, _ = self.law.probabilities(self.curve, rows, self.runs)
-        return self._array(right * rows["total"].to_numpy(float), cell=np.arange(len(rows)))
+        return self._array(right * rows["total"].to_numpy(float), "cell", cell=np.arange(len(rows)))
 
     def log_choose(self):
         """Return the logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
@@ -108,7 +85,7 @@ class LengthsDraws(Draws):
         ``attrs["integration_efficiency_min"]`` is that of importance sampling, as a number of points: the tenth
         percentile over draws, of the run where it is least. It is None where runs of a condition do not differ.
         """
-        at = self if rows is None else LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
+        at = self._at(rows)
         names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
             points = Points(at, seed=seed)
@@ -117,35 +94,28 @@ class LengthsDraws(Draws):
             densities = [density for density, _ in results]
         else:
             densities, efficiency = [without_spread(at, at, run) for run in at.present], None
-        array = self._array(np.stack(densities, -1), **{RUN: names}).rename(self.law.scale)
+        array = self._array(np.stack(densities, -1), "run", run=names).rename(self.law.scale)
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
     def total_log_likelihood(self, rows=None):
         """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
-        groups = self.law.groups(self.rows if rows is None else rows, self.reference)
-        return self._array(log_likelihood(self.curve, design.log_train(self.runs), groups, self.law.shape))
+        data = self._at(rows).design
+        return self._array(log_likelihood(self.curve, data["log_train"], data, self.law.shape))
 
-    def log_prior(self):
-        """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
-        priors = self.law.prior_of
-        return xr.Dataset({n: xr.apply_ufunc(priors[n].log_density, x) for n, x in self.sampled.data_vars.items()})
-
-    def log_density(self):
-        """Return the log joint density of coordinates and counts, with binomial coefficients: dims (chain, draw)."""
-        if self._log_units is None:
-            return self.from_real_line(self.real_line()).log_density()
-        real, at, total = self.real_line().values, 0, 0.0
-        for name, x in self.sampled.data_vars.items():
-            prior, values = self.law.prior_of[name], x.values.reshape(*real.shape[:2], -1)
-            _, log_slope = prior.from_unconstrained(real[..., at : at + values.shape[-1]])
-            total, at = total + (prior.log_density(values) + log_slope).sum(-1), at + values.shape[-1]
-        return total + self._log_units + self.total_log_likelihood() + self.log_choose().sum()
+    def terms(self):
+        """Return the log densities of runs, up to a constant, and of counts, by name."""
+        densities = {"counts": self.total_log_likelihood().values[..., None] + self.log_choose().sum()}
+        if self.law.seeds:
+            for part, typical in self.typical(self.runs).items():
+                sd = self.values[f"{part}_sd"][..., None]
+                densities[part] = -0.5 * ((self.curve[part] - typical) / sd) ** 2 - np.log(sd)
+        return densities
 
     def replicate(self, rng, rows=None):
         """Draw counts of new problems of the same runs: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         counts = self.law.simulate(self.curve, rows, rng, self.runs)
-        return self._array(counts, cell=np.arange(len(rows))).rename(self.law.scale)
+        return self._array(counts, "cell", cell=np.arange(len(rows))).rename(self.law.scale)
 
     def cdf(self, rows=None, *, conditioning="earlier"):
         """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
@@ -153,42 +123,22 @@ class LengthsDraws(Draws):
         below, at = cumulative(
             *self.law.probabilities(self.curve, rows, self.runs), *(rows[c].to_numpy() for c in ("correct", "total"))
         )
-        return self._array(between(below, at), cell=np.arange(len(rows)))
+        return self._array(between(below, at), "cell", cell=np.arange(len(rows)))
 
     def relative_scatter(self, rows=None):
         """Return the sd of the share of each cell's problems that are right, an ndarray (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         return spread(*self.law.probabilities(self.curve, rows, self.runs), rows["total"].to_numpy(float))
 
-    # The real line ---------------------------------------------------------------------------------------------------
-
-    def _real_coefficients(self):
-        priors, shape = self.law.prior_of, tuple(self.sampled.sizes[name] for name in DRAWS)
-        values = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
-        return np.concatenate(values, axis=-1)
-
-    @cached_property
-    def _coordinates(self):
-        names = [*flatten(self.sampled)]
-        if self.law.seeds:
-            names += [f"{UNITS}[{run},{part}]" for run in self.reference["runs"] for part in self.law.parts]
-        return names
-
-    def real_line(self):
-        """Return the coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
-        values = self._real_coefficients() if self._real is None else self._real
-        return self._array(values, **{COORDINATE: self._coordinates})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        values, coordinates = z.transpose(*DRAWS, COORDINATE).values, self.law.coordinates(self.reference)
-        at, levels = len(coordinates), {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
-        variables = coordinates.named(values[..., :at])
-        coefficients = xr.Dataset(variables, draw_coordinates(*values.shape[:2]) | levels)
-        units = values[..., at:].reshape(*values.shape[:2], -1, len(self.law.parts)) if self.law.seeds else None
-        return self._from_units(self.law, self.reference, self.rows, coefficients, units, values)
+    def coordinate_names(self):
+        """List the coordinates: coefficients, spreads and the parameters of runs."""
+        runs = self.reference["runs"] if self.law.seeds else []
+        return [*super().coordinate_names(), *(f"{part}_run[{run}]" for run in runs for part in self.law.parts)]
 
     # Leaving out -----------------------------------------------------------------------------------------------------
+
+    def _of_models(self, by):
+        return False
 
     def _name(self, i):
         return self.reference["runs"][self.present[i]]
@@ -206,7 +156,7 @@ class LengthsDraws(Draws):
         """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""
         run = self.present[i]
         if not self.law.seeds:
-            return xr.DataArray(without_spread(fitted, self, run), dims=DRAWS)
+            return fitted._array(without_spread(fitted, self, run))
         if seed not in self._own_points:
             self._own_points[seed] = Points(self, seed=seed)
-        return xr.DataArray(of_draws(fitted, self._own_points[seed], run)[0], dims=DRAWS)
+        return fitted._array(of_draws(fitted, self._own_points[seed], run)[0])

@@ -7,27 +7,25 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
-from ...datasets.deferred import xr
 from ...datasets.wording import quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
-from ..coordinates import Coordinates, Units
-from ..density import Density
-from ..draws import DRAWS, draw_coordinates
-from ..law import Effort, Law
+from ..coordinates import Coordinates
+from ..law import Effort, MemberLaw
 from . import design, modes
 from .counts import draw_counts
 from .curve import PARTS, SHAPES, natural, right_and_wrong, terms
-from .draws import UNITS, LengthsDraws
+from .draws import LengthsDraws
 from .parts import LengthsTests
 from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
 
 NOISES = ("beta_binomial", "binomial")
 OPERANDS = ("weighted", "longest")
+UNITS = "run_units"
 
 
 @dataclass(frozen=True)
-class Lengths(LengthsTests, Law):
+class Lengths(LengthsTests, MemberLaw):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
     Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy ``p = (1 -
@@ -102,6 +100,7 @@ class Lengths(LengthsTests, Law):
     observed: ClassVar[str] = "correct"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,))
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
+    drawn_as: ClassVar[type] = LengthsDraws
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):
@@ -130,11 +129,22 @@ class Lengths(LengthsTests, Law):
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
         return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
 
-    def _dimension_of(self, name):
-        """Return the dimension along which a quantity has several values, or None."""
-        if name.endswith("_effect"):
-            return EFFECT
-        return LEVEL if name in self.parts and name != "log_precision" else None
+    def free(self, reference):
+        """Return the coordinates of coefficients and spreads; an effect that no run has is none of them."""
+        labels, priors = self.labels(reference), self.prior_of
+        dims = {name: EFFECT if name.endswith("_effect") else LEVEL for name in priors if not name.endswith("_sd")}
+        several = {name: (dim, len(labels[dim])) for name, dim in dims.items() if name != "log_precision"}
+        present = {name: prior for name, prior in priors.items() if several.get(name) != (EFFECT, 0)}
+        return Coordinates(present, {name: of for name, of in several.items() if name in present})
+
+    def labels(self, reference):
+        """Return the names of embeddings and of effects."""
+        return {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+
+    def blocks(self, reference):
+        """Return the block of the coordinates of runs, where these differ; see `curves`."""
+        start = np.zeros((len(reference["runs"]), len(self.parts)))
+        return {UNITS: (("run", "part"), start, "run")} if self.seeds else {}
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -182,12 +192,16 @@ class Lengths(LengthsTests, Law):
         return design.groups(rows, reference["runs"], longest=self.operands == "longest")
 
     def design_arrays(self, rows, reference):
-        """Return the arrays of the density: columns of runs, groups of cells, and each run's centre.
+        """Return columns of runs and groups of cells.
 
         Runs of the reference that have no cell in the rows inform nothing; other runs are refused.
         """
         design.check_runs(rows, reference, self.effects)
-        data = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
+        return self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
+
+    def _sampled_arrays(self, rows, reference):
+        """Return the same with where its counts alone put each run, the centre, and their information."""
+        data = self.design_arrays(rows, reference)
         if self.seeds:
             priors = [self.prior_of[part] for part in self.parts]
             wide = [(p.median, 1.5 * float(np.diff(p.quantile([0.16, 0.84]))[0])) for p in priors]
@@ -219,21 +233,17 @@ class Lengths(LengthsTests, Law):
                 parameters[part] = parameters[part] + values[f"{part}_effect"] @ matrices["effects"].T
         return parameters
 
-    def density(self, rows, reference):
-        """Return the `Density`; runs start where their counts and conditions put them.
+    def new(self, values, matrices, rng):
+        """Return the parameters of the curve of a new run of each run's condition: dict of (..., run)."""
+        curve = self.typical(values, matrices)
+        if not self.seeds:
+            return curve
+        return {p: x + values[f"{p}_sd"][..., None] * rng.standard_normal(x.shape) for p, x in curve.items()}
 
-        A run's parameters u are sampled as ``z``, given what its counts and its condition imply. Its counts put u at m
-        with information i, and its condition puts it at mu with spread s. Then u has mean
-        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is nearly standard normal
-        whatever the spread, from a run of many cells to one of none.
-        """
-        arrays = self.design_arrays(rows, reference)
-        blocks = (self.coordinates(reference),)
-        if self.seeds:
-            start = np.zeros((len(reference["runs"]), len(self.parts)))
-            blocks += (Units(UNITS, ("run", "part"), start, "run"),)
-        axes = {name: _axis(name) for name in arrays}
-        return Density(blocks, self._rest, arrays, axes, self._key, _labels(reference), low_rank=False)
+    def density(self, rows, reference):
+        """Return the `Density`; runs start where their counts and conditions put them."""
+        density = super().density(rows, reference)
+        return density._replace(axes={name: _axis(name) for name in density.arrays}, low_rank=False)
 
     def _rest(self, values, data):
         """Return the log density of the runs' units, and of the counts."""
@@ -243,7 +253,7 @@ class Lengths(LengthsTests, Law):
 
     def _draw_units(self, values, rows, reference, rng):
         """Draw the runs' units z given coefficients and spreads, a list of one array (..., run, part)."""
-        arrays, units = self.design_arrays(rows, reference), []
+        arrays, units = self._sampled_arrays(rows, reference), []
         for i, (part, typical) in enumerate(self.typical(values, arrays).items()):
             sd, away = values[f"{part}_sd"][..., None], arrays["centre"][..., i] - typical
             ratio = arrays["information"][..., i] * sd**2
@@ -251,16 +261,22 @@ class Lengths(LengthsTests, Law):
             units.append((deviation - ratio / (1 + ratio) * away) * (1 + ratio) ** 0.5 / sd)
         return [np.stack(units, -1)]
 
-    def coordinates(self, reference):
-        """Return the coordinates of all but the runs' units."""
-        labels, dims = _labels(reference), {name: self._dimension_of(name) for name in self.prior_of}
-        return Coordinates(self.prior_of, {name: (dim, len(labels[dim])) for name, dim in dims.items() if dim})
+    def _units_of_draws(self, values, units, rows, reference):
+        if not self.seeds:
+            return []
+        curve, _ = self.curves(values | units, self._sampled_arrays(rows, reference))
+        return [np.stack([*curve.values()], -1)]
 
     def curves(self, values, arrays):
         """Return the parameters of the curve of each run, and the log density of the units that they were sampled in.
 
-        Both have shape (..., run); the density is up to a constant, and 0 without spreads. The values are coefficients,
-        spreads (...) and the units ``z``, (..., run, part); the arrays are those of `design_arrays`.
+        A run's parameters u are sampled as z, given what its counts and its condition imply. Its counts put u at m with
+        information i, and its condition puts it at mu with spread s. Then u has mean
+        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is nearly standard normal
+        whatever the spread, from a run of many cells to one of none.
+
+        Both results have shape (..., run); the density is up to a constant, and 0 without spreads. The values are
+        coefficients, spreads (...) and z, (..., run, part); the arrays are those of the density.
         """
         curve, log_density = self.typical(values, arrays), 0.0
         if self.seeds:
@@ -292,29 +308,13 @@ class Lengths(LengthsTests, Law):
         right, wrong = right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
         return right, wrong, cells.get("precision")
 
-    # Draws -----------------------------------------------------------------------------------------------------------
-
-    def draws(self, sampled, rows, reference):
-        """Return the `LengthsDraws` of a Dataset of coefficients and either units ``z`` or each run's parameters."""
-        return LengthsDraws.of(self, reference, rows, sampled)
-
     def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
         self._refuse_truth(truth)
-        labels, coordinates, values = _labels(reference), self.coordinates(reference), {}
-        for name, prior in self.prior_of.items():
-            dims = coordinates.dims_of(name)
-            shape = (1, draws, *(len(labels[d]) for d in dims))
-            if 0 not in shape:
-                values[name] = ((*DRAWS, *dims), prior.drawn(rng, shape))
-        sampled = xr.Dataset(values, draw_coordinates(1, draws) | {d: names for d, names in labels.items() if names})
-        result = LengthsDraws(self, reference, rows, sampled, curve={})
-        result.curve = result.new(result.runs, rng)
-        return result
-
-
-def _labels(reference):
-    return {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+        free = self.free(reference)
+        shapes = {name: (1, draws, *free.several.get(name, ())[1:]) for name in free.priors}
+        values = {name: prior.drawn(rng, shapes[name]) for name, prior in free.priors.items()}
+        return self._drawn(values, reference, rows, rng)
 
 
 def _axis(name):

@@ -38,12 +38,11 @@ def test_cells_that_a_law_of_counts_misses_are_found_out():
     rows = law.rows(counts)
     reference = law.reference(rows)
     one = law.prior_draws(rng, reference, rows)
-    for part in one.curve:
-        one.curve[part] = np.clip(one.curve[part], -3, 3)
+    one = type(one).of(law, reference, rows, one.values, [np.clip(one.units[0], -3, 3)])
     simulated = one.replicate(rng).values[0, 0].astype(int)
 
     def sums(correct):
-        seen = type(one)(law, reference, rows.assign(correct=correct), one.sampled, one.curve)
+        seen = type(one)(law, reference, rows.assign(correct=correct), one.z)
         z = stats.norm.ppf(np.clip(seen.cdf().values[0, 0], 1e-12, 1 - 1e-12))
         directions = {name: contrast.directions for name, contrast in law.contrasts(rows).items()}
         return {name: stats.chi2.sf(((u @ z) ** 2).sum(), len(u)) for name, u in directions.items()}

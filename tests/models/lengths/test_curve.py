@@ -2,10 +2,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import scipy.stats as st
-import xarray as xr
 from bayescaling.models.lengths import curve as lengths
 from bayescaling.models.lengths import design as designs
-from bayescaling.models.lengths.draws import LengthsDraws
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -112,7 +110,7 @@ def test_density_of_runs_is_that_of_scipy(lengths_counts, options, lengths_desig
     reference = law.reference(lengths_counts)
     groups = law.groups(lengths_counts, reference)
     densities = by_run(curve, lengths_design.log_train, groups, law.shape)
-    log_choose = LengthsDraws(law, reference, lengths_counts, xr.Dataset(), curve={}).log_choose()
+    log_choose = law.prior_draws(np.random.default_rng(0), reference, lengths_counts).log_choose()
     expected = run_densities(law, lengths_counts, curve, lengths_design.train)
     np.testing.assert_allclose(densities + log_choose, expected, rtol=1e-9)
 

@@ -2,7 +2,6 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import scipy.stats as st
-import xarray as xr
 from bayescaling.inference.checks.chains import LEAST_EFFICIENCY, with_figures
 from bayescaling.models.lengths import modes
 from bayescaling.models.lengths.draws import LengthsDraws
@@ -20,14 +19,13 @@ def test_integrated_density_is_that_of_quadrature(lengths_design):
     reference = law.reference(table)
     rng, draws = np.random.default_rng(0), 200
     around = {part: x + 0.4 * rng.standard_normal((1, draws, 2)) for part, x in truth.items()}
-    values = {part: (("chain", "draw", "embedding"), around[part]) for part in law.parts}
-    values |= {f"{part}_sd": (("chain", "draw"), 0.1 + rng.random((1, draws))) for part in law.parts}
-    sampled = xr.Dataset(values, coords={"chain": [0], "draw": np.arange(draws)})
-    density = LengthsDraws(law, reference, table, sampled, curve=around).log_likelihood()
+    values = around | {f"{part}_sd": 0.1 + rng.random((1, draws)) for part in law.parts}
+    curve = np.stack([around[part] for part in law.parts], -1)
+    density = LengthsDraws.of(law, reference, table, values, [curve]).log_likelihood()
     assert density.attrs["integration_efficiency_min"] > 50
     for run, draw in ((0, 0), (1, 7)):
         means = [around[part][0, draw, run] for part in law.parts]
-        spreads = [float(values[f"{part}_sd"][1][0, draw]) for part in law.parts]
+        spreads = [values[f"{part}_sd"][0, draw] for part in law.parts]
         reach, steepness = (m + s * np.linspace(-7, 7, 801) for m, s in zip(means, spreads, strict=True))
         log_joint = st.norm.logpdf(reach, means[0], spreads[0])[:, None] + st.norm.logpdf(
             steepness, means[1], spreads[1]
@@ -52,11 +50,9 @@ def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
     around["logit_shorter"] = 10 * rng.standard_normal((1, draws, 2))
 
     def of(law):
-        values = {part: (("chain", "draw", "embedding"), around[part]) for part in law.parts}
-        values |= {f"{part}_sd": (("chain", "draw"), np.full((1, draws), 0.2)) for part in law.parts}
-        sampled = xr.Dataset(values, coords={"chain": [0], "draw": np.arange(draws)})
-        curve = {part: around[part] for part in law.parts}
-        return LengthsDraws(law, law.reference(table), table, sampled, curve=curve)
+        values = around | {f"{part}_sd": np.full((1, draws), 0.2) for part in law.parts}
+        curve = np.stack([around[part] for part in law.parts], -1)
+        return LengthsDraws.of(law, law.reference(table), table, values, [curve])
 
     felt = Points(of(weighted)).felt[0]
     assert [part for part, depends in zip(weighted.parts, felt, strict=True) if not depends] == ["logit_shorter"]

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats as st
 from bayescaling.models.lengths import curve as lengths
 from bayescaling.models.lengths import design as designs
+from bayescaling.models.lengths.law import UNITS
 
 
 @pytest.mark.parametrize("options", [{}, {"shape": "linear"}, {"seeds": False}, {"noise": "binomial"}], ids=str)
@@ -18,7 +19,7 @@ def test_a_model_by_hand_has_the_density_of_the_law(oracle, lengths_counts, opti
     rng = np.random.default_rng(0)
     point = {name: x + 0.1 * rng.standard_normal(np.shape(x)) for name, x in point.items()}
     names = {name.removesuffix("_log__"): np.exp(x) if name.endswith("_log__") else x for name, x in point.items()}
-    curve, log_density = law.curves(names, law.design_arrays(lengths_counts, reference))
+    curve, log_density = law.curves(names, law.density(lengths_counts, reference).arrays)
     groups = law.groups(lengths_counts, reference)
     expected = lengths.log_likelihood(curve, lengths_design.log_train, groups, law.shape)
     densities = model.compile_logp(vars=model.potentials, sum=False, mode=as_written)(point)
@@ -29,14 +30,14 @@ def test_a_model_by_hand_has_the_density_of_the_law(oracle, lengths_counts, opti
 
 def test_units_are_a_change_of_variables_of_the_deviations(lengths_counts, lengths_design):
     law = bs.laws.Lengths()
-    arrays = law.design_arrays(lengths_counts, law.reference(lengths_counts))
+    arrays = law.density(lengths_counts, law.reference(lengths_counts)).arrays
     rng = np.random.default_rng(1)
     values = {part: rng.normal(size=2) for part in law.parts[:-1]} | {"log_precision": np.array(3.0)}
     values |= {f"{part}_sd": np.array(0.05 + 0.5 * rng.random()) for part in law.parts}
     z, step = rng.normal(size=(len(lengths_design.runs), len(law.parts))), 1e-5
     typical = law.typical(values, arrays)
-    curve, log_density = law.curves(values | {"z": z}, arrays)
-    above, below = (law.curves(values | {"z": z + s * step}, arrays)[0] for s in (1, -1))
+    curve, log_density = law.curves(values | {UNITS: z}, arrays)
+    above, below = (law.curves(values | {UNITS: z + s * step}, arrays)[0] for s in (1, -1))
     expected = 0.0
     for part in law.parts:
         slope = (above[part] - below[part]) / (2 * step)

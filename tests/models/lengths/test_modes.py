@@ -9,7 +9,7 @@ def test_no_search_ends_above_the_mode_of_a_run():
     """Of the built-in runs one is hard: some searches end at a point that is no optimum."""
     law, counts = bs.laws.Lengths(), bs.load("arithmetic_runs")
     reference = law.reference(counts)
-    arrays, log_train = law.design_arrays(counts, reference), np.log(6.0)
+    arrays, log_train = law.density(counts, reference).arrays, np.log(6.0)
     priors = [law.prior_of[part] for part in law.parts]
     location = np.array([prior.median for prior in priors])
     spread = np.array([1.5 * np.diff(prior.quantile([0.16, 0.84]))[0] for prior in priors])
@@ -32,7 +32,7 @@ def test_modes_lie_where_long_tables_were_simulated(lengths_design):
     truth = lengths_design.curves_of(["abacus", "nope"])
     law = bs.laws.Lengths()
     table = table.assign(correct=law.simulate(truth, table, np.random.default_rng(0)))
-    arrays = law.design_arrays(table, law.reference(table))
+    arrays = law.density(table, law.reference(table)).arrays
     for i, part in enumerate(law.parts):
         error = np.abs(arrays["centre"][:, i] - truth[part]) * np.sqrt(arrays["information"][:, i])
         assert (error < 4).all(), part
@@ -53,7 +53,7 @@ def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatc
     modes._mode_of_run.cache_clear()
     law = bs.laws.Lengths()
     with threadpool_limits(2, user_api="blas"):
-        law.design_arrays(lengths_counts, law.reference(lengths_counts))
+        law.density(lengths_counts, law.reference(lengths_counts))
         assert threads() == {2}
     assert len(seen) > 100
     assert all(running == {1} for running in seen)
@@ -62,6 +62,6 @@ def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatc
 def test_a_run_without_counts_has_no_information(lengths_counts):
     law = bs.laws.Lengths()
     remaining = lengths_counts[lengths_counts["run"] != "nope-1"]
-    arrays = law.design_arrays(remaining, law.reference(lengths_counts))
+    arrays = law.density(remaining, law.reference(lengths_counts)).arrays
     assert (arrays["information"][4] == 0).all()
     assert (np.delete(arrays["information"], 4, axis=0) > 0).all()
