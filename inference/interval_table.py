@@ -1,10 +1,12 @@
 """A table of medians and 95% intervals that prints itself in the units of a reader, with what holds of its numbers."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
 from ..datasets.printed import PrintedTable, Text
-from .intervals import ends
+from .intervals import ends, name_quantiles
 from .intervals import entries as rows_as_json
 from .remarks import lines
 from .standing import standing
@@ -72,6 +74,15 @@ class IntervalTable(PrintedTable):
         else:
             rows = {str(name): rows_as_json(self.loc[name]) for name in self.index.unique(0)}
         return {"rows": rows, "standing": self.attrs["standing"]}
+
+
+def tabulate_by_share(draws, labels, **besides):
+    """Return quantiles of draws, dims (chain, draw, label, share), by label and share, with values besides by label."""
+    dimension, records = draws.dims[2], {}
+    for label, share in product(labels, draws["share"].values):
+        values = {name: float(of[label]) for name, of in besides.items()}
+        records[label, float(share)] = name_quantiles(draws.sel({dimension: label, "share": share})) | values
+    return pd.DataFrame.from_dict(records, orient="index").rename_axis([dimension, "share"])
 
 
 def printed(table, heading, title, note, fit, *, quoted=None, robust=True):

@@ -23,6 +23,14 @@ def check_level(level):
     return float(level)
 
 
+def check_shares(shares):
+    """Return shares as an array (share,), refusing what does not lie between 0 and 1."""
+    shares = np.atleast_1d(np.asarray(shares, float))
+    if not ((shares > 0) & (shares < 1)).all():
+        raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
+    return shares
+
+
 def summary(draws, *, ratio=False, level=0.95):
     """Compute the mean, standard deviation and quantiles of draws.
 
@@ -44,7 +52,7 @@ def summary(draws, *, ratio=False, level=0.95):
     ratio = ratio or bool(np.isinf(values).any())
     moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
     ends = ((1 - check_level(level)) / 2, 0.5, (1 + level) / 2)
-    return {name: finite(x) for name, x in (moments | named(quantiles(values, ends), ends)).items()}
+    return {name: finite(x) for name, x in (moments | name_quantiles(values, ends)).items()}
 
 
 def table_of(rows):
@@ -129,6 +137,11 @@ def named(values, probabilities=(0.025, 0.5, 0.975), prefix=""):
     """
     values = np.asarray(values, float)
     return {f"{prefix}q{100 * p:g}": x if x.ndim else float(x) for p, x in zip(probabilities, values, strict=True)}
+
+
+def name_quantiles(draws, probabilities=(0.025, 0.5, 0.975)):
+    """Return quantiles of draws of any shape by their names, by default the median and the ends of a 95% interval."""
+    return named(quantiles(np.ravel(draws), probabilities), probabilities)
 
 
 def parameters(fit):

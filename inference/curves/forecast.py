@@ -13,7 +13,7 @@ from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
 from ..interval_table import IntervalTable, printed
-from ..intervals import QUANTILES, named, quantiles
+from ..intervals import name_quantiles
 from ..needs import of_kind
 
 if TYPE_CHECKING:
@@ -200,5 +200,5 @@ def _recorded(rows, option):
 
 
 def _row(draws, clock, below):
-    row = named(quantiles(draws.values.ravel(), list(QUANTILES.values()))) | {"clock": float(clock)}
+    row = name_quantiles(draws) | {"clock": float(clock)}
     return row if below is None else row | {"p_below": float((draws < below).mean())}

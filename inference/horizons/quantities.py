@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ...datasets.deferred import special
 from ...datasets.kinds.horizons import HORIZONS
 from ...datasets.wording import check_choice
-from ...errors import InputError
 from ...models.loss.search import root
-from ..interval_table import IntervalTable, printed
-from ..intervals import named, quantiles
+from ..interval_table import IntervalTable, printed, tabulate_by_share
+from ..intervals import check_shares
 from ..needs import of_kind
 from ..quoted import quote_draws
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
 TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)
-PROBABILITIES = (0.025, 0.5, 0.975)
 NODES = 41  # of the Gauss-Hermite quadrature over effects, and over log slopes, of tasks
 
 
@@ -68,9 +65,7 @@ def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> 
     >>> bs.horizons.minutes(fit).dims
     ('chain', 'draw', 'model', 'share')
     """
-    shares = np.atleast_1d(np.asarray(shares, float))
-    if not ((shares > 0) & (shares < 1)).all():
-        raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
+    shares = check_shares(shares)
     check_choice("tasks", tasks, TASKS)
     draws = of_kind(fit, HORIZONS).draws
     logs = draws.named()["horizon"].values[..., None] - margins(draws, shares, tasks)[..., None, :]
@@ -143,16 +138,7 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     models = rows.drop_duplicates("model")
     if "year" in models:
         models = models.sort_values("year", ascending=False, kind="stable")
-    records = {
-        (model, float(share)): named(
-            quantiles(draws.sel(model=model, share=share).values.ravel(), PROBABILITIES), PROBABILITIES
-        )
-        | {"solved": float(solved[model])}
-        for model in models["model"]
-        for share in draws["share"].values
-    }
-    table = pd.DataFrame.from_dict(records, orient="index")
-    table.index = pd.MultiIndex.from_tuples(table.index, names=["model", "share"])
+    table = tabulate_by_share(draws, models["model"], solved=solved)
     note = "Medians and 95% intervals. A model without any success has no horizon, only an upper bound."
     title = f"Human time of the {tasks} task that a model does in a share of runs"
     return printed(table, "human time", title, note, fit)

@@ -23,8 +23,8 @@ from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
-from ..interval_table import IntervalTable, printed
-from ..intervals import named, quantiles
+from ..interval_table import IntervalTable, printed, tabulate_by_share
+from ..intervals import check_shares, name_quantiles
 from ..needs import of_kind
 from ..settings import seed_of
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 SEEDS = tuple(IN_WORDS)
-SHARES, ENDS = (0.5, 0.95), (0.025, 0.5, 0.975)
+SHARES = (0.5, 0.95)
 CELLS_AT_ONCE = 20_000_000
 LEARNED = 0.95  # our choice: share right within the training lengths from which a condition has learned its task
 
@@ -141,10 +141,7 @@ def length_at_accuracy(
     >>> bs.lengths.length_at_accuracy(fit, [0.5, 0.95]).dims
     ('chain', 'draw', 'condition', 'share')
     """
-    shares = np.atleast_1d(np.asarray(shares, float))
-    if not ((shares > 0) & (shares < 1)).all():
-        raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
-    curves = _Curves(fit, seeds, conditions, seed)
+    shares, curves = check_shares(shares), _Curves(fit, seeds, conditions, seed)
     parameters = {name: x[..., None] for name, x in curves.parameters.items()}
     lengths = length_at(parameters, log_train(curves.which)[:, None], shares, curves.fitted.law.shape)
     return curves.array(lengths, "share", {"share": shares})
@@ -186,15 +183,8 @@ def summary(
     """
     lengths = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
     highest = plateau(fit, seeds=seeds, conditions=conditions, seed=seed).median(DRAWS)
-    dimension = lengths.dims[2]
-    rows = []
-    for label in lengths[dimension].values:
-        for share in lengths["share"].values:
-            row = named(quantiles(lengths.sel({dimension: label, "share": share}).values.ravel(), ENDS))
-            row["plateau"] = float(highest.sel({dimension: label}))
-            rows.append({dimension: label, "share": share} | row)
+    table = tabulate_by_share(lengths, highest[lengths.dims[2]].values, plateau=highest.to_series())
     title = f"Digits at which a share of the accuracy is left, {IN_WORDS[seeds]}"
-    table = pd.DataFrame(rows).set_index([dimension, "share"])
     return printed(table, "digits", title, "Medians and 95% intervals.", fit)
 
 
@@ -381,5 +371,10 @@ def embedding_contrasts(
 
 
 def _contrast(first, second, of, draws, equal):
-    shown = named(quantiles(draws.ravel(), ENDS))
-    return {"first": first, "second": second, "of": of, **shown, "p_first": float((draws > equal).mean())}
+    return {
+        "first": first,
+        "second": second,
+        "of": of,
+        **name_quantiles(draws),
+        "p_first": float((draws > equal).mean()),
+    }

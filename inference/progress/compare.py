@@ -88,12 +88,8 @@ def compare(
     table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
     if scores.paperwise is not None:
         table["by_paper_stacking"] = stacking(scores.paperwise)
-    apart = differences(rowwise, table["k_above_0.7"])
-    group = next(iter(fits.values())).draws.rows["paper_id"].to_numpy()
-    by_paper = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0).groupby(group).sum()
-    table[["elpd_diff", "dse"]], table["dse_by_paper"] = apart[["elpd_diff", "dse"]], sum_error(by_paper)
-    table["p_worse"] = p_worse(table["elpd_diff"], table["dse_by_paper"])
-    table["flags"] = apart["flags"]
+    papers_of_rows = next(iter(fits.values())).draws.rows["paper_id"].to_numpy()
+    table = table.join(differences_by_paper(rowwise, papers_of_rows, table["k_above_0.7"]))
     table = table.sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     if len(table) > 1:
@@ -103,6 +99,14 @@ def compare(
         held = {k: fit.diagnostics for k, fit in fits.items()}
         table.attrs["standing"] = {k: {"converged": x["ok"], "chains": chains.sentence(x)} for k, x in held.items()}
     return Comparison.of(table), rowwise
+
+
+def differences_by_paper(rowwise, papers, high_k=None):
+    """Return `differences` of densities by row, and their error ``dse_by_paper`` as sums by paper, for ``p_worse``."""
+    apart = differences(rowwise, high_k)
+    by_paper = rowwise.sub(rowwise[rowwise.sum().idxmax()], axis=0).groupby(papers).sum()
+    apart.insert(2, "dse_by_paper", sum_error(by_paper))
+    return apart.assign(p_worse=p_worse(apart["elpd_diff"], apart["dse_by_paper"]))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from ...datasets.progress_messages import counted
 from ...models.laws import as_law
 from ...models.progress.draws import ProgressDraws
 from ..comparison.bridge import log_mean_exp
-from ..comparison.differences import differences, p_worse
 from ..comparison.refits import REFIT
-from ..comparison.weights import stacking, sum_error
+from ..comparison.weights import stacking
 from ..workers import mapped
+from .compare import differences_by_paper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,22 +119,13 @@ def compare_futures(
         name: predictions[predictions["cutoff"].isin(common)].reset_index(drop=True)
         for name, predictions in rows.items()
     }
-    matrix = np.stack([predictions["elpd"] for predictions in rows.values()], axis=1)
+    pointwise = pd.DataFrame({name: predictions["elpd"] for name, predictions in rows.items()})
     first = next(iter(rows.values()))
     paper = fitter.of(next(iter(chosen.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
-    entries = {
-        name: {"elpd": predictions["elpd"].sum(), "mse": predictions["squared_error"].mean()}
-        | {f"elpd_{cutoff:g}": x for cutoff, x in predictions.groupby("cutoff")["elpd"].sum().items()}
-        for name, predictions in rows.items()
-    }
-    table = pd.DataFrame.from_dict(entries, orient="index")
-    pointwise = pd.DataFrame(matrix, columns=table.index)
-    apart = differences(pointwise)
-    by_paper = pointwise.sub(pointwise[table["elpd"].idxmax()], axis=0).groupby(paper).sum()
-    table.insert(1, "elpd_diff", apart["elpd_diff"])
-    table.insert(2, "dse", apart["dse"])
-    table.insert(3, "dse_by_paper", sum_error(by_paper))
-    table.insert(4, "p_worse", p_worse(table["elpd_diff"], table["dse_by_paper"]))
-    table.insert(6, "stacking", stacking(matrix))
-    table["flags"] = apart["flags"]
+    apart = differences_by_paper(pointwise, paper)
+    errors = {name: predictions["squared_error"].mean() for name, predictions in rows.items()}
+    scored = apart.drop(columns="flags").assign(mse=pd.Series(errors), stacking=stacking(pointwise))
+    scored.insert(0, "elpd", pointwise.sum())
+    by_year = pointwise.groupby(first["cutoff"]).sum().T.rename(columns="elpd_{:g}".format)
+    table = pd.concat([scored, by_year, apart["flags"]], axis=1)
     return table.sort_values("elpd", ascending=False), rows

@@ -21,7 +21,7 @@ from ..fitted import FORMS, once, place_of, results_of
 from ..fitter import fitter_of
 from ..horizons.quantities import TASKS
 from ..interval_table import IntervalTable, printed
-from ..intervals import QUANTILES, ends, named, quantiles
+from ..intervals import ends, name_quantiles
 from ..kinds import list_records
 from ..needs import of_kind, record_of
 from ..quoted import quote_draws
@@ -225,7 +225,7 @@ def _by_period(fit, years, quantity):
     first, records = gains.isel(period=0).values.ravel(), {}
     for i, period in enumerate(gains["period"].values.tolist()):
         rate = gains.isel(period=i).values.ravel()
-        records[period] = named(quantiles(quantity(rate), list(QUANTILES.values())))
+        records[period] = name_quantiles(quantity(rate))
         records[period]["p_growth"] = float((rate > 0).mean())
         if gains.sizes["period"] > 1:
             records[period]["p_faster"] = float((rate > first).mean()) if i else np.nan
@@ -299,7 +299,7 @@ def dates_reached(
     for name, level in levels.items():
         target = np.log(level) if log else level / draws.law.linear_unit
         reached = _first_crossing(years, means, target)
-        records[name] = {"level": float(level)} | named(quantiles(reached, list(QUANTILES.values())))
+        records[name] = {"level": float(level)} | name_quantiles(reached)
         records[name]["p_not_until"] = float((reached > until).mean())
     table = pd.DataFrame.from_dict(records, orient="index").rename_axis("level")
     title = "When the mean of values reaches a level"

@@ -11,14 +11,13 @@ import xarray as xr
 from ...errors import InputError
 from ..fitted import place_of
 from ..interval_table import IntervalTable, printed
-from ..intervals import finite, named, quantiles
+from ..intervals import finite, name_quantiles
 from ..kinds import list_records
 from ..needs import record_of
 
 if TYPE_CHECKING:
     from ..fitted import Fit
 
-PROBABILITIES = (0.025, 0.5, 0.975)
 ALIKE = 0.95  # probability from which one of two models is called the better one
 NOTE = (
     "Medians and 95% intervals. Similar counts the other models that are neither better nor worse with a probability "
@@ -101,7 +100,7 @@ def ranks(fit: Fit) -> IntervalTable:
     order = np.lexsort((-np.median(x, axis=0), places.mean(0)))
     records = {}
     for i, after in zip(order, [*order[1:], None], strict=True):
-        records[str(models[i])] = named(quantiles(places[:, i], PROBABILITIES), PROBABILITIES) | {
+        records[str(models[i])] = name_quantiles(places[:, i]) | {
             "p_best": float((places[:, i] == 1).mean()),
             "p_above_next": np.nan if after is None else float(better[i, after]),
             "similar": int(((better[i] > 1 - ALIKE) & (better[i] < ALIKE)).sum()),
