@@ -13,6 +13,7 @@ from ..datasets.columns import CANONICAL
 
 MOST_LEVELS = 20
 LEAST_ROWS = 3
+BINS = 10
 
 
 def informed(contrasts):
@@ -80,6 +81,12 @@ def ordinals(codes, what):
     ends = {0: f"the bin of smallest {what}", count - 1: f"the bin of largest {what}"}
     named = [ends.get(code, f"bin {code + 1} of {count} by {what}") for code in range(count)]
     return np.array(named, object)[codes]
+
+
+def bin_levels(values):
+    """Return the code of each row's bin: its level where there are at most 10, else one of 10 bins of neighbours."""
+    levels, codes = np.unique(values, return_inverse=True)
+    return codes * min(BINS, len(levels)) // len(levels)
 
 
 def means(codes):

@@ -11,6 +11,9 @@ import pandas as pd
 from ..datasets import KINDS, fractional_years
 from ..datasets.wording import unknown
 from ..errors import InputError
+from .contrasts import groupings
+
+LEAST_PAST = 3  # rows of an item that inform its other rows
 
 
 class Tests:
@@ -151,6 +154,30 @@ class Grouping:
                 f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
             )
         return values
+
+
+class ModelsOnItems(Tests, Grouping):
+    """How rows of several models, each with a quantity of its own, test a law and belong together.
+
+    Attributes
+    ----------
+    item : str
+        Column of what models are tried on, such as a benchmark.
+    """
+
+    item: ClassVar[str]
+    tolerance = 0.05
+    left_out_by = "model"
+    high_k = "none"
+    integrates = True
+
+    def groupings(self, rows):
+        """Return the codes of the groups that columns besides those of the law name."""
+        return groupings(rows, ("model", self.item, self.observed))
+
+    def are_informed(self, past, rows):
+        """Return whether each row's item has at least `LEAST_PAST` rows of the past."""
+        return rows[self.item].map(past[self.item].value_counts()).fillna(0).to_numpy() >= LEAST_PAST
 
 
 class Planner:

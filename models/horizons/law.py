@@ -17,7 +17,7 @@ from ..trends import level
 from . import design
 from .draws import HorizonsDraws
 from .outcomes import log_density, shares
-from .parts import HorizonsGrouping, HorizonsTests
+from .parts import HorizonsParts
 from .priors import OF_TRENDS, free_parameters
 
 NOISES = ("beta_binomial", "binomial")
@@ -27,7 +27,7 @@ BENT = "break", "logistic"  # trends with a date of their own
 
 
 @dataclass(frozen=True)
-class Horizons(HorizonsTests, HorizonsGrouping, MemberLaw):
+class Horizons(HorizonsParts, MemberLaw):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
     Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -

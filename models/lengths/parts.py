@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from ..contrasts import Contrast, ordinals, slopes
+from ..contrasts import Contrast, bin_levels, ordinals, slopes
 from ..parts import Tests
-
-LENGTH_BINS = 10  # of levels, in the tests of the law
 
 
 class LengthsTests(Tests):
@@ -18,7 +16,7 @@ class LengthsTests(Tests):
         """Return means of cells by length and embedding, within and beyond training, and shorter operands' slopes."""
         a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
         longer = np.maximum(a, b)
-        lengths = _bins(longer)
+        lengths = bin_levels(longer)
         beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
         named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
         contrasts = {
@@ -34,9 +32,3 @@ class LengthsTests(Tests):
             what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
             contrasts["slopes by shorter operand"] = Contrast(what, within).named(named)
         return contrasts
-
-
-def _bins(longer):
-    """Return the code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
-    levels, codes = np.unique(longer, return_inverse=True)
-    return codes * min(LENGTH_BINS, len(levels)) // len(levels)

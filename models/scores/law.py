@@ -25,7 +25,7 @@ from .item import (
     sampled_items,
 )
 from .noise import NOISES
-from .parts import ScoresGrouping, ScoresTests
+from .parts import ScoresParts
 from .priors import OF_FORMS, free_parameters
 from .scatter import SCATTERS, Normal
 
@@ -37,7 +37,7 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 
 
 @dataclass(frozen=True)
-class Scores(ScoresTests, ScoresGrouping, MemberLaw):
+class Scores(ScoresParts, MemberLaw):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
     Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
