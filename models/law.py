@@ -188,10 +188,6 @@ class MemberLaw(Law):
         """Return the blocks of coordinates after the free parameters, by name: dims, start and axis, as `Units` has."""
         return {}
 
-    def units(self, reference):
-        """Return where chains start in each of these blocks."""
-        return [start for _, start, _ in self.blocks(reference).values()]
-
     def _sampled_arrays(self, rows, reference):
         """Return the arrays of the density."""
         return self.design_arrays(rows, reference)

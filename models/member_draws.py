@@ -46,7 +46,7 @@ class MemberDraws(CoordinateDraws):
     Parameters
     ----------
     law : Law
-        Its ``units(reference)`` are blocks of coordinates where chains start, none where rows have no members.
+        Its ``blocks(reference)`` are those of coordinates of members, none where rows have no members.
     reference : dict
     rows : DataFrame
     z : ndarray, shape (chain, draw, coordinate)
@@ -64,7 +64,7 @@ class MemberDraws(CoordinateDraws):
         super().__init__(law, reference, rows, z)
         self.free = law.free(reference)
         at, self.units = len(self.free), []
-        for block in law.units(reference):
+        for _, block, _ in law.blocks(reference).values():
             self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
             at += block.size
         self.values = {name: x for name, (_, x) in self.free.named(z).items()}

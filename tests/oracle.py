@@ -83,7 +83,7 @@ def lengths(law, rows, reference):
 
 def scores(law, rows, reference):
     pm = pymc()
-    noise, shape = NOISES[law.noise], law.units(reference)[0].shape
+    noise, shape = NOISES[law.noise], law.blocks(reference)["benchmark_units"][1].shape
     with pm.Model() as model:
         d = {name: pm.Data(name, x) for name, x in law.density(rows, reference).arrays.items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}

@@ -46,7 +46,7 @@ class ScoresDraws(WithTrend, MemberDraws):
     def at_random(cls, law, reference, rows, values, rng):
         """Return draws from free parameters, by name; draw benchmarks, models, families and versions given them."""
         lead = next(iter(values.values())).shape
-        units = [rng.standard_normal((*lead, *block.shape)) for block in law.units(reference)]
+        units = [rng.standard_normal((*lead, *block.shape)) for _, block, _ in law.blocks(reference).values()]
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
         for i, (part, centre) in enumerate(centres(values).items()):
             units[0][..., i] = np.expand_dims(centre, -1) + values[f"{part}_sd"][..., None] * units[0][..., i]
