@@ -240,31 +240,15 @@ def test_a_file_that_is_no_calibration_is_refused(runs, tmp_path):
         calibrate(bs.laws.Chinchilla(), runs, out=tmp_path / "other.nc")
 
 
-def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
-    from bayescaling.commands import cli
-
-    command = ["bayescaling", "calibrate", "chinchilla", "--simulations", "2", "--draws", "150", "--tune", "200"]
-    command += ["--out", str(tmp_path / "c.nc")]
-    monkeypatch.setattr("sys.argv", command)
-    assert run(cli) == 0
-    shown = capsys.readouterr().out
+def test_the_command_line_calibrates(tmp_path, command_line_here):
+    short = ("--simulations", "2", "--draws", "150", "--tune", "200", "--out", tmp_path / "c.nc")
+    shown = command_line_here("calibrate", "chinchilla", *short).stdout
     assert "truths from the posterior" in shown and "log_likelihood" in shown and "tested together" in shown
-    monkeypatch.setattr("sys.argv", [*command, "--json"])
-    assert run(cli) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(command_line_here("calibrate", "chinchilla", *short, "--json").stdout)
     assert document["law"] == "chinchilla" and document["simulations"] == 2 and document["truth"] == "posterior"
     assert 0 < document["quantities"]["alpha"]["p_uniform"] <= 1
-    monkeypatch.setattr("sys.argv", ["bayescaling", "calibrate", "embedding-corrected"])
-    assert run(cli) == 2
-    assert "joint=true" in capsys.readouterr().err
-
-
-def run(cli):
-    try:
-        cli.main()
-    except SystemExit as end:
-        return end.code or 0
-    return 0
+    refused = command_line_here("calibrate", "embedding-corrected")
+    assert refused.returncode == 2 and "joint=true" in refused.stderr
 
 
 def test_models_and_benchmarks_of_known_parameters_are_drawn_anew_each_time(scores_design):

@@ -192,6 +192,7 @@ def test_the_descent_finds_a_minimum_known_in_closed_form():
         assert end.residual < 1e-8
 
 
+@pytest.mark.thorough
 def test_leave_one_out_of_a_cell_is_near_the_papers(table):
     (cell,) = penalised_grid(table, specifications=[7], deltas=[0.0025]).to_dict("records")
     assert cell["objective"] == pytest.approx(0.0518129, abs=1e-7)
@@ -216,6 +217,7 @@ def test_leave_one_out_predicts_each_row_from_the_others(table):
     assert grid["loo_mse"][0] == pytest.approx(np.mean(errors), rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_specification_18_is_predicted_as_well_as_the_others(table):
     # The paper's .72 took the reference compute from the row left out.
     (cell,) = penalised_grid(table, specifications=[18], deltas=[0.0025]).to_dict("records")

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.models.loss import chinchilla
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
@@ -33,7 +33,7 @@ def written_out(parameters, tokens, c):
     return c["E"] + c["A"] / parameters ** c["alpha"] + c["B"] / tokens ** c["beta"]
 
 
-@pytest.mark.parametrize("constants", CONSTANTS)
+@pytest.mark.parametrize("constants", [HOFFMANN, BESIROGLU])
 def test_loss_is_that_of_the_equation_in_every_array_library(jax, constants):
     import pytensor.tensor as pt
 
@@ -71,23 +71,6 @@ def test_constants_say_what_the_sampled_quantities_mean():
         assert (result["alpha"], result["beta"]) == (alpha, beta)
 
 
-@pytest.mark.parametrize("constants", CONSTANTS)
-def test_constants_come_back_from_the_losses_they_give(constants):
-    n, d = 3e8, 7e9
-    centre, term = chinchilla.loss(n, d, **constants), constants["A"] / n ** constants["alpha"]
-    reducible = centre - constants["E"]
-    result = chinchilla.constants(
-        centre,
-        reducible / centre,
-        term / reducible,
-        constants["alpha"],
-        constants["beta"],
-        reference_parameters=n,
-        reference_tokens=d,
-    )
-    assert result == pytest.approx(constants, rel=1e-10, abs=1e-12)
-
-
 def test_centre_is_the_geometric_mean_of_the_sizes_whatever_the_losses(runs):
     reference = bs.laws.Chinchilla().reference(runs)
     assert reference["reference_parameters"] == pytest.approx(np.prod(runs["parameters"] ** (1 / 245)), rel=1e-12)
@@ -113,21 +96,7 @@ def test_optimum_is_where_the_loss_is_least(constants):
         assert (least <= along_budget(best + np.array([-2.0, -0.1, 0.1, 2.0]), compute, constants)).all()
 
 
-@pytest.mark.parametrize("constants", CONSTANTS)
-def test_derivative_vanishes_at_the_optimum(jax, constants):
-    def loss(log_parameters, compute):
-        parameters = jax.numpy.exp(log_parameters)
-        return chinchilla.loss(parameters, compute / (6 * parameters), **constants)
-
-    slope = jax.jit(jax.grad(loss))
-    best = np.log(chinchilla.optimum(BUDGETS, **constants)[0])
-    for compute, log_parameters in zip(BUDGETS, best, strict=True):
-        assert abs(slope(log_parameters, compute)) < 1e-10 * loss(log_parameters, compute)
-        root = brentq(lambda x, c=compute: float(slope(x, c)), log_parameters - 4, log_parameters + 3, xtol=1e-12)
-        assert root == pytest.approx(log_parameters, abs=1e-8)
-
-
-@pytest.mark.parametrize("constants", CONSTANTS)
+@pytest.mark.parametrize("constants", CONSTANTS[::4])
 def test_exponent_is_the_derivative_of_the_optimum(jax, constants):
     def log_parameters(log_compute):
         return jax.numpy.log(chinchilla.optimum(jax.numpy.exp(log_compute), **constants)[0])

@@ -164,18 +164,6 @@ def repeated_fit(repeated_fitter):
     return repeated_fitter.fit(seed=1)
 
 
-def test_what_is_sampled_has_the_density_of_the_draws(repeated, as_written):
-    law = bs.laws.DataConstrained()
-    reference = law.reference(repeated)
-    model = law.model(repeated, reference)
-    log_density, names = model.compile_logp(mode=as_written), [variable.name for variable in model.value_vars]
-    for values in (TRUTH, TRUTH | {"repetition_decay": 3.0, "excess_decay": 40.0}):
-        draws = law.prior_draws(None, reference, repeated, truth=values)
-        real = draws.real_line()
-        point = dict(zip(names, np.asarray(real)[0, 0], strict=True))
-        assert float(log_density(point)) == pytest.approx(draws.log_density().item(), rel=1e-10)
-
-
 def test_the_law_has_its_loss_of_data_seen_once_at_the_centre(repeated):
     law = bs.laws.DataConstrained()
     reference = law.reference(repeated)

@@ -127,24 +127,6 @@ def test_losses_do_not_move_the_relation_of_sizes_under_the_cut(corrected):
         assert float(np.log(cut[name]).std()) == pytest.approx(spread, rel=0.35)
 
 
-@pytest.fixture(scope="module")
-def corrected_on_other_losses(runs):
-    """The same design, losses of the embedding parameters that the sizes have and of other exponents."""
-    parameters = embeddings.total(runs["parameters_nonembedding"], 47491.0)
-    values = WEIGHTED | {"alpha": 0.5, "beta": 0.25} | SCATTER
-    loss = bs.laws.Chinchilla().simulate(values, runs.assign(parameters=parameters), np.random.default_rng(6))
-    return bs.fit(bs.laws.EmbeddingCorrected(scatter="one"), runs.assign(loss=loss), seed=3)
-
-
-def test_under_the_cut_sizes_are_drawn_alike_whatever_the_losses(corrected, corrected_on_other_losses):
-    first, second = (fit["posterior"] for fit in (corrected, corrected_on_other_losses))
-    for name in ("gamma", "delta"):
-        assert len(np.unique(first[name])) > 90
-        np.testing.assert_array_equal(np.sort(first[name].values.ravel()), np.sort(second[name].values.ravel()))
-    assert covers(second["alpha"], 0.5) and covers(second["beta"], 0.25)
-    assert not covers(first["alpha"], 0.5)
-
-
 def test_under_the_cut_each_draw_has_the_likelihood_of_its_own_sizes(corrected, runs):
     for chain, draw in ((0, 0), (2, 7), (3, 999)):
         one = {name: float(x[chain, draw]) for name, x in corrected["posterior"].data_vars.items()}

@@ -52,18 +52,6 @@ def test_rows_of_a_size_together_are_multivariate(noise, scatter, grid, constant
     np.testing.assert_array_equal(draws.by_group().values, draws.by_group("parameters").values)
 
 
-@pytest.mark.parametrize("noise", ["normal", "student_t"])
-def test_what_is_sampled_is_what_is_scored(noise, grid, as_written):
-    law = law_of(noise)
-    rows = law.rows(grid)
-    reference = law.reference(rows)
-    model, draws = law.model(rows, reference), law.prior_draws(np.random.default_rng(2), reference, rows, 3)
-    log_density = model.compile_logp(mode=as_written)
-    for k, z in enumerate(draws.real_line().values[0]):
-        point = {variable.name: np.asarray(x) for variable, x in zip(model.value_vars, z, strict=True)}
-        assert float(log_density(point)) == pytest.approx(float(draws.log_density()[0, k]), rel=1e-10)
-
-
 def test_a_size_is_the_first_column_of_parameters_that_the_law_has(grid):
     split = grid.assign(parameters_nonembedding=grid["parameters"] // 1e9 * 1e7 + 1e7)
     weighted = bs.laws.EmbeddingWeighted(size_effects=True)
@@ -72,16 +60,6 @@ def test_a_size_is_the_first_column_of_parameters_that_the_law_has(grid):
     assert len(corrected.groups(split).counts) == split["parameters_nonembedding"].nunique() < len(SIZES)
     named = law_of("normal").rows(grid.assign(size_group=np.where(grid["parameters"] < 1e8, "small", "large")))
     assert law_of("normal").groups(named).counts.tolist() == [36.0, 12.0]
-
-
-def test_one_effect_is_drawn_for_each_size(grid, constants):
-    law, tables = law_of("normal", scatter="one"), 20_000
-    few = grid[grid["parameters"].isin(SIZES[-2:])].reset_index(drop=True)
-    values = {name: np.full(tables, x) for name, x in constants.items()}
-    drawn = np.log(law.simulate(values, few, np.random.default_rng(5), law.reference(grid)))
-    same = few["parameters"].to_numpy()[:, None] == few["parameters"].to_numpy()
-    expected = np.diag([0.002**2] * len(few)) + 0.01**2 * same
-    np.testing.assert_allclose(np.cov(drawn.T), expected, atol=5e-6)
 
 
 def test_simulated_sizes_are_others_than_those_fitted(grid):

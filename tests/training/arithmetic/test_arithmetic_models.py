@@ -90,13 +90,6 @@ def test_places_of_digits():
     assert digit_places(encoded("=+7")).tolist() == [[0, 0, 1]]
 
 
-def test_abacus_by_hand():
-    abacus, text = Abacus(12, 3), encoded("12+3=51$")
-    rows = abacus.table.weight
-    assert torch.equal(abacus(text)[0], rows[[1, 2, 0, 1, 0, 1, 2, 0]])
-    assert torch.equal(abacus(text, offset=7)[0], rows[[8, 9, 0, 8, 0, 8, 9, 0]])
-
-
 def test_the_equals_sign_has_the_row_before_the_first_digit():
     abacus, text = Abacus(14, 3, equals=True), encoded("12+3=51$")
     rows = abacus.table.weight
@@ -340,17 +333,6 @@ def test_the_loss_by_hand():
     ):
         (loss,) = objective.losses(model, [(one, draws)])
         assert loss.item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_parts_add_up_to_the_whole():
-    model = Transformer(configuration(noise=0), seed=0)
-    draws = drawn(0, 1, k_max=5, recurrences=1)
-    whole = batch(("12+3=51$...", "1+123=421$.", "9+9=81$....", "5+5=01$...."))
-    parts = [(Batch(whole.tokens[k : k + 2], whole.scored[k : k + 2]), draws) for k in (0, 2)]
-    for average in ("tokens", "problems"):
-        objective = Objective(average=average)
-        (expected,) = objective.losses(model, [(whole, draws)])
-        assert sum(objective.losses(model, parts)).item() == pytest.approx(expected.item(), rel=1e-6)
 
 
 def test_gradients_of_the_block_are_divided():
