@@ -267,14 +267,6 @@ def test_a_file_is_small_and_the_same_each_time(figures, name, tmp_path):
     assert used and set(used) <= names
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_caption_is_one_or_two_short_sentences(figures, name):
-    caption = figures[name].caption
-    sentences = re.split(r"(?<=[a-z)])\. (?=[A-Z])", caption)
-    assert 1 <= len(sentences) <= 2 and caption.endswith(".")
-    assert all(len(sentence.split()) <= 28 for sentence in sentences), caption
-
-
 # What titles state ----------------------------------------------------------------------------------------------------
 
 
@@ -414,17 +406,6 @@ def test_a_prior_that_decides_is_named(runs):
     assert "The prior decides part of" in finding and "α" in finding
 
 
-def test_the_loss_by_year_is_the_mean_of_the_law(progress_fit):
-    draws = progress_fit.draws
-    place = int(np.flatnonzero(draws.rows["transformer"].astype(bool))[3])
-    row = draws.rows.iloc[place]
-    growth = GrowthAt(draws, year=row["year"], benchmark=row["benchmark"])
-    tokens = draws.law.tokens(draws.rows)[place]
-    loss = growth.loss(np.log(row["parameters"]), np.log(tokens))
-    np.testing.assert_allclose(loss, draws.mean().values[..., place], rtol=1e-9)
-    np.testing.assert_allclose(growth.reducible(loss), sum(growth.terms(np.log(row["parameters"]), np.log(tokens))))
-
-
 def test_the_title_of_progress_is_the_loss_at_the_first_and_the_last_year(progress_fit):
     axes, draws = bs.plot_progress(progress_fit, 1e20, benchmark="ptb"), progress_fit.draws
     rows = draws.rows[draws.rows["benchmark"] == "ptb"]
@@ -509,21 +490,6 @@ def test_a_quoted_loss_is_the_predicted_mean_where_nothing_is_added(fit_default,
     alone = quoted_loss(fit_default, some["parameters"], some["tokens"], beyond="none", robust=False)
     predicted = fit_default.predict(some, noise=False, beyond="none", robust=False)["loss"]
     np.testing.assert_allclose(alone.transpose(*DRAWS, "point"), predicted.transpose(*DRAWS, "run"), rtol=1e-10)
-
-
-def test_a_quoted_loss_has_the_drift_of_an_allocation(fit_default):
-    size = float(fit_default.allocate(BUDGET)["parameters"].median())
-    added = [
-        np.log(quoted_loss(fit_default, size, BUDGET / (6 * size), robust=False, beyond=beyond)).isel(
-            point=0, drop=True
-        )
-        for beyond in ("drift", "none")
-    ]
-    of_allocation = [
-        np.log(fit_default.allocate(BUDGET, robust=False, beyond=beyond)["loss"]).isel(compute=0, drop=True)
-        for beyond in ("drift", "none")
-    ]
-    np.testing.assert_allclose(added[0] - added[1], of_allocation[0] - of_allocation[1], rtol=1e-6, atol=1e-12)
 
 
 def test_no_size_has_less_loss_than_the_best(fit_default):
