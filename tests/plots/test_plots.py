@@ -20,7 +20,7 @@ from bayescaling.inference.quoted import quote_draws
 from bayescaling.inference.words import months, plain, sizes, symbols, yearly
 from bayescaling.models.draws import DRAWS
 from bayescaling.plots import style, with_matplotlib, with_plotly
-from bayescaling.plots.shared import ends, in_words
+from bayescaling.plots.shared import in_words
 from bayescaling.plots.with_matplotlib import write
 
 MOST_BYTES = 34 * 1024
@@ -354,12 +354,6 @@ def test_the_shares_of_checks_are_counted(fit_default, rolled_out, runs):
         assert f"hold {row['coverage_90']:.0%} [" in finding and f"of {row['predicted']:.0f} later rows" in finding
 
 
-def test_levels_nest(fit_default):
-    wide, narrow = (bs.plot_valley(fit_default, 1e22, level=level).table for level in (0.95, 0.5))
-    wide, narrow = (table[table["series"] == "excess loss, median, interval"] for table in (wide, narrow))
-    assert (wide["high"].to_numpy() >= narrow["high"].to_numpy()).all()
-
-
 def series(axes, name, kind):
     """Rows of the table of one series."""
     return axes.table[(axes.table["series"] == name) & (axes.table["kind"] == kind)]
@@ -684,7 +678,3 @@ def test_an_axes_is_drawn_on(fit_default):
 
     axes = Figure().subplots()
     assert bs.plot_ppc(fit_default, ax=axes) is axes and axes.get_title(loc="left")
-
-
-def test_ends_of_infinite_draws_are_draws():
-    assert list(ends(np.array([1.0, 2.0, np.inf, np.inf]), 0.5)) == [1.0, 2.0, np.inf]

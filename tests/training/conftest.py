@@ -9,6 +9,7 @@ import pytest
 import torch
 from bayescaling import training
 from bayescaling.training import arithmetic
+from bayescaling.training.engine.guard import Guard
 from torch.utils._python_dispatch import TorchDispatchMode
 
 torch.set_num_threads(1)
@@ -187,3 +188,21 @@ class FloatsSeen(TorchDispatchMode):
 @pytest.fixture
 def floats_seen():
     return FloatsSeen
+
+
+class StopAfter(Guard):
+    """A guard that expires after some looks at it, of which each update is one."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.left = looks
+
+    @property
+    def expired(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.fixture
+def stop_after():
+    return StopAfter

@@ -37,13 +37,6 @@ def test_a_law_that_is_true_fits(fitter, simulated, quiet):
         assert np.median(values) > 0.1, test
 
 
-def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
-    wider = bs.laws.Coupled()
-    bent = runs.assign(loss=wider.simulate(truth | {"kappa": 0.6}, runs, np.random.default_rng(1)))
-    table = fitter.fit(bent, seed=1, draws=300, tune=400, chains=2, least_ess=0).law_tests()
-    assert table.loc["score", "p"] < 1e-4 and table.loc["score", "statistic"] < 0
-
-
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
     draws = fit_default.draws
     law, name, value = draws.law.wider

@@ -188,18 +188,6 @@ def test_allocation_keeps_the_budget_and_splits_the_parameters(fit_default, weig
         )
 
 
-def test_the_loss_of_an_allocation_is_least_among_sizes_of_its_budget(weighted):
-    posterior = weighted["posterior"].to_dataset()
-    law = bs.laws.EmbeddingWeighted(omega=0.0)
-    gamma = family_constant()
-    best = law_alone(weighted, BUDGETS)
-    for factor in (0.97, 1.03):
-        n = best["parameters_nonembedding"] * factor
-        total = embeddings.total(n, gamma)
-        loss = law.mean_of_sizes(posterior, n, total, best["compute"] / (6 * total))
-        assert (loss > best["loss"]).all()
-
-
 def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(fit_default):
     small, large = (law_alone(fit_default, BUDGETS, vocabulary=v) for v in (32_000, 256_000))
     xr.testing.assert_allclose(small["parameters"], large["parameters"])

@@ -116,7 +116,7 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert by_hand["all_30x30"] == by_hand["all_20x20"] == by_hand["ood"] == (1 + 2 + 3 * 3) / 25
 
 
-def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
+def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path, stop_after):
     text = kind.text.replace("count = 20", "count = 20\noffset = [0, 2]").split('[[arms]]\nname = "looped"')[0]
     tiny.write_text(text, encoding="utf-8")
     result = train(tiny, tmp_path / "out", device="cpu", progress=False)
@@ -136,7 +136,7 @@ def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
         ("nope", 0),
     ]
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
-    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert train_run(run, tmp_path / "run", device="cpu", guard=stop_after(run.plan.updates)) is None
     model = Transformer(run.model)
     model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
     with torch.no_grad():
@@ -160,32 +160,19 @@ def test_flop_count_the_recurrences_that_were_drawn(tiny):
     assert len({run.draws(m)[:3] for m in range(40)}) > 3
 
 
-class StopAfterLooks(Guard):
-    """A guard that expires after some looks at it."""
-
-    def __init__(self, looks):
-        super().__init__()
-        self.left = looks
-
-    @property
-    def expired(self):
-        self.left -= 1
-        return self.left < 0
-
-
 @pytest.mark.parametrize("every", [1, 7])
-def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
+def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path, stop_after):
     run = read_sweep(tiny).settled(HERE).arms["looped"][1]
     outcomes = []
     while not outcomes or (outcomes[-1] is None and len(outcomes) <= run.plan.updates):
-        outcomes.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
+        outcomes.append(train_run(run, tmp_path / "run", device="cpu", guard=stop_after(every)))
     assert len(outcomes) > 3
     expected = unbroken[0].sel(run=[run.name])
     for name in ("correct", "total", "loss_train", "loss_eval", "accuracy", "learning_rate"):
         assert np.array_equal(outcomes[-1][name].values, expected[name].values)
 
 
-def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch):
+def test_a_grid_resumes_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch, stop_after):
     asked = []
 
     def noted(model, problems, cells, **options):
@@ -195,7 +182,7 @@ def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, un
     monkeypatch.setattr(learning, "CELLS", {False: 3})
     monkeypatch.setattr(learning, "evaluate", noted)
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
-    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert train_run(run, tmp_path / "run", device="cpu", guard=stop_after(run.plan.updates)) is None
     assert not asked
     for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
         counts = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
