@@ -11,7 +11,6 @@ from bayescaling.inference.checks import uniformity
 from bayescaling.inference.checks.calibration import calibrate, not_uniform, sentences
 from bayescaling.inference.checks.uniformity import RANKS, band, p_uniform, shares_below
 from bayescaling.inference.fitter import Fitter
-from bayescaling.models.progress.draws import ProgressDraws
 from scipy import stats
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -86,35 +85,6 @@ def test_truths_of_the_prior_are_fitted_too(law):
     # Both truths and medians stand for the same quantities.
     scale = simulations["sd"].mean("simulation")
     assert float((abs(simulations["median"] - simulations["truth"]) / scale).median()) < 3
-
-
-@pytest.mark.parametrize(
-    "noise",
-    [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}, {"scatter": "by_benchmark"}],
-    ids=str,
-)
-def test_simulated_evaluations_scatter_as_their_truth_says(noise):
-    law, rng = bs.laws.Progress(7, **noise), np.random.default_rng(0)
-    rows = law.rows(bs.load("lm_progress"))
-    reference = law.reference(rows)
-    truth = ProgressDraws(law, reference, rows, 0.3 * law.prior_draws(rng, reference, rows).z)
-    named, mean = {name: x.values for name, x in truth.named().items()}, truth.mean().values[0, 0]
-    loss = np.log([law.from_scale(truth.replicate(rng).values[0, 0]) for _ in range(60)])
-    residual = (np.log(loss) - np.log(mean)) if law.scale == "log_loss" else loss - mean
-    scale = float(named["sigma"].item())
-    if law.paper_effects:
-        scale = np.hypot(scale, named["paper_sd"].item())
-        papers = rows["paper_id"].to_numpy()
-        same = (papers[:, None] == papers) & ~np.eye(len(papers), dtype=bool)
-        correlation = (residual.T @ residual / len(residual))[same].mean() / scale**2
-        assert correlation == pytest.approx(named["rho"].item(), abs=0.1)
-        assert residual.std() == pytest.approx(scale, rel=0.05)
-        return
-    if law.scatter == "by_benchmark":
-        sigma = truth.named()["sigma_benchmark"][0, 0]
-        scale = sigma.sel(benchmark=rows["benchmark"].to_numpy(object)).values
-    expected = stats.t(named["nu"].item()) if law.noise == "student_t" else stats.norm
-    assert stats.kstest(expected.cdf(residual / scale).ravel(), "uniform").pvalue > 1e-4
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------

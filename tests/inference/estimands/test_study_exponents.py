@@ -53,23 +53,6 @@ def test_exponents_of_the_loss_are_the_known_ones():
         assert float(exponents["reducible_loss"][0]) == pytest.approx(reducible, abs=1e-3)
 
 
-def test_a_study_of_large_models_finds_the_exponent_of_the_law():
-    study = SyntheticStudy(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
-    exponents = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
-    expected = BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
-    assert float(exponents["size"][0]) == pytest.approx(expected, abs=2e-3)
-
-
-def test_a_narrow_study_finds_the_local_exponent():
-    n = 1e8
-    at = float(embeddings.compute_of_optimum(n, **BESIROGLU, gamma=GAMMA))
-    decades = (np.log10(at) - 0.2, np.log10(at) + 0.2)
-    study = SyntheticStudy(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
-    exponents = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
-    local = float(embeddings.local_exponent(n, **BESIROGLU, gamma=GAMMA))
-    assert float(exponents["size"][0]) == pytest.approx(local, abs=5e-3)
-
-
 def test_local_exponents_have_their_limits_and_a_hump():
     draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
     exponents = local_exponents(draws, np.logspace(-10, 30, 401), gamma=GAMMA)

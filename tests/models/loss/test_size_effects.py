@@ -62,15 +62,6 @@ def test_a_size_is_the_first_column_of_parameters_that_the_law_has(grid):
     assert law_of("normal").groups(named).counts.tolist() == [36.0, 12.0]
 
 
-def test_simulated_sizes_are_others_than_those_fitted(grid):
-    law = law_of("normal")
-    rows = law.rows(grid)
-    both = law.groups(law.join_simulated(rows, rows))
-    assert both.counts.tolist() == [6.0] * 16
-    assert not set(both.codes[: len(rows)]) & set(both.codes[len(rows) :])
-    assert law.rows(law.join_simulated(rows, rows))["size_group"].nunique() == 16
-
-
 def test_equal_sizes_of_two_groups_share_no_effect(grid, constants):
     law = bs.laws.Grouped(law_of("normal", scatter="one"), "corpus", pooled=())
     rows = law.rows(grid.assign(corpus=np.where(grid["tokens"] < 2e10, "a", "b")))
@@ -95,13 +86,11 @@ def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, const
 
 def test_size_effects_are_refused_where_they_cannot_be_had(grid):
     for law, options, text in (
-        (bs.laws.Chinchilla, {"noise": "huber"}, "out of huber noise; set noise='student_t' or noise='normal'"),
         (
             bs.laws.Chinchilla,
             {"skew": True},
             "size_effects cannot be used with skew; set skew=False, or size_effects=False",
         ),
-        (bs.laws.Chinchilla, {"measurement_error": True}, "with measurement_error; set measurement_error=False"),
         (bs.laws.Chinchilla, {"run_effects": True}, "run_effects and size_effects cannot be used together"),
         (
             bs.laws.PowerLaw,
@@ -109,7 +98,6 @@ def test_size_effects_are_refused_where_they_cannot_be_had(grid):
             "the power-compute law has no column of model sizes .* set size_effects=False",
         ),
         (bs.laws.Configurations, {}, "size_effects is for losses; .* set size_effects=False"),
-        (bs.laws.Chinchilla, {"priors": {"rho": "Beta(2, 2)"}}, "'rho': it is derived"),
     ):
         with pytest.raises(bs.InputError, match=text):
             law(size_effects=True, **options)
