@@ -72,12 +72,6 @@ def held_out(fitter, fit, left, seed):
     return log_mean_exp(rowwise), log_mean_exp(joint), mean.mean((0, 1))
 
 
-@pytest.mark.thorough
-def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
-    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: did not converge: "):
-        progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
-
-
 def test_the_main_specification_on_the_papers_data(fit_main):
     diagnostics = fit_main.diagnostics
     assert diagnostics["ok"]

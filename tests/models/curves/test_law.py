@@ -157,7 +157,7 @@ def test_known_quantities_are_recovered(curves, truth):
         assert low < x < high, name
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # of two short chains
 def test_intervals_of_simulated_curves_hold(curves):
     options = {"simulations": 40, "seed": 1, "draws": 600, "tune": 600, "chains": 2}

@@ -48,17 +48,6 @@ def test_loss_is_that_of_the_equation_in_every_array_library(jax, constants):
         np.testing.assert_allclose(np.asarray(value), expected, rtol=1e-12, err_msg=library)
 
 
-def test_loss_broadcasts_draws_against_runs():
-    spread = np.linspace(0.9, 1.1, 6).reshape(2, 3)
-    draws = xr.Dataset({name: (("chain", "draw"), x * spread) for name, x in HOFFMANN.items()})
-    loss = chinchilla.loss(xr.DataArray(PARAMETERS, dims="run"), xr.DataArray(TOKENS, dims="run"), **draws)
-    assert dict(loss.sizes) == {"run": 7, "chain": 2, "draw": 3}
-    for chain, draw, run in np.ndindex(2, 3, 7):
-        constants = {name: float(draws[name][chain, draw]) for name in draws}
-        expected = written_out(PARAMETERS[run], TOKENS[run], constants)
-        assert float(loss.isel(chain=chain, draw=draw, run=run)) == pytest.approx(expected, rel=1e-12)
-
-
 def test_constants_say_what_the_sampled_quantities_mean():
     random = np.random.default_rng(0)
     for _ in range(20):

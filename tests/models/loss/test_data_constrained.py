@@ -134,15 +134,6 @@ def test_the_search_is_as_good_as_a_grid_where_tokens_are_limited(compute, uniqu
     assert least.min() * (1 - 1e-3) <= float(parameters) <= least.max() * (1 + 1e-3)
 
 
-def test_the_search_goes_draw_by_draw():
-    alpha, budgets = np.array([[0.3], [0.36]]), np.array([1e18, 1e22])
-    optima = least_on_budget(budgets, lambda n, d: loss(n, d, 1e9, **(CONSTANTS | {"alpha": alpha}), **PUBLISHED))
-    for i, j in np.ndindex(2, 2):
-        one = CONSTANTS | {"alpha": float(alpha[i, 0])}
-        alone = least_on_budget(np.array(float(budgets[j])), lambda n, d, one=one: loss(n, d, 1e9, **one, **PUBLISHED))
-        assert [x[i, j] for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-6)
-
-
 # The law -------------------------------------------------------------------------------------------------------------
 
 

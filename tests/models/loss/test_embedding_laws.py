@@ -205,31 +205,6 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     assert np.isfinite(fit.loo().elpd)
 
 
-def test_jointly_the_density_is_of_losses_and_of_sizes(runs, as_written):
-    law, sizes = bs.laws.EmbeddingCorrected(joint=True, noise="normal"), bs.laws.Configurations()
-    model, reference = law.model(runs), law.reference(runs)
-    point = {name: prior.median for name, prior in law.prior_of.items()}
-    variables = {model.rvs_to_values[v].name: v for v in model.free_RVs}
-    transformed = {}
-    for value, variable in variables.items():
-        transform = model.rvs_to_transforms[variable]
-        x = np.asarray(point[variable.name])
-        transformed[value] = x if transform is None else transform.forward(x, *variable.owner.inputs).eval()
-    parts = [model.observed_RVs[0], model.potentials[0]]
-    of_parts = model.compile_logp(parts, sum=False, mode=as_written)(transformed)
-    densities = dict(zip(["losses", "potential"], of_parts, strict=True))
-    constants = law.constants(point, reference)
-    mean = law.mean(constants, {name: runs[name].to_numpy() for name in law.columns})
-    residual = np.log(runs["loss"].to_numpy()) - np.log(mean)
-    arguments = law.residuals.arguments(point, reference, {name: runs[name].to_numpy() for name in law.columns})
-    assert np.allclose(densities["losses"], law.residuals.logp(residual, *arguments))
-    table = chinchilla_configurations()
-    total = embeddings.total(table["parameters_nonembedding"], constants["gamma"], constants["delta"])
-    error = np.log(table["parameters"] / total).to_numpy()
-    expected = sizes.residuals.logp(error, *sizes.residuals.arguments(point)).sum()
-    assert float(densities["potential"]) == pytest.approx(float(expected), rel=1e-9)
-
-
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
     corrected.save(tmp_path / "cut.nc")
     opened = bs.open(tmp_path / "cut.nc")

@@ -166,16 +166,6 @@ def test_of_two_local_optima_the_better_is_found(budget):
     assert loss(optimum) <= losses.min()
 
 
-def test_the_optimum_goes_draw_by_draw():
-    spread, budgets = np.linspace(0.9, 1.1, 6)[:, None], np.array([1e18, 1e22])
-    draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
-    optima = bs.laws.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
-    for draw, compute in np.ndindex(6, 2):
-        one = {name: float(x[draw, 0]) for name, x in draws.items()}
-        alone = bs.laws.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
-        assert [x[draw, compute] for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-10)
-
-
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_kaplans_optimum_within_a_family_is_the_numerical_one(compute):
     law = bs.laws.Kaplan()

@@ -48,14 +48,11 @@ def test_every_slice_makes_progress_whatever_its_limit(kind, tiny, unbroken, tmp
 
 def test_killed_at_any_moment_a_sweep_resumes(kind, tiny, unbroken, tmp_path):
     tiny.write_text(kind.text.replace("[training]", "[training]\nsave_seconds = 0"), encoding="utf-8")
-    kills = 0
-    for wait in (0.1, 0.6):
-        with kind.child(tiny, tmp_path / "out") as child:
-            wait_for(tmp_path, "out/checkpoints/*/step-*")
-            time.sleep(wait)
-            child.send_signal(signal.SIGKILL)
-        kills += child.returncode == -signal.SIGKILL
-    assert kills
+    with kind.child(tiny, tmp_path / "out") as child:
+        wait_for(tmp_path, "out/checkpoints/*/step-*")
+        time.sleep(0.1)
+        child.send_signal(signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
     assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
 
 
