@@ -15,7 +15,6 @@ from bayescaling.models.progress.specifications import SPECIFICATIONS, Specifica
 from scipy.optimize import brentq, minimize_scalar
 
 PLACES = ((1e25, 2023.0), (1e21, 2018.0))
-FACTORS = {"transformer": "exp", "irreducible": True}
 
 
 def loss_at(draws, n, d, *, year, transformer=1, benchmark="wt103"):
