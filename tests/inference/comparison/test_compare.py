@@ -142,10 +142,10 @@ def test_incomparable_fits_are_refused(fit_default, fit_reading_error, fitter, r
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_weights_by_rollout_are_those_of_later_runs(runs):
     laws = {"coupled": bs.laws.Coupled(), "offsets": bs.laws.Offsets()}
-    fits = {name: bs.fit(law, runs, seed=1, draws=250, tune=400, chains=2) for name, law in laws.items()}
+    fits = {name: bs.fit(law, runs, seed=1, draws=250, tune=400, chains=2, check=False) for name, law in laws.items()}
     weight = bs.compare(fits, weighting="rollout")["weight"]
     assert weight.sum() == pytest.approx(1) and weight["coupled"] > 0.9 > bs.compare(fits)["weight"]["coupled"]
-    fit = bs.fit(bs.laws.Progress(16), bs.load("lm_progress"), seed=1, draws=50, tune=100, chains=2)
+    fit = bs.fit(bs.laws.Progress(16), bs.load("lm_progress"), seed=1, draws=50, tune=100, chains=2, check=False)
     with pytest.raises(bs.InputError, match="'a' is a fit of progress"):
         bs.compare({"a": fit, "b": fit}, weighting="rollout")
 

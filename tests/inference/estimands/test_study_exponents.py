@@ -23,12 +23,12 @@ BUDGETS = [1e18, 1e21, 1e24]
 
 @pytest.fixture(scope="module")
 def configurations():
-    return bs.fit(bs.laws.Configurations(), chinchilla_configurations(), seed=1)
+    return bs.fit(bs.laws.Configurations(), chinchilla_configurations(), seed=1, check=False)
 
 
 @pytest.fixture(scope="module")
 def weighted(runs):
-    return bs.fit(bs.laws.EmbeddingWeighted(omega=0.0), runs, seed=1)
+    return bs.fit(bs.laws.EmbeddingWeighted(omega=0.0), runs, seed=1, check=False)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_size_that_is_optimal_at_no_budget_has_no_local_exponent():
 @pytest.mark.parametrize("law", [bs.laws.Coupled(), bs.laws.Offsets(), bs.laws.EmbeddingCorrected(coupled=True)])
 def test_the_study_reads_the_curves_of_the_law(law, runs):
     study = SyntheticStudy(count=40, exact=True)
-    fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
+    fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2, check=False)
     posterior = fit["posterior"].to_dataset()
     options = {"gamma": family_constant(32_000), "study": study, "law": law}
     exponents = frontier_exponents(posterior, basis="total", **options).isel(draw=107)

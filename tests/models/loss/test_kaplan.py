@@ -100,7 +100,7 @@ def test_unusable_input_is_refused_in_one_line(fit_default, runs, quiet):
     with pytest.raises(InputError, match="compute must be positive FLOP"):
         chinchilla_over_kaplan(fit_default, -1)
     for law in (bs.laws.Kaplan(noise="normal"), bs.laws.Coupled(noise="normal")):
-        other = bs.fit(law, runs, seed=1, draws=20, tune=50, chains=2)
+        other = bs.Fitter(law, runs).fit(seed=1, draws=20, tune=50, chains=2, least_ess=0)
         with pytest.raises(InputError, match=f'needs a fit of chinchilla, not of "{law.name}"'):
             chinchilla_over_kaplan(other, 1e21)
     assert bs.laws.EmbeddingCorrected().sum_of_terms and not bs.laws.EmbeddingCorrected(coupled=True).sum_of_terms

@@ -220,7 +220,7 @@ def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, sim
     rho = constants["run_sd"] ** 2 / (constants["run_sd"] ** 2 + constants["sigma"] ** 2)
     assert float(posterior["rho"].mean()) == pytest.approx(rho, abs=0.06)
     plain = bs.laws.Chinchilla(noise="normal", scatter="one", size_effects=False)
-    alone = bs.fit(plain, simulated_curves, seed=1, draws=500, tune=500)
+    alone = bs.fit(plain, simulated_curves, seed=1, draws=500, tune=500, check=False)
     assert float(posterior["alpha"].std()) > 1.3 * float(alone["posterior"]["alpha"].std())
     assert fit_effects.loo(by="run")["elpd"].sum() > alone.loo(by="run")["elpd"].sum() + 20
 

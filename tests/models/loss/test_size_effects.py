@@ -111,13 +111,13 @@ def test_size_effects_are_refused_where_they_cannot_be_had(grid):
 def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(grid, constants):
     law = law_of("normal", scatter="one")
     table = grid.assign(loss=law.simulate(constants, grid, np.random.default_rng(7)))
-    fit = bs.fit(law, table, seed=1, draws=500, tune=500)
+    fit = bs.fit(law, table, seed=1, draws=500, tune=500, check=False)
     assert fit.diagnostics["ok"]
     for name in ("size_sd", "sigma", "alpha", "beta"):
         low, high = fit["posterior"][name].quantile([0.005, 0.995]).values
         assert low < constants[name] < high, name
     alone = bs.laws.Chinchilla(noise="normal", scatter="one", size_effects=False)
-    plain = bs.fit(alone, table, seed=1, draws=500, tune=500)
+    plain = bs.fit(alone, table, seed=1, draws=500, tune=500, check=False)
     ahead = bs.read(pd.DataFrame({"parameters": 6e9, "tokens": TOKENS, "loss": 2.0}))
     spread, apart = {}, {}
     for name, one in (("shared", fit), ("independent", plain)):

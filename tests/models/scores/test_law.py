@@ -333,7 +333,7 @@ def test_the_law_comes_back_from_its_options():
 def fit_linear(scores_design):
     """Fit on three times as many models, whose truth is known."""
     large = type(scores_design)(seed=20, models=48)
-    return large, bs.fit(bs.laws.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2)
+    return large, bs.fit(bs.laws.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2, check=False)
 
 
 def test_what_was_simulated_is_recovered(fit_linear):
@@ -406,7 +406,7 @@ def test_noise_is_that_besides_the_questions():
     by_items = {}
     for columns in (["items"], []):
         read = bs.read(table[["model", "benchmark", "score", *columns]], kind="scores")
-        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=250, tune=500, chains=2)
+        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=250, tune=500, chains=2, check=False)
         noise = fit["posterior"]["noise"].median(("chain", "draw")).to_series()
         by_items[bool(columns)] = noise[table[few]["benchmark"].unique()]
     assert by_items[True].between(0.015, 0.05).all() and (by_items[False] > 0.05).all()
