@@ -5,6 +5,9 @@ import bayescaling as bs
 import pytest
 from bayescaling.inference.points.curves import curve_frontier
 
+pytestmark = pytest.mark.filterwarnings(
+    "always::bayescaling.DiagnosticWarning", "always::bayescaling.errors.TableWarning"
+)
 SWEEP = """
 [corpus]
 kind = "synthetic"
