@@ -443,7 +443,7 @@ def scores_design():
     return ScoresDesign()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def command_line_here():
     """Run the command line in this process, where a separate one is not the point; the result is that of a process."""
     from bayescaling.commands.cli import main

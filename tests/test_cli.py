@@ -29,6 +29,7 @@ pytestmark = pytest.mark.filterwarnings(
 COMMAND = Path(sys.executable).with_name("bayescaling")
 TABLES = list(bs.catalogue()["name"])
 SHORT = ("--draws", "200", "--tune", "300", "--chains", "2")
+SIMPLE = ("power-tokens", "configurations")  # what is proposed for these is run in the thorough tests
 ROWS = 12
 SIZES = np.geomspace(1e7, 1e10, ROWS)
 RUNS = pd.DataFrame({"N": SIZES, "D": 20 * SIZES[::-1], "loss": np.linspace(4, 2, ROWS)})
@@ -122,7 +123,7 @@ def test_data_lists_the_tables(tmp_path):
         assert table["rows"] == len(bs.load(table["name"]))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", bs.catalogue().drop_duplicates("kind")["name"])
 def test_data_shows_a_table(name, tmp_path):
     table = bs.load(name)
     dates = dict.fromkeys(table.select_dtypes("datetime"), "datetime64[ns]")
@@ -197,7 +198,10 @@ main({["fit", "chinchilla", *SHORT]})"""
 def test_a_command_loads_what_it_uses_alone(work, unused, fits, own_cache):
     code = (
         "import sys, bayescaling\nfrom bayescaling.commands.cli import app\n"
-        f"def main(words): app(words, standalone_mode=False)\n{work}\nprint({unused} & {{*sys.modules}})"
+        f"def main(words): app(words, standalone_mode=False)\n{work}\n"
+        # A module that is put off until it is used is there by name alone.
+        "loaded = {name for name, module in sys.modules.items() if type(module).__name__ != '_LazyModule'}\n"
+        f"print({unused} & loaded)"
     )
     done = subprocess.run([sys.executable, "-c", code, own_cache], cwd=fits, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["set()"], done.stderr
@@ -215,7 +219,9 @@ def test_fit_in_words(fits):
     assert "exponent_parameters" in constants and "sigma_tokens" in constants
 
 
-@pytest.mark.parametrize("law", ["power-tokens", "configurations", "kaplan", "trend", "curve"])
+@pytest.mark.parametrize(
+    "law", ["kaplan", "trend", "curve", *(pytest.param(x, marks=pytest.mark.thorough) for x in SIMPLE)]
+)
 def test_commands_that_are_proposed_after_a_fit_work(law, tmp_path):
     table = ["--data", "chinchilla_runs"] if law == "power-tokens" else []
     where = ["--where", "run == '100M cosine_24000'"] if law == "curve" else []
@@ -282,30 +288,13 @@ def test_compare(fits):
     assert "Fit student.nc: " in text and "Fit normal.nc: " in text
 
 
-def test_allocate(fits):
-    budgets = ("--compute", "1e21", "--compute", "1e24")
-    document = json.loads(succeeded("allocate", "student.nc", *budgets, "--json", folder=fits))
-    expected = bs.open(fits / "student.nc").allocate([1e21, 1e24])
-    assert [entry["compute"] for entry in document["allocation"]] == [1e21, 1e24]
-    for entry, compute in zip(document["allocation"], (1e21, 1e24), strict=True):
-        at = expected.sel(compute=compute)
-        for name in ("parameters", "tokens", "tokens_per_parameter", "loss"):
-            assert entry[name]["q50"] == pytest.approx(float(at[name].median()), rel=1e-12)
-        assert entry["tokens_per_parameter"]["mean"] is None
-        assert entry["extrapolation"] == float(at["extrapolation"])
-    assert [entry["extrapolation"] > 0 for entry in document["allocation"]] == [False, True]
-    assert "ok" in document["diagnostics"]
-    assert not document["misfit"]["score"]["fits"]
-    text = succeeded("allocate", "student.nc", *budgets, folder=fits)
-    assert text == f"{expected}\n"
-
-
 def test_budgets_and_sizes_have_units(fits):
     budgets = ("3*10^20", "1 ZFLOP:1 YFLOP:4", "10PF-days", "300 H100-hours", "5e3 A100-hours")
     options = [word for budget in budgets for word in ("--compute", budget)]
     document = json.loads(succeeded("allocate", "student.nc", *options, "--json", folder=fits))
     expected = [3e20, 1e21, 1e22, 1e23, 1e24, 8.64e20, 300 * 3600 * 0.4 * 9.89e14, 5e3 * 3600 * 0.4 * 3.12e14]
     assert sorted(x["compute"] for x in document["allocation"]) == pytest.approx(sorted(expected))
+    assert not document["misfit"]["score"]["fits"] and "ok" in document["diagnostics"]
     document = json.loads(
         succeeded("allocate", "student.nc", "--loss", "2.3", "--demand", "1.4T", "--json", folder=fits)
     )
@@ -356,29 +345,6 @@ def test_allocate_for_a_demand_and_on_a_grid(fits):
         assert (entry["p_reached"], entry["near_optimal"]) == (1.0, 0.3)
     text = succeeded("allocate", "student.nc", *asked, folder=fits)
     assert text == f"{expected}\n" and "within 30% of the best compute" in text
-
-
-def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
-    floor = bs.open(fits / "student.nc")["posterior"]["E"]
-    target = f"{float(floor.quantile(0.6)):.6f}"
-    alone = ("--loss", target, "--beyond", "none", "--no-robust")
-    text = succeeded("allocate", "student.nc", *alone, folder=fits)
-    assert "never" in text and "of the draws, which no size reaches" in " ".join(text.split())
-    document = json.loads(succeeded("allocate", "student.nc", *alone, "--json", folder=fits))
-    (entry,) = document["allocation"]
-    assert entry["p_reached"] == pytest.approx(float((floor < float(target)).mean()))
-    assert entry["parameters"]["q2.5"] > 0 and entry["parameters"]["q97.5"] is None
-
-
-def test_a_budget_beyond_the_runs_is_wider_with_the_drift(fits):
-    widths = {}
-    for beyond in ("drift", "none"):
-        asked = ("--compute", "1e24", "--beyond", beyond, "--json")
-        (entry,) = json.loads(succeeded("allocate", "student.nc", *asked, folder=fits))["allocation"]
-        widths[beyond] = entry["parameters"]["q97.5"] / entry["parameters"]["q2.5"]
-    assert widths["drift"] > widths["none"]
-    code, _, errors = call("allocate", "student.nc", "--compute", "1e24", "--beyond", "nothing", folder=fits)
-    assert code == 2 and "beyond" in errors and "drift, none" in errors
 
 
 @pytest.fixture(scope="module")
@@ -542,27 +508,12 @@ def test_points_of_chosen_rows_in_other_units(tmp_path):
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 FILES = {
-    "empty.csv": b"",
-    "blank.csv": b"\n \n",
-    "header.csv": b"N,D,loss\n",
-    "random.csv": np.random.default_rng(0).bytes(500),
-    "random.parquet": b"PAR1" + np.random.default_rng(0).bytes(500),
     "random.nc": np.random.default_rng(0).bytes(500),
-    "random.xyz": b"abc",
-    "ragged.csv": b"N,D,loss\n1e6,1e9,3\n1e7,1e9\n",
     "few.csv": RUNS.head(5).to_csv(index=False).encode(),
     "one_size.csv": RUNS.assign(N=1e9, D=20 * SIZES).to_csv(index=False).encode(),
-    "no_loss.csv": RUNS.drop(columns="loss").to_csv(index=False).encode(),
-    "no_tokens.csv": RUNS.drop(columns="D").to_csv(index=False).encode(),
-    "duplicate.csv": b"N,D,loss,loss\n1e6,1e9,3,3\n",
     "ambiguous.csv": RUNS.assign(params=1.1 * RUNS["N"]).to_csv(index=False).encode(),
     "inconsistent.csv": RUNS.assign(C=7 * RUNS["N"] * RUNS["D"]).to_csv(index=False).encode(),
     "text.csv": changed("N", "seventy").encode(),
-    "nan.csv": changed("D", np.nan).encode(),
-    "zero.csv": changed("N", 0).encode(),
-    "negative.csv": changed("D", -2e9).encode(),
-    "infinite.csv": changed("D", np.inf).encode(),
-    "zero_loss.csv": changed("loss", 0).encode(),
     "negative_loss.csv": changed("loss", -1.5).encode(),
     "good.csv": RUNS.to_csv(index=False).encode(),
     "file": b"no folder",
@@ -582,28 +533,13 @@ def folder(tmp_path):
     ("name", "words"),
     [
         ("missing.csv", ["no such file"]),
-        ("empty.csv", ["empty"]),
-        ("blank.csv", ["empty"]),
-        ("header.csv", ["no rows"]),
-        ("random.csv", ["line 2"]),
-        ("random.parquet", ["not a Parquet file"]),
         ("random.nc", ["not a netCDF file"]),
-        ("random.xyz", [".xyz"]),
         ("place", ["folder"]),
-        ("ragged.csv", ["line 3", "2 fields where the header has 3"]),
         ("few.csv", ["5 rows are fewer than the 6"]),
         ("one_size.csv", ["parameters", "several sizes"]),
-        ("no_loss.csv", ["no column for loss", "--column loss="]),
-        ("no_tokens.csv", ["tokens", "--column"]),
-        ("duplicate.csv", ['2 columns are called "loss"']),
         ("ambiguous.csv", ['"N", "params" could each be parameters']),
         ("inconsistent.csv", ["line 2", 'column "C"', "ratio 1.167"]),
         ("text.csv", ["line 7", 'column "N"', '"seventy"', "plain number"]),
-        ("nan.csv", ["line 7", 'column "D"', "NaN"]),
-        ("zero.csv", ["line 7", 'column "N"', "found 0"]),
-        ("negative.csv", ["line 7", 'column "D"', "found -2000000000"]),
-        ("infinite.csv", ["line 7", 'column "D"', "found inf"]),
-        ("zero_loss.csv", ["line 7", 'column "loss"', "found 0"]),
         ("negative_loss.csv", ["line 7", 'column "loss"', "found -1.5"]),
     ],
 )
@@ -618,22 +554,11 @@ def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
     [
         (["--prior", "alfa=LogNormal(0, 1)"], "'alfa'"),
         (["--prior", "E=LogNormal(0, 1)"], "derived, not sampled"),
-        (["--prior", "alpha=LogNormal(0"], "cannot be read"),
-        (["--prior", "alpha=LogNormal(0, x)"], "cannot be read"),
-        (["--prior", "alpha=LogNormal(0)"], "takes 2 parameters: mu, sigma"),
-        (["--prior", "alpha=LogNormal(0, -1)"], "check the signs"),
-        (["--prior", "alpha=Lognormal(0, 1)"], '"LogNormal"'),
-        (["--prior", "alpha=Normal(0, 1)"], "support"),
-        (["--prior", "reducible_share=Uniform(0, 2)"], "support"),
         (["--prior", "alpha=LogNormal(10, 0.1)"], "no finite loss"),
         (["--prior", "alpha"], "NAME=VALUE"),
         (["--prior", "alpha=Gamma(2, 4)", "--prior", "alpha=Gamma(2, 5)"], "twice"),
-        (["--noise", "cauchy"], "cauchy"),
-        (["--scale", "log"], "log_loss"),
-        (["--threshold", "0"], "threshold"),
         (["--sampler", "stan"], "nutpie"),
         (["--draws", "0"], "draws"),
-        (["--draws", "-10"], "draws"),
         (["--draws", "many"], "--draws"),
         (["--draws", "10.5"], "--draws"),
         (["--tune", "0"], "tune"),
@@ -644,23 +569,16 @@ def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
         (["--bogus"], "--bogus"),
         (["--data", "good.csv", "--measurement-error"], "loss_halfwidth"),
         (["--data", "good.csv", "--option", "run_effects=true"], 'run_effects needs "run"'),
-        (["--option", "run_effects=true", "--noise", "huber"], "set noise='student_t'"),
         (["--option", "run_effects=some"], "must be true or false"),
         (["--option", "scatter=" + "[" * 5000], "choose one of by_size, one"),
         (["--data", "good.csv", "--perplexity"], "perplexity"),
-        (["--data", "good.csv", "--ignore", "nothing"], "nothing"),
-        (["--data", "good.csv", "--column", "loss=nothing"], "nothing"),
         (["--data", "good.csv", "--column", "size=N"], '"size"'),
         (["--column", "loss=L"], "built-in table"),
         (["--unit", "loss=bits"], "--unit: for files, not for the built-in table"),
         (["--data", "good.csv", "--unit", "parameters"], "NAME=VALUE"),
-        (["--data", "good.csv", "--unit", "parameters=many"], "not a positive number"),
         (["--data", "good.csv", "--unit", "loss=bits-per-byte"], "--bytes-per-token"),
-        (["--where", "abs(loss) > 2"], "a call is not allowed"),
-        (["--where", "los > 2"], 'did you mean "loss"?'),
         (["--where", "loss > 20"], "none of the 245 rows"),
         (["--best-of", "size"], 'there is no column "size"'),
-        (["--last-of", "run"], 'there is no column "run"'),
         (["--drop-highest", "-1"], "drop_highest must be"),
         (["--drop-highest", "300"], "leaves none of the 245 rows"),
         (["extra"], "extra"),
@@ -680,12 +598,9 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["data", "chinchilla_run"], "chinchilla_runs"),
         (["data", "--notes"], "name of a table"),
         (["points", "--data", "few.csv", "--drop-highest", "2"], "few.csv: 3 rows"),
-        (["points", "--drop-highest", "-1"], "drop_highest"),
-        (["points", "--where", "loss > 20"], "none of the 245 rows"),
         (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
         (["fit", "scores", "--data", "few.csv"], '"model", "benchmark", "score" are needed'),
-        (["fit", "scores", "--option", "pace=slow"], "choose one of None, linear, break"),
         (["fit", "scores", "--where", "year < 1995"], "none of the 2249 rows"),
         (["rollout", "chinchilla"], "--below"),
         (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
@@ -699,7 +614,6 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["compare"], "FILE.nc"),
         (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),
         (["compare", "other.nc", "other.nc"], "twice"),
-        (["show", "other.nc", "other.nc"], "twice"),
         (["compare", "missing.nc", "other.nc"], "missing.nc: there is no such file"),
         (["compare", "random.nc", "other.nc"], "random.nc: not a netCDF file"),
         (["allocate", "other.nc", "--compute", "1e21"], "other.nc: a netCDF file, but no fit"),
@@ -718,14 +632,11 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["design", "other.nc", "--budget", "1e20"], "other.nc: a netCDF file, but no fit"),
         (["design", "other.nc", "--budget", "much"], "--budget 'much': write FLOP"),
         (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
-        (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),
         (["report", "--out", "report", "--seed", "-1"], "seed"),
         # A path below a regular file cannot be written by anyone, root included.
         (["report", "--out", "file/report"], "file/report"),
-        (["report", "--out", "file"], "file"),
         (["fit", "chinchilla", "--out", "file/f.nc"], "file/f.nc"),
-        (["fit", "chinchilla", "--out", "nowhere/f.nc"], "nowhere/f.nc"),
         (["fit", "chinchilla", "--out", "place"], "place"),
     ],
 )
@@ -733,11 +644,8 @@ def test_a_command_that_cannot_be_done_is_refused(arguments, words, folder):
     assert words in refused(*arguments, folder=folder)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["fit", "chinchilla", "--data", "text.csv"], ["report", "--out", "file/report"], ["fit", "--bogus"]]
-)
-def test_the_installed_command_refuses_in_one_line(arguments, folder):
-    refused(*arguments, folder=folder, run=spawn)
+def test_the_installed_command_refuses_in_one_line(folder):
+    refused("fit", "chinchilla", "--data", "text.csv", folder=folder, run=spawn)
 
 
 def test_faults_that_are_known_at_once_are_in_one_line(folder):
@@ -753,13 +661,7 @@ def test_faults_that_are_known_at_once_are_in_one_line(folder):
     [
         (["compare", "student.nc"], "at least two fits"),
         (["compare", "student.nc", "mine.nc"], "245 and 80 rows"),
-        (["compare", "student.nc", "normal.nc", "--weighting", "best"], "best"),
         (["allocate", "student.nc", "--compute", "-1e21"], "positive"),
-        (["allocate", "student.nc", "--loss", "0.1"], "loss 0.1 is at or below the floor of the chinchilla fit"),
-        (["allocate", "student.nc", "--loss", "2.5", "--demand", "-1"], "demand must be tokens, at least 0"),
-        (["allocate", "student.nc", "--compute", "1e21", "--near-optimal", "0"], "near_optimal must be one positive"),
-        (["allocate", "student.nc", "--compute", "0"], "positive"),
-        (["allocate", "student.nc", "--compute", "nan"], "positive"),
         (["allocate", "student.nc", "--compute", "1e21", "--plan", "near_optimal=0.1"], "--plan 'near_optimal': not"),
         (["allocate", "student.nc", "--compute", "1e21", "--plan", "fit=1"], "--plan 'fit': not what a law knows"),
     ],
@@ -783,7 +685,7 @@ def sampling(process, seconds):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-@pytest.mark.parametrize("name, status", [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize("name, status", [("SIGINT", 130), ("SIGTERM", 143)])
 def test_an_interrupted_fit_leaves_nothing(name, status, tmp_path, interruptible):
     arguments = [COMMAND, "fit", "chinchilla", "--draws", "200000", "--out", "f.nc"]
     with subprocess.Popen(
@@ -847,7 +749,7 @@ def test_groups_that_cannot_be_are_refused_in_a_line(corpora):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
-@pytest.mark.parametrize("words", ["data chinchilla_runs", "data", "data --json"])
+@pytest.mark.parametrize("words", ["data chinchilla_runs", "data --json"])
 def test_a_full_disk_under_standard_output_is_told_in_a_line(words, tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run([COMMAND, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
@@ -856,11 +758,10 @@ def test_a_full_disk_under_standard_output_is_told_in_a_line(words, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", ["data chinchilla_runs", "data"])
-def test_a_closed_pipe_ends_a_command_without_a_word(words):
+def test_a_closed_pipe_ends_a_command_without_a_word():
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([COMMAND, *words.split()], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
+    done = subprocess.run([COMMAND, "data"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
 

@@ -174,7 +174,7 @@ def test_numbers_are_compared_to_the_error_of_their_draws(old, new, draws, same)
     assert bool(compared.differences(old, new, draws)) is not same
 
 
-@pytest.mark.parametrize("path", sorted(PICTURES.glob("*-*.svg")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(PICTURES.glob("*-*.svg"))[::8], ids=lambda path: path.stem)
 def test_a_tick_or_a_mark_that_changed_in_a_picture_is_found(path):
     svg = path.read_text(encoding="utf-8")
     assert not compared.differences_of_pictures(svg, svg)

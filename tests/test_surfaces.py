@@ -40,7 +40,7 @@ FITS = {
     "lengths": lambda: ("lengths", bs.load("arithmetic_runs")),
 }
 # Whose reports are made in the thorough run; of evaluations the law that the rows reject has more to state.
-LONG = ("progress", "trend", "scores", "lengths")
+LONG = ("progress", "horizons", "trend", "scores", "lengths")
 
 
 @pytest.fixture(scope="module", params=[pytest.param(x, marks=[pytest.mark.thorough] * (x in LONG)) for x in FITS])

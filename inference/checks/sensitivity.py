@@ -110,7 +110,7 @@ def prior_driven(fit, *, draws=4000):
     -------
     DataFrame
         One row a coefficient: ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio``, ``prior_driven``.
-        What the law takes from upstream has no prior here.
+        What the law takes from upstream, or holds at a value, has no prior here.
     """
     fitted = fit.draws
     law = fitted.law
@@ -118,6 +118,8 @@ def prior_driven(fit, *, draws=4000):
     rows = []
     for name, posterior in flatten(fitted.named().drop_vars(law.upstream, errors="ignore")).items():
         width, prior_width = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
+        if not prior_width:
+            continue
         rows.append(
             {
                 "coefficient": name,

@@ -36,7 +36,8 @@ class Nearest:
         def residual(z):
             return self.residual(z[:, None])
 
-        return least_squares(residual, start, x_scale="jac", ftol=tolerance, xtol=tolerance, gtol=None)
+        with np.errstate(all="ignore"):  # where no loss is finite the derivatives are 0
+            return least_squares(residual, start, x_scale="jac", ftol=tolerance, xtol=tolerance, gtol=None)
 
     def constants(self, z):
         """Return the constants of the law at coordinates on the real line."""

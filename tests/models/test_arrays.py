@@ -115,23 +115,6 @@ class TestDims:
         np.testing.assert_allclose(result, TWO[name](X[..., None], self.draws.values), rtol=1e-14)
         assert list(result["size"]) == [1, 2, 3]
 
-    def test_where(self):
-        result = arrays.where(self.draws > 0, self.x, self.draws)
-        assert set(result.dims) == {"run", "size", "draw"}
-        wanted = np.where(self.draws > 0, X[..., None], self.draws)
-        np.testing.assert_array_equal(result.transpose("run", "size", "draw"), wanted)
-        assert list(result["size"]) == [1, 2, 3]
-
-    def test_where_beside_an_array_without_names(self):
-        result = arrays.where(ROW > 0, self.x, self.draws)
-        assert result.dims == ("run", "size", "draw")
-        np.testing.assert_array_equal(result, np.where(ROW[:, None] > 0, X[..., None], self.draws))
-
-    def test_clip(self):
-        result = arrays.clip(self.x, self.draws, self.draws + 1)
-        assert result.dims == ("run", "size", "draw")
-        np.testing.assert_array_equal(result, np.clip(X[..., None], self.draws.values, self.draws.values + 1))
-
     def test_equal_dims_keep_their_coordinates(self):
         for result in (arrays.where(self.x > 0, self.x, 0.0), arrays.clip(self.x, 0.0, self.x.max())):
             assert result.dims == self.x.dims

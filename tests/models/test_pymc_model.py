@@ -91,7 +91,7 @@ def test_its_prior_predictive_draws_are_those_of_the_law(built, name, as_written
 def test_a_user_samples_it_and_predicts_and_adds_to_it(runs, as_written):
     pm = pytest.importorskip("pymc")
     rows = runs.iloc[::5].reset_index(drop=True)
-    fit = bs.fit(CHINCHILLA, rows, seed=1, draws=500, tune=500)
+    fit = bs.fit(CHINCHILLA, rows, seed=1, draws=500, tune=500, check=False)
     model = CHINCHILLA.model(rows)
     with model:
         posterior = pm.sample(500, tune=500, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)

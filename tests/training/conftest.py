@@ -9,6 +9,8 @@ import pytest
 import torch
 from bayescaling import training
 from bayescaling.training import arithmetic
+from bayescaling.training.engine.guard import Guard
+from torch.utils._python_dispatch import TorchDispatchMode
 
 torch.set_num_threads(1)
 
@@ -165,3 +167,42 @@ def refused(kind, tmp_path):
         return str(caught.value)
 
     return check
+
+
+class FloatsSeen(TorchDispatchMode):
+    """Count operations of torch, and note those that take or give floats."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations, self.floats = 0, set()
+
+    def __torch_dispatch__(self, operation, types, arguments=(), keywords=None):
+        result = operation(*arguments, **(keywords or {}))
+        self.operations += 1
+        for part in [*arguments, result]:
+            if isinstance(part, torch.Tensor) and part.dtype.is_floating_point:
+                self.floats.add(str(operation))
+        return result
+
+
+@pytest.fixture
+def floats_seen():
+    return FloatsSeen
+
+
+class StopAfter(Guard):
+    """A guard that expires after some looks at it, of which each update is one."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.left = looks
+
+    @property
+    def expired(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.fixture
+def stop_after():
+    return StopAfter

@@ -11,7 +11,6 @@ from bayescaling.inference.checks import uniformity
 from bayescaling.inference.checks.calibration import calibrate, not_uniform, sentences
 from bayescaling.inference.checks.uniformity import RANKS, band, p_uniform, shares_below
 from bayescaling.inference.fitter import Fitter
-from bayescaling.models.progress.draws import ProgressDraws
 from scipy import stats
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -86,35 +85,6 @@ def test_truths_of_the_prior_are_fitted_too(law):
     # Both truths and medians stand for the same quantities.
     scale = simulations["sd"].mean("simulation")
     assert float((abs(simulations["median"] - simulations["truth"]) / scale).median()) < 3
-
-
-@pytest.mark.parametrize(
-    "noise",
-    [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}, {"scatter": "by_benchmark"}],
-    ids=str,
-)
-def test_simulated_evaluations_scatter_as_their_truth_says(noise):
-    law, rng = bs.laws.Progress(7, **noise), np.random.default_rng(0)
-    rows = law.rows(bs.load("lm_progress"))
-    reference = law.reference(rows)
-    truth = ProgressDraws(law, reference, rows, 0.3 * law.prior_draws(rng, reference, rows).z)
-    named, mean = {name: x.values for name, x in truth.named().items()}, truth.mean().values[0, 0]
-    loss = np.log([law.from_scale(truth.replicate(rng).values[0, 0]) for _ in range(60)])
-    residual = (np.log(loss) - np.log(mean)) if law.scale == "log_loss" else loss - mean
-    scale = float(named["sigma"].item())
-    if law.paper_effects:
-        scale = np.hypot(scale, named["paper_sd"].item())
-        papers = rows["paper_id"].to_numpy()
-        same = (papers[:, None] == papers) & ~np.eye(len(papers), dtype=bool)
-        correlation = (residual.T @ residual / len(residual))[same].mean() / scale**2
-        assert correlation == pytest.approx(named["rho"].item(), abs=0.1)
-        assert residual.std() == pytest.approx(scale, rel=0.05)
-        return
-    if law.scatter == "by_benchmark":
-        sigma = truth.named()["sigma_benchmark"][0, 0]
-        scale = sigma.sel(benchmark=rows["benchmark"].to_numpy(object)).values
-    expected = stats.t(named["nu"].item()) if law.noise == "student_t" else stats.norm
-    assert stats.kstest(expected.cdf(residual / scale).ravel(), "uniform").pvalue > 1e-4
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------
@@ -240,31 +210,15 @@ def test_a_file_that_is_no_calibration_is_refused(runs, tmp_path):
         calibrate(bs.laws.Chinchilla(), runs, out=tmp_path / "other.nc")
 
 
-def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
-    from bayescaling.commands import cli
-
-    command = ["bayescaling", "calibrate", "chinchilla", "--simulations", "2", "--draws", "150", "--tune", "200"]
-    command += ["--out", str(tmp_path / "c.nc")]
-    monkeypatch.setattr("sys.argv", command)
-    assert run(cli) == 0
-    shown = capsys.readouterr().out
+def test_the_command_line_calibrates(tmp_path, command_line_here):
+    short = ("--simulations", "2", "--draws", "150", "--tune", "200", "--out", tmp_path / "c.nc")
+    shown = command_line_here("calibrate", "chinchilla", *short).stdout
     assert "truths from the posterior" in shown and "log_likelihood" in shown and "tested together" in shown
-    monkeypatch.setattr("sys.argv", [*command, "--json"])
-    assert run(cli) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(command_line_here("calibrate", "chinchilla", *short, "--json").stdout)
     assert document["law"] == "chinchilla" and document["simulations"] == 2 and document["truth"] == "posterior"
     assert 0 < document["quantities"]["alpha"]["p_uniform"] <= 1
-    monkeypatch.setattr("sys.argv", ["bayescaling", "calibrate", "embedding-corrected"])
-    assert run(cli) == 2
-    assert "joint=true" in capsys.readouterr().err
-
-
-def run(cli):
-    try:
-        cli.main()
-    except SystemExit as end:
-        return end.code or 0
-    return 0
+    refused = command_line_here("calibrate", "embedding-corrected")
+    assert refused.returncode == 2 and "joint=true" in refused.stderr
 
 
 def test_models_and_benchmarks_of_known_parameters_are_drawn_anew_each_time(scores_design):

@@ -6,6 +6,8 @@ from bayescaling.models.loss.budget import compute_bins
 from bayescaling.models.progress.draws import ProgressDraws
 from scipy import stats
 
+OPTIONS = ({}, {"paper_effects": True}, {"scatter": "by_benchmark"}, {"noise": "student_t"}, {"scale": "log_loss"})
+
 
 def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_one_sigma, fit_default):
     """Compare with independent calculations.
@@ -35,13 +37,6 @@ def test_a_law_that_is_true_fits(fitter, simulated, quiet):
         values = np.array([table.loc[test, "p"] for table in ps])
         assert values.min() > 0.003, test
         assert np.median(values) > 0.1, test
-
-
-def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
-    wider = bs.laws.Coupled()
-    bent = runs.assign(loss=wider.simulate(truth | {"kappa": 0.6}, runs, np.random.default_rng(1)))
-    table = fitter.fit(bent, seed=1, draws=300, tune=400, chains=2, least_ess=0).law_tests()
-    assert table.loc["score", "p"] < 1e-4 and table.loc["score", "statistic"] < 0
 
 
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
@@ -83,7 +78,7 @@ def test_loo_pit_is_that_of_a_refit(fitter, fit_default, runs):
         assert pit[row] == pytest.approx(exact, abs=0.01)
 
 
-@pytest.mark.parametrize("options", [{}, {"paper_effects": True}, {"scatter": "by_benchmark"}, {"noise": "student_t"}])
+@pytest.mark.parametrize("options", OPTIONS)
 def test_evaluations_of_a_true_law_are_standard_normal_in_every_direction(options, evaluations):
     law, rng = bs.laws.Progress(7, **options), np.random.default_rng(2)
     reference = law.reference(evaluations)
@@ -92,7 +87,7 @@ def test_evaluations_of_a_true_law_are_standard_normal_in_every_direction(option
     sums = {}
     for _ in range(60):
         loss = truth.replicate(rng).values[0, 0]
-        seen = ProgressDraws(law, reference, evaluations.assign(perplexity=np.exp(loss)), one)
+        seen = ProgressDraws(law, reference, evaluations.assign(perplexity=law.from_scale(loss)), one)
         z = stats.norm.ppf(seen.cdf().values[0, 0])
         for name, contrast in law.contrasts(evaluations).items():
             u = contrast.directions

@@ -81,7 +81,7 @@ def test_draws_at_one_phi_have_no_factor_beyond_their_noise():
 
 
 def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs, quiet):
-    fit = bs.fit(bs.laws.EmbeddingCorrected(), runs, seed=1, draws=200, tune=400, chains=2)
+    fit = bs.fit(bs.laws.EmbeddingCorrected(), runs, seed=1, draws=200, tune=400, chains=2, check=False)
     assert fit.loo().elpd == importance_sampling(fit).elpd
     for mend in ("moment_matching", "refit"):
         with pytest.raises(bs.InputError, match="has no one posterior that could be shifted or fitted again"):
@@ -103,7 +103,7 @@ def test_of_many_units_those_with_even_weights_keep_them():
 
 
 def test_a_large_table_is_judged_as_without_its_size(monkeypatch, runs):
-    fit = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=False)
+    fit = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=False, check=False)
     plain, others = importance.importance_sampling(fit), changed_fit(fit, {}, fit.record)
     monkeypatch.setattr(importance, "MANY", 100)
     result = importance.importance_sampling(others)

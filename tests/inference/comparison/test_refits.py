@@ -8,7 +8,7 @@ import pytest
 from bayescaling.inference.checks.sensitivity import prior_driven
 from bayescaling.inference.comparison.bridge import log_mean_exp
 from bayescaling.inference.comparison.importance import importance_sampling
-from bayescaling.inference.comparison.refits import REFIT, exact_loo, resolve, unreliable
+from bayescaling.inference.comparison.refits import REFIT, resolve, unreliable
 from bayescaling.inference.fitted import LEFT_OUT, changed_fit, results_of
 from bayescaling.inference.progress import futures
 from bayescaling.inference.progress.compare import compare as compare_progress
@@ -72,12 +72,6 @@ def held_out(fitter, fit, left, seed):
     return log_mean_exp(rowwise), log_mean_exp(joint), mean.mean((0, 1))
 
 
-@pytest.mark.thorough
-def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
-    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: did not converge: "):
-        progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
-
-
 def test_the_main_specification_on_the_papers_data(fit_main):
     diagnostics = fit_main.diagnostics
     assert diagnostics["ok"]
@@ -113,37 +107,6 @@ def test_a_stored_fit_is_whole(fit_main, tmp_path):
     assert set(again.named()) == set(stored)
     np.testing.assert_allclose(again.log_likelihood(), fit_main["log_likelihood"]["loss"], rtol=1e-12)
     pd.testing.assert_frame_equal(doubling_times(opened), doubling_times(fit_main))
-
-
-@pytest.mark.thorough
-def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fitter, evaluations):
-    result = psis(fit_main)
-    k, elpd = result.pareto_k.values, result.elpd_i.values
-    predicted = loo_predictions(fit_main, result)
-    rows = {int(k.argmax()), int(elpd.argmin()), 10, 100, 200}
-    assert len(rows) == 5
-    for row in rows:
-        left = np.arange(len(evaluations)) == row
-        refits = [densities_by_refit(progress_fitter, ~left, left, seed) for seed in (1, 2)]
-        by_chain = np.concatenate([density.mean((1, 2)) for density, _ in refits])
-        error = by_chain.std(ddof=1) / by_chain.mean() / np.sqrt(len(by_chain))
-        assert error < 0.06
-        assert np.log(by_chain.mean()) == pytest.approx(elpd[row], abs=4 * error + 0.03), row
-        means = np.concatenate([mean.mean((1, 2)) for _, mean in refits])
-        near = 4 * means.std(ddof=1) / np.sqrt(len(means)) + 0.01
-        assert means.mean() == pytest.approx(predicted[row], abs=near), row
-    rowwise, joint, mean = held_out(progress_fitter, fit_main, left, seed=2)
-    assert joint == pytest.approx(rowwise[0]) == pytest.approx(np.log(refits[1][0].mean()))
-    assert mean[0] == pytest.approx(refits[1][1].mean())
-    exact = exact_loo(fit_main, [row], seed=2)
-    assert np.flatnonzero(exact["refitted"]).tolist() == [row]
-    by_chain = refits[1][0].mean((1, 2))
-    error = by_chain.std(ddof=1) / by_chain.mean() / 2
-    assert float(exact["elpd"][row]) == pytest.approx(rowwise[0], abs=4 * error + 0.02)
-    assert float(exact["elpd_se"][row]) < error + 0.02
-    assert 0.5 < float(exact["overlap"][row]) <= 1.01
-    assert float(exact["mean"][row]) == pytest.approx(mean[0])
-    assert np.isnan(exact["elpd"].values[~left]).all()
 
 
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):

@@ -30,7 +30,7 @@ def simulated(kappa, seed=1, sigma=0.004):
 def fitted(table, law="chinchilla"):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.fit(law, table, seed=1, **SHORT)
+        return bs.fit(law, table, seed=1, **SHORT, check=False)
 
 
 @pytest.fixture(scope="module")

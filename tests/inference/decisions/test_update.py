@@ -19,7 +19,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def fit_before(runs):
-    return bs.fit(bs.laws.Chinchilla(), _first(runs, 240), seed=1, **SHORT)
+    return bs.fit(bs.laws.Chinchilla(), _first(runs, 240), seed=1, **SHORT, check=False)
 
 
 def _first(runs, count):
@@ -43,7 +43,9 @@ def test_weights_give_the_posterior_that_nuts_gives(fit_before, runs):
 
 
 def test_many_runs_are_sampled_again(runs):
-    fit = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), _first(runs, 40), seed=1, draws=500, tune=500)
+    fit = bs.fit(
+        bs.laws.Chinchilla(noise="normal", scatter="one"), _first(runs, 40), seed=1, draws=500, tune=500, check=False
+    )
     later = bs.update(fit, runs.iloc[40:])
     assert later.record["update"]["method"] == "nuts" and len(later.rows) == len(runs)
     assert later.draws.reference["reference_parameters"] == fit.draws.reference["reference_parameters"]
@@ -63,7 +65,7 @@ def test_an_updated_fit_is_saved_and_opened_and_refers_to_the_first_runs(fit_bef
 
 def test_runs_of_a_size_share_its_effect(runs):
     law = bs.laws.Chinchilla(noise="normal", scatter="one", size_effects=True)
-    fit = bs.fit(law, _first(runs, 100), seed=1, draws=500, tune=500)
+    fit = bs.fit(law, _first(runs, 100), seed=1, draws=500, tune=500, check=False)
     later = bs.update(fit, runs.iloc[100:101])
     both = later.draws.total_log_likelihood() - later.draws.total_log_likelihood(later.rows.iloc[:100])
     assert later.rows["size_group"].notna().all() and len(later.rows) == 101

@@ -245,18 +245,8 @@ def test_the_command_prints_and_returns_what_the_function_does(fit, tmp_path):
     path = tmp_path / "recipes.nc"
     fit.check()
     fit.save(path)
-    arguments = [
-        "worth",
-        str(path),
-        "--baseline",
-        "old",
-        "--compute",
-        "1e20",
-        "--gpu-hour",
-        "2",
-        "--within",
-        "1e18:1e23",
-    ]
+    words = "--baseline old --compute 1e20 --gpu-hour 2 --within 1e18:1e23"
+    arguments = ["worth", str(path), *words.split()]
     result = CliRunner().invoke(app, [*arguments, "--json"])
     assert result.exit_code == 0, result.output
     (entry,) = json.loads(result.output)["worth"]

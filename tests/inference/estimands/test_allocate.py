@@ -38,15 +38,6 @@ def test_allocation_is_the_closed_form_of_each_draw(fit_default, draws):
     np.testing.assert_allclose(spent, np.broadcast_to(BUDGETS, tokens.shape), rtol=1e-12)
 
 
-def test_no_other_size_of_the_same_budget_is_better(fit_default, draws):
-    best = law_alone(fit_default, 1e22).isel(compute=0)
-    for factor in (0.5, 0.9, 1.1, 2):
-        parameters = best["parameters"] * factor
-        tokens = 1e22 / 6 / parameters
-        other = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
-        assert bool((other > best["loss"]).all())
-
-
 def test_extrapolation_counts_decades_beyond_the_runs(fit_default, runs):
     least, greatest = runs["training_flop"].min(), runs["training_flop"].max()
     budgets = [least / 100, least, np.sqrt(least * greatest), greatest, 10 * greatest]

@@ -32,12 +32,6 @@ def test_a_saved_fit_opens_into_a_working_one(lengths_fit, tmp_path):
     assert float(opened.loo().elpd) == pytest.approx(float(lengths_fit.loo().elpd))
 
 
-def test_the_same_seed_gives_the_same_draws(lengths_fitter, lengths_fit):
-    again = lengths_fitter.fit(seed=1)
-    np.testing.assert_array_equal(again["posterior"]["log_reach"], lengths_fit["posterior"]["log_reach"])
-    np.testing.assert_array_equal(again["log_likelihood"]["correct"], lengths_fit["log_likelihood"]["correct"])
-
-
 @pytest.mark.thorough
 def test_intervals_cover_the_lengths_that_counts_were_simulated_at(lengths_fitter, lengths_design, quiet):
     """Runs' own 50% lengths, and the median run's, in repeated simulations with one compiled model."""

@@ -1,10 +1,8 @@
 import json
-import warnings
 
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.commands.cli import main
 from bayescaling.inference.kinds.counts import details
 from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, plateau, region_accuracy
 from bayescaling.reports.results import to_json
@@ -93,29 +91,6 @@ def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
         bs.fit(bs.laws.Lengths(), runs)
     with pytest.raises(bs.InputError, match="no compute-optimal size"):
         lengths_fit.allocate(1e20)
-
-
-@pytest.mark.thorough
-def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, monkeypatch, capsys):
-    lengths_counts.to_csv(tmp_path / "counts.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    short = ["--draws", "250", "--tune", "400", "--chains", "2", "--data", "counts.csv"]
-
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["bayescaling", *arguments])
-        with warnings.catch_warnings(), pytest.raises(SystemExit) as left:
-            warnings.simplefilter("ignore", bs.DiagnosticWarning)
-            main()
-        assert left.value.code == 0
-        return capsys.readouterr().out
-
-    text = call("fit", "lengths", *short, "--noise", "binomial", "--option", "shape=linear", "--out", "b.nc")
-    assert "lengths, noise=binomial, shape=linear on 486 rows of counts.csv" in text
-    lengths_fit.save("a.nc")
-    models = json.loads(call("compare", "a.nc", "b.nc", "--json"))["models"]
-    assert models["a.nc"]["elpd_diff"] == 0
-    assert models["b.nc"]["elpd_diff"] < 0
 
 
 def test_lengths_as_json_stand_next_to_the_accuracy_at_short_lengths(lengths_fit):

@@ -15,7 +15,6 @@ from bayescaling.models.progress.specifications import SPECIFICATIONS, Specifica
 from scipy.optimize import brentq, minimize_scalar
 
 PLACES = ((1e25, 2023.0), (1e21, 2018.0))
-FACTORS = {"transformer": "exp", "irreducible": True}
 
 
 def loss_at(draws, n, d, *, year, transformer=1, benchmark="wt103"):
@@ -96,24 +95,6 @@ def test_the_rate_is_the_fall_of_the_budget_of_one_optimal_loss(k, compute, year
         assert (by_compute < 0).all()
         np.testing.assert_allclose(rates[label], by_year / by_compute, rtol=2e-4, atol=1e-5)
         assert np.all(rates[label] == 0) == (k in (16, 17))
-
-
-def test_rates_are_the_papers_formulas(fit_of):
-    for k in (1, 7, 12, 18):
-        draws, fit = fit_of(Progress(k))
-        v = draws.named()
-        (rate,) = quantities.growth_rates(fit).values()
-        expected = {
-            12: lambda v: v["shared_year"] * (1 / v["alpha_param"] + 1 / v["beta_data"]),
-            18: lambda v: v["alpha_year"] / v["alpha_compute"],
-        }.get(k, lambda v: v["alpha_year"] / v["alpha_param"] + v["beta_year"] / v["beta_data"])(v)
-        np.testing.assert_allclose(rate, expected)
-        assert growth.doubling_months(rate.values) == pytest.approx(12 * np.log(2) / expected.values)
-    draws, fit = fit_of(Progress(11))
-    v = draws.named()
-    for benchmark, rate in quantities.growth_rates(fit).items():
-        at = v.sel(benchmark=benchmark)
-        np.testing.assert_allclose(rate, at["alpha_year"] / at["alpha_param"] + at["beta_year"] / at["beta_data"])
 
 
 @pytest.mark.parametrize("k", [k for k in SPECIFICATIONS if k not in (16, 17)])

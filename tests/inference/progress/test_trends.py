@@ -116,8 +116,7 @@ def test_a_fit_without_a_trend_is_refused(fit_default):
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-@pytest.mark.parametrize("trend", ["linear", "break"])
-@pytest.mark.parametrize("unit", [None, 5.0])
+@pytest.mark.parametrize(("trend", "unit"), [("linear", 5.0), ("break", None)])
 def test_a_report_answers_for_every_scale_and_form(trend, unit, tmp_path):
     law = bs.laws.Trend(trend=trend, value_unit=unit)
     fit = bs.fit(law, bs.read(falling(), "values"), seed=1, draws=300, tune=500)

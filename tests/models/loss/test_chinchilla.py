@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.models.loss import chinchilla
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
@@ -33,7 +33,7 @@ def written_out(parameters, tokens, c):
     return c["E"] + c["A"] / parameters ** c["alpha"] + c["B"] / tokens ** c["beta"]
 
 
-@pytest.mark.parametrize("constants", CONSTANTS)
+@pytest.mark.parametrize("constants", [HOFFMANN, BESIROGLU])
 def test_loss_is_that_of_the_equation_in_every_array_library(jax, constants):
     import pytensor.tensor as pt
 
@@ -48,17 +48,6 @@ def test_loss_is_that_of_the_equation_in_every_array_library(jax, constants):
         np.testing.assert_allclose(np.asarray(value), expected, rtol=1e-12, err_msg=library)
 
 
-def test_loss_broadcasts_draws_against_runs():
-    spread = np.linspace(0.9, 1.1, 6).reshape(2, 3)
-    draws = xr.Dataset({name: (("chain", "draw"), x * spread) for name, x in HOFFMANN.items()})
-    loss = chinchilla.loss(xr.DataArray(PARAMETERS, dims="run"), xr.DataArray(TOKENS, dims="run"), **draws)
-    assert dict(loss.sizes) == {"run": 7, "chain": 2, "draw": 3}
-    for chain, draw, run in np.ndindex(2, 3, 7):
-        constants = {name: float(draws[name][chain, draw]) for name in draws}
-        expected = written_out(PARAMETERS[run], TOKENS[run], constants)
-        assert float(loss.isel(chain=chain, draw=draw, run=run)) == pytest.approx(expected, rel=1e-12)
-
-
 def test_constants_say_what_the_sampled_quantities_mean():
     random = np.random.default_rng(0)
     for _ in range(20):
@@ -69,23 +58,6 @@ def test_constants_say_what_the_sampled_quantities_mean():
         assert (centre - result["E"]) / centre == pytest.approx(reducible, rel=1e-12)
         assert result["A"] / n**alpha / (centre - result["E"]) == pytest.approx(share, rel=1e-11)
         assert (result["alpha"], result["beta"]) == (alpha, beta)
-
-
-@pytest.mark.parametrize("constants", CONSTANTS)
-def test_constants_come_back_from_the_losses_they_give(constants):
-    n, d = 3e8, 7e9
-    centre, term = chinchilla.loss(n, d, **constants), constants["A"] / n ** constants["alpha"]
-    reducible = centre - constants["E"]
-    result = chinchilla.constants(
-        centre,
-        reducible / centre,
-        term / reducible,
-        constants["alpha"],
-        constants["beta"],
-        reference_parameters=n,
-        reference_tokens=d,
-    )
-    assert result == pytest.approx(constants, rel=1e-10, abs=1e-12)
 
 
 def test_centre_is_the_geometric_mean_of_the_sizes_whatever_the_losses(runs):
@@ -113,21 +85,7 @@ def test_optimum_is_where_the_loss_is_least(constants):
         assert (least <= along_budget(best + np.array([-2.0, -0.1, 0.1, 2.0]), compute, constants)).all()
 
 
-@pytest.mark.parametrize("constants", CONSTANTS)
-def test_derivative_vanishes_at_the_optimum(jax, constants):
-    def loss(log_parameters, compute):
-        parameters = jax.numpy.exp(log_parameters)
-        return chinchilla.loss(parameters, compute / (6 * parameters), **constants)
-
-    slope = jax.jit(jax.grad(loss))
-    best = np.log(chinchilla.optimum(BUDGETS, **constants)[0])
-    for compute, log_parameters in zip(BUDGETS, best, strict=True):
-        assert abs(slope(log_parameters, compute)) < 1e-10 * loss(log_parameters, compute)
-        root = brentq(lambda x, c=compute: float(slope(x, c)), log_parameters - 4, log_parameters + 3, xtol=1e-12)
-        assert root == pytest.approx(log_parameters, abs=1e-8)
-
-
-@pytest.mark.parametrize("constants", CONSTANTS)
+@pytest.mark.parametrize("constants", CONSTANTS[::4])
 def test_exponent_is_the_derivative_of_the_optimum(jax, constants):
     def log_parameters(log_compute):
         return jax.numpy.log(chinchilla.optimum(jax.numpy.exp(log_compute), **constants)[0])
@@ -135,21 +93,6 @@ def test_exponent_is_the_derivative_of_the_optimum(jax, constants):
     slope = jax.jit(jax.grad(log_parameters))
     for compute in BUDGETS:
         assert float(slope(np.log(compute))) == pytest.approx(chinchilla.parameter_exponent(**constants), rel=1e-10)
-
-
-# Parameters, tokens and loss where the derivative of the loss along 6ND = 5.76e23, Chinchilla's budget, is zero; found
-# by root finding in 40-digit arithmetic.
-AT_CHINCHILLA = [
-    (HOFFMANN, 40310496396.3497, 2381513714345.96, 1.91838708941607),
-    (BESIROGLU, 72248702500.3822, 1328743585388.15, 1.97444110839741),
-]
-
-
-@pytest.mark.parametrize(("constants", "parameters", "tokens", "loss"), AT_CHINCHILLA)
-def test_optimum_of_the_published_constants(constants, parameters, tokens, loss):
-    optimum = chinchilla.optimum(5.76e23, **constants)
-    assert optimum == pytest.approx((parameters, tokens), rel=1e-12)
-    assert chinchilla.loss(*optimum, **constants) == pytest.approx(loss, rel=1e-13)
 
 
 def test_tokens_per_parameter_of_the_published_constants():

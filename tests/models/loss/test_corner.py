@@ -63,7 +63,7 @@ def test_a_coordinate_is_the_fall_of_the_loss_that_two_sizes_inform(name):
     np.testing.assert_allclose([np.log(corner), *np.log(falls)], [z[0], *z[3:5]])
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (2, 4), (6, 2)])
+@pytest.mark.parametrize("shape", [(2, 3), (6, 2)])
 @pytest.mark.parametrize("noise", [0.0005, 0.01])
 def test_fits_of_two_sizes_converge_and_hold_the_truth_within_the_runs(shape, noise):
     fit = bs.Fitter(bs.laws.Chinchilla(noise="normal", scatter="one"), table_of(*shape, noise=noise)).fit(seed=1)

@@ -76,21 +76,3 @@ def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
     assert float(posterior["exponent_parameters"].std()) == pytest.approx(0.010, abs=0.001)
     assert fit_by_size.loo().elpd == pytest.approx(892.3, abs=1.0)
     assert fit_by_size.diagnostics["ok"]
-
-
-def test_embedding_laws_take_the_coupled_form(runs):
-    budgets = np.array([1e20, 1e24])
-    weighted = bs.laws.EmbeddingWeighted(omega=1, coupled=True)
-    values = weighted.constants(VALUES, weighted.reference(runs))
-    constants = {name: values[name] for name in bs.laws.Coupled._constant_names}
-    sizes = weighted.sizes(runs)
-    expected = coupled.loss(sizes["parameters"], sizes["tokens"], **constants)
-    np.testing.assert_allclose(weighted.mean(values, sizes), expected, rtol=1e-12)
-    _, total, _ = weighted.optimal_sizes(values, budgets, gamma=60_000.0)
-    np.testing.assert_allclose(total, coupled.optimum(budgets, **constants)[0], rtol=1e-6)
-    corrected = bs.laws.EmbeddingCorrected(coupled=True)
-    assert "kappa" in corrected.prior_of
-    values = corrected.constants(VALUES, corrected.reference(runs))
-    _, total, _ = corrected.optimal_sizes(values, budgets, gamma=60_000.0)
-    expected, _ = coupled.optimum(budgets, **{name: values[name] for name in bs.laws.Coupled._constant_names})
-    np.testing.assert_allclose(total, expected, rtol=1e-10)

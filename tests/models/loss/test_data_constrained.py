@@ -134,15 +134,6 @@ def test_the_search_is_as_good_as_a_grid_where_tokens_are_limited(compute, uniqu
     assert least.min() * (1 - 1e-3) <= float(parameters) <= least.max() * (1 + 1e-3)
 
 
-def test_the_search_goes_draw_by_draw():
-    alpha, budgets = np.array([[0.3], [0.36]]), np.array([1e18, 1e22])
-    optima = least_on_budget(budgets, lambda n, d: loss(n, d, 1e9, **(CONSTANTS | {"alpha": alpha}), **PUBLISHED))
-    for i, j in np.ndindex(2, 2):
-        one = CONSTANTS | {"alpha": float(alpha[i, 0])}
-        alone = least_on_budget(np.array(float(budgets[j])), lambda n, d, one=one: loss(n, d, 1e9, **one, **PUBLISHED))
-        assert [x[i, j] for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-6)
-
-
 # The law -------------------------------------------------------------------------------------------------------------
 
 
@@ -162,18 +153,6 @@ def repeated_fitter(repeated):
 @pytest.fixture(scope="module")
 def repeated_fit(repeated_fitter):
     return repeated_fitter.fit(seed=1)
-
-
-def test_what_is_sampled_has_the_density_of_the_draws(repeated, as_written):
-    law = bs.laws.DataConstrained()
-    reference = law.reference(repeated)
-    model = law.model(repeated, reference)
-    log_density, names = model.compile_logp(mode=as_written), [variable.name for variable in model.value_vars]
-    for values in (TRUTH, TRUTH | {"repetition_decay": 3.0, "excess_decay": 40.0}):
-        draws = law.prior_draws(None, reference, repeated, truth=values)
-        real = draws.real_line()
-        point = dict(zip(names, np.asarray(real)[0, 0], strict=True))
-        assert float(log_density(point)) == pytest.approx(draws.log_density().item(), rel=1e-10)
 
 
 def test_the_law_has_its_loss_of_data_seen_once_at_the_centre(repeated):

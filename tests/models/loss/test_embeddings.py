@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.models.loss import chinchilla, embeddings, kaplan
+from bayescaling.models.loss import embeddings, kaplan
 from bayescaling.models.loss.embedding.configurations import DELTA, RATIO, SCATTER
 from bayescaling.models.loss.embedding.weighted import OMEGA
 from bayescaling.models.loss.sizes import chinchilla_configurations, estimates, least_squares, regression
@@ -54,30 +54,6 @@ def test_the_budget_of_an_optimum_is_where_the_loss_is_stationary(jax, constants
     np.testing.assert_allclose(exponent, -by_compute / by_size, rtol=1e-8)
 
 
-@pytest.mark.parametrize("constants", CONSTANTS.values(), ids=list(CONSTANTS))
-def test_in_proportion_the_budget_and_the_exponent_are_equations_16_and_17(constants):
-    A, B, alpha, beta = (constants[name] for name in ("A", "B", "alpha", "beta"))
-    n, root = SIZES, SIZES ** (1 / 3)
-    budget = 6 * n * (n + GAMMA / 3 * root) ** (-1 / beta) * (n + GAMMA * root) ** ((1 + alpha) / beta)
-    budget = budget * (beta * B / (alpha * A)) ** (1 / beta)
-    np.testing.assert_allclose(embeddings.compute_of_optimum(n, **constants, gamma=GAMMA), budget, rtol=1e-10)
-    u = n ** (2 / 3)
-    inverse = 1 - (u + GAMMA / 9) / (u + GAMMA / 3) / beta + (1 + alpha) / beta * (u + GAMMA / 3) / (u + GAMMA)
-    np.testing.assert_allclose(embeddings.local_exponent(n, **constants, gamma=GAMMA), 1 / inverse, rtol=1e-10)
-
-
-@pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("constants", CONSTANTS.values(), ids=list(CONSTANTS))
-def test_the_local_exponent_is_the_derivative_of_the_optimum(jax, constants, delta):
-    def log_compute(log_n):
-        n = jax.numpy.exp(log_n)
-        return jax.numpy.log(embeddings.compute_of_optimum(n, **constants, gamma=GAMMA, delta=delta))
-
-    derivative = 1 / np.asarray(jax.vmap(jax.grad(log_compute))(np.log(SIZES)))
-    exponent = embeddings.local_exponent(SIZES, **constants, gamma=GAMMA, delta=delta)
-    np.testing.assert_allclose(exponent, derivative, rtol=1e-8)
-
-
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("constants", CONSTANTS.values(), ids=list(CONSTANTS))
 def test_the_local_exponent_has_its_limits(constants, delta):
@@ -125,12 +101,6 @@ def test_every_array_library_gives_the_same(jax):
         results = all_of(convert(SIZES))
         for x, y in zip(results, expected, strict=True):
             np.testing.assert_allclose(back(x), y, rtol=1e-11)
-
-
-def test_the_aspect_ratio_inverts_the_constant():
-    vocabulary, ratio = np.logspace(2, 6, 9)[:, None], np.logspace(-1, 4, 11)
-    gamma = embeddings.embedding_constant(vocabulary, ratio)
-    np.testing.assert_allclose(embeddings.aspect_ratio(gamma, vocabulary), np.broadcast_to(ratio, (9, 11)), rtol=1e-12)
 
 
 def test_estimators_of_the_constant_agree_with_what_is_known():
@@ -194,23 +164,6 @@ def test_of_two_local_optima_the_better_is_found(budget):
     optimum = law.optimal_sizes(constants, budget, **family)[0]
     assert optimum == pytest.approx(grid[losses.argmin()], rel=0.02)
     assert loss(optimum) <= losses.min()
-
-
-def test_the_optimum_goes_draw_by_draw():
-    spread, budgets = np.linspace(0.9, 1.1, 6)[:, None], np.array([1e18, 1e22])
-    draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
-    optima = bs.laws.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
-    for draw, compute in np.ndindex(6, 2):
-        one = {name: float(x[draw, 0]) for name, x in draws.items()}
-        alone = bs.laws.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
-        assert [x[draw, compute] for x in optima] == pytest.approx([float(x) for x in alone], rel=1e-10)
-
-
-@pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
-def test_the_optimum_at_weight_one_is_chinchillas(compute):
-    without_floor = {name: BESIROGLU[name] for name in ("A", "B", "alpha", "beta")}
-    _, total, tokens = bs.laws.EmbeddingWeighted(omega=1.0).optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
-    assert (total, tokens) == pytest.approx(chinchilla.optimum(compute, **without_floor), rel=1e-9)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])

@@ -136,18 +136,6 @@ def test_contrasts_are_within_groups(table):
         assert {next(iter(names)) for names in groups} == set("abc") and all(len(names) == 1 for names in groups), name
 
 
-def test_replicated_runs_scatter_as_their_group_does(table):
-    law = bs.laws.Grouped(PLAIN, "corpus")
-    draws = drawn(law, table, 1)
-    sampled = draws.sampled.copy(deep=True)
-    sampled["sigma"] = sampled["sigma"].copy(data=[[[0.001, 0.01, 0.1]]])
-    many = law.draws(sampled.isel(draw=np.zeros(400, int)), draws.rows, draws.reference)
-    scattered = many.replicate(np.random.default_rng(1)) - np.log(many.mean())
-    for group, sigma in zip("abc", (0.001, 0.01, 0.1), strict=True):
-        members = (table["corpus"] == group).to_numpy()
-        assert float(scattered.isel(run=members).std()) == pytest.approx(sigma, rel=0.03)
-
-
 def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
     law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one", run_effects=True), "corpus")
     draws = drawn(law, table, 1)

@@ -4,6 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
+from bayescaling.inference.engine import compile_density
 from bayescaling.models.backend import pymc
 from bayescaling.models.loss.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
 from scipy import stats
@@ -18,9 +19,9 @@ DENSITIES = {
 }
 
 
-def mass(log_density, scale=0.7, span=1e5):
-    """Integral over the line; beyond `span` scales the tail of a Student-t is left out."""
-    ends = [0.0, *np.geomspace(0.1, span, 40) * scale]
+def mass(log_density):
+    """Integral over the line; beyond 1e5 scales the tail of a Student-t is left out."""
+    ends = [0.0, *np.geomspace(0.1, 1e5, 40) * 0.7]
 
     def both_sides(x):
         return sum(np.exp(float(log_density(side))) for side in (-x, x))
@@ -34,14 +35,14 @@ def test_density_integrates_to_one(name):
     assert mass(DENSITIES[name]) + missing == pytest.approx(1, abs=1e-9)
 
 
-def test_normal_and_student_t_are_those_of_scipy_and_pymc():
+def test_normal_and_student_t_are_those_of_scipy_and_pymc(as_written):
     pm = pymc()
     x = np.linspace(-20, 20, 401)
     np.testing.assert_allclose(normal_logp(x, 0.3), stats.norm.logpdf(x, scale=0.3), rtol=1e-12)
     for nu in np.array([1.01, 1.6, 4.0, 60.0]):
         ours = student_t_logp(x, 0.3, nu)
         np.testing.assert_allclose(ours, stats.t.logpdf(x, nu, scale=0.3), rtol=1e-10, atol=1e-10)
-        of_pymc = pm.logp(pm.StudentT.dist(nu=nu, mu=np.float64(0), sigma=np.float64(0.3)), x).eval()
+        of_pymc = pm.logp(pm.StudentT.dist(nu=nu, mu=np.float64(0), sigma=np.float64(0.3)), x).eval(mode=as_written)
         np.testing.assert_allclose(ours, of_pymc, rtol=1e-10, atol=1e-10)
 
 
@@ -58,23 +59,11 @@ def test_huber_density_is_written_out(threshold):
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 def test_huber_draws_follow_the_huber_density(threshold):
     draws = huber_draw(np.random.default_rng(1), threshold, 20_000)
-
-    def density(x):
-        return np.exp(float(huber_logp(x, 1.0, threshold)))
-
     # The density has exponential tails of rate `threshold`: 40 of their lengths hold all of it.
     grid = np.linspace(-1, 1, 4001) * (threshold + 40 / threshold)
     pieces = np.exp(huber_logp(grid, 1.0, threshold))
     cumulative = np.concatenate([[0], np.cumsum((pieces[1:] + pieces[:-1]) / 2 * np.diff(grid))])
     assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
-    second = 2 * sum(quad(lambda x: x**2 * density(x), a, b)[0] for a, b in ((0, threshold), (threshold, np.inf)))
-    fourth = 2 * sum(quad(lambda x: x**4 * density(x), a, b)[0] for a, b in ((0, threshold), (threshold, np.inf)))
-    error = np.sqrt((fourth - second**2) / draws.size)
-    assert draws.mean() == pytest.approx(0, abs=4 * np.sqrt(second / draws.size))
-    assert (draws**2).mean() == pytest.approx(second, abs=4 * error)
-    inside = 2 * quad(density, 0, threshold)[0]
-    error = np.sqrt(inside * (1 - inside) / draws.size)
-    assert (abs(draws) <= threshold).mean() == pytest.approx(inside, abs=4 * error)
 
 
 @pytest.mark.parametrize(("family", "arguments"), [("normal", ()), ("student_t", (2.5,)), ("huber", ())])
@@ -85,12 +74,12 @@ def test_draws_follow_the_density_that_is_scored(family, arguments, reading, ske
     sigma, halfwidth = np.array([0.3]), np.array([0.5])
     arguments = (*arguments, *((1.7,) if skew else ()))
     draws = noise.draw(np.random.default_rng(2), (20_000,), sigma, *arguments, halfwidth=halfwidth)
-    grid = np.linspace(-60, 60, 400_001)
+    grid = np.linspace(-60, 60, 40_001)
     density = np.exp(noise.logp(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5)))
     if family == "normal" and reading and not skew:
         assert draws.std() == pytest.approx(np.sqrt(sigma**2 + 0.5**2 / 3), rel=0.02)
         return
-    cumulative = np.cumsum(density) * (grid[1] - grid[0])
+    cumulative = (np.cumsum(density) - density / 2) * (grid[1] - grid[0])
     assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
     predicted = noise.cdf(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5))
     far = predicted[0]  # what a Student-t has below the grid
@@ -138,23 +127,6 @@ def test_reading_error_is_convolved(family, shape, tolerance, far):
         np.testing.assert_allclose(densities, expected, rtol=0, atol=off, err_msg=f"sigma/h {ratio}")
 
 
-@pytest.mark.parametrize("ratio", [5, 0.2, 0.01])
-@pytest.mark.parametrize(
-    ("family", "shape", "off"), [("student_t", (1.7,), 1e-7), ("huber", (), 1e-4), ("normal", (), 1e-9)]
-)
-def test_density_with_reading_error_integrates_to_one(family, shape, off, ratio):
-    noise, halfwidth = Noise(family, "loss", 1.345, True), np.array([0.3])
-    sigma = ratio * 0.3
-
-    def log_density(x):
-        return noise.logp(np.array([x]), sigma, *shape, halfwidth=halfwidth)[0]
-
-    span = max(sigma, 0.3)
-    # Beyond 1e5 spans the tail of the scatter alone, far from the reading error, is what is left.
-    missing = 2 * stats.t.sf(1e5 * span / sigma, *shape) if family == "student_t" else 0.0
-    assert mass(log_density, span) + missing == pytest.approx(1, abs=off)
-
-
 def test_reading_error_adds_its_variance_under_normal_noise():
     noise, residual = Noise("normal", "loss", 1.345, True), np.linspace(-3, 3, 7)
     halfwidth = np.linspace(0, 2, 7)
@@ -199,35 +171,26 @@ def marked(options):
 
 
 @pytest.mark.parametrize("options", [marked(options) for options in COMBINATIONS])
-def test_what_is_sampled_is_what_is_scored(runs, options, as_written):
-    law, reading = bs.laws.Chinchilla(**options), options["measurement_error"]
+def test_what_is_sampled_is_what_is_scored(runs, options):
+    law, random = bs.laws.Chinchilla(**options), np.random.default_rng(4)
     few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))
-    model, reference = law.model(few), law.reference(few)
-    log_density = model.compile_logp(mode=as_written)
-    slope = model.compile_dlogp(mode=as_written) if reading else None
-    random = np.random.default_rng(4)
+    reference = law.reference(few)
+    density = law.density(few, reference)
+    evaluate = compile_density(density)
     for _ in range(3):
         values = {name: float(prior.drawn(random)) for name, prior in law.prior_of.items()}
-        point, log_prior = {}, 0.0
-        for variable, name in zip(model.value_vars, law.prior_of, strict=True):
-            prior = law.prior_of[name]
-            point[variable.name] = np.asarray(prior.to_unconstrained(values[name]))
-            x, jacobian = prior.from_unconstrained(point[variable.name])
-            log_prior += float(prior.log_density(x) + jacobian)
+        z = np.array([prior.to_unconstrained(values[name]) for name, prior in law.prior_of.items()], float)
+        parts = [(prior, *prior.from_unconstrained(x)) for prior, x in zip(law.prior_of.values(), z, strict=True)]
+        log_prior = sum(float(prior.log_density(x) + jacobian) for prior, x, jacobian in parts)
         sampled = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in values.items()})
         draws = law.draws(sampled, few, reference)
         expected = log_prior + draws.total_log_likelihood().item()
         assert draws.log_density().item() == pytest.approx(expected, rel=1e-10)
-        assert float(log_density(point)) == pytest.approx(expected, rel=1e-10)
-        if slope:
-            assert_gradient(log_density, slope, point)
-
-
-def assert_gradient(log_density, slope, point):
-    step = 1e-5
-    shifted = [[log_density(point | {name: x + way}) for way in (step, -step)] for name, x in point.items()]
-    numerical = [(up - down) / (2 * step) for up, down in shifted]
-    np.testing.assert_allclose(slope(point), np.array(numerical, float), rtol=1e-4, atol=1e-3)
+        value, gradient = evaluate(z, density)
+        assert value == pytest.approx(expected, rel=1e-10)
+        steps = 1e-5 * np.eye(len(z))
+        numerical = [(evaluate(z + step, density)[0] - evaluate(z - step, density)[0]) / 2e-5 for step in steps]
+        np.testing.assert_allclose(gradient, numerical, rtol=1e-4, atol=1e-3)
 
 
 def test_unknown_noise_and_scale_and_threshold_are_refused():
@@ -235,6 +198,8 @@ def test_unknown_noise_and_scale_and_threshold_are_refused():
         bs.laws.Chinchilla(noise="student").prior_of  # noqa: B018
     with pytest.raises(bs.InputError, match='scale "log" is unknown'):
         bs.laws.Chinchilla(scale="log").prior_of  # noqa: B018
+    with pytest.raises(bs.InputError, match='scatter "by-size" is unknown; did you mean "by_size"'):
+        bs.laws.Chinchilla(scatter="by-size")
     for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
         with pytest.raises(bs.InputError, match="must be a positive number"):
             bs.laws.Chinchilla(noise="huber", threshold=threshold)
@@ -276,11 +241,6 @@ def test_the_runs_of_chinchilla_scatter_by_size(fit_default):
     assert float(fit_default["posterior"]["sigma_parameters"].mean()) == pytest.approx(0.40, abs=0.02)
     assert float(fit_default["posterior"]["sigma_tokens"].mean()) == pytest.approx(-0.35, abs=0.02)
     assert fit_default.loo().elpd == pytest.approx(865.8, abs=1.0)
-
-
-def test_an_unknown_scatter_is_refused():
-    with pytest.raises(bs.InputError, match='scatter "by-size" is unknown; did you mean "by_size"'):
-        bs.laws.Chinchilla(scatter="by-size")
 
 
 @pytest.mark.parametrize("slope", [-0.4, 0.0, 0.4])

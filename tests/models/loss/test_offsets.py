@@ -42,7 +42,7 @@ def test_no_size_passes_zero():
 @pytest.mark.thorough
 def test_the_runs_of_chinchilla_with_shifted_sizes(runs):
     """An independent model: elpd 884.6, exponent .480 (.025); the shortest run loses most of its tokens."""
-    fit = bs.fit(bs.laws.Offsets(), runs, seed=1)
+    fit = bs.fit(bs.laws.Offsets(), runs, seed=1, check=False)
     posterior = fit["posterior"]
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.480, abs=0.006)
     assert float(posterior["tokens_shift"].mean()) == pytest.approx(0.18, abs=0.02)

@@ -27,13 +27,13 @@ def models(seed=1, rows=40):
 
 @pytest.fixture(scope="module")
 def fit_tasks():
-    return bs.fit(bs.laws.Grouped(TaskError(), "task", shared=("chance",)), models(), **SHORT)
+    return bs.fit(bs.laws.Grouped(TaskError(), "task", shared=("chance",)), models(), **SHORT, check=False)
 
 
 @pytest.fixture(scope="module")
 def fit_task():
     table = models()
-    return bs.fit("task-error", table[table["task"] == "a"].reset_index(drop=True), **SHORT)
+    return bs.fit("task-error", table[table["task"] == "a"].reset_index(drop=True), **SHORT, check=False)
 
 
 def test_the_curve_is_logistic_at_one_end_and_exponential_at_the_other():
@@ -133,7 +133,7 @@ def test_options_that_cannot_be_used_are_refused(options, message, fit_default, 
 def test_losses_of_two_units_are_refused(fit_default, fit_task):
     in_bits = models().assign(parameters=np.geomspace(1e7, 1e9, 120), tokens=1e10).drop(columns="task")
     table = bs.read(in_bits.assign(loss=in_bits["loss"] * 2), unit={"loss": "other"}, needed=["error"])
-    other = bs.fit("task-error", table, **SHORT | {"draws": 50, "tune": 200})
+    other = bs.fit("task-error", table, **SHORT | {"draws": 50, "tune": 200}, check=False)
     with pytest.raises(bs.InputError, match=r"has losses in times the median, .* in nats/token; fit one unit"):
         fit_default.predict(PLANNED, task=other)
 

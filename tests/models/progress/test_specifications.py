@@ -110,25 +110,19 @@ def test_the_columns_of_a_term():
 
 REFUSED = {
     ("b + y + m", "b + y + d"): "no column 'm' here",
-    ("b + y + N", "b + y + d"): "no column 'N' here",
     ("b + y + d", "b + y + d"): "no column 'd' here",
-    ("b + y + n", "b + y + n"): "no column 'n' here",
     ("b + hinge + n", "b + d"): "no column 'hinge' here",
     ("", "b + y + d"): "no column '' here",
     ("b + y + n +", "b + y + d"): "no column '' here",
     ("b + y + n:c", "b + y + d"): "term 'n:c' holds two sizes or two dates",
-    ("b + y:log(Y) + n", "b + d"): r"term 'y:log\(Y\)' holds two sizes or two dates",
     ("b + y:y + n", "b + d"): "two dates",
     ("b + y + n + y", "b + y + d"): "a term stands there twice",
-    ("b + b:y + y:b + n", "b + d"): "a term stands there twice",
     ("b + n", "1 + d"): "both predictors need the same intercepts",
     ("y + n", "y + d"): "both predictors need the same intercepts",
-    ("1 + b + n", "1 + b + d"): "both predictors need the same intercepts",
     ("b + t + n", "b + d"): "t goes with a size or a date",
     ("b + y", "b + d"): "a predictor needs a size",
     ("b + n:log(Y)", "b + d"): "a predictor needs a size",
     ("b + y + c", "b + d"): "c alone with the other predictor left empty",
-    ("b + n + c", "b + d"): "c alone with the other predictor left empty",
     ("b + y + n", ""): "c alone with the other predictor left empty",
 }
 
@@ -152,11 +146,9 @@ def test_one_coefficient_for_two_predictors_needs_the_same_term_in_both():
 OPTIONS_REFUSED = [
     ({"specification": 21}, "specification 21 is unknown"),
     ({"penalty": 0}, "needs a positive delta; at 0 the prior is flat and improper"),
-    ({"penalty": -1.0}, "needs a positive delta"),
     ({"paper_effects": True, "noise": "student_t"}, "under normal noise only"),
     ({"data": "token_seen"}, "data .*token_seen.*tokens_seen"),
     ({"noise": "huber"}, "noise .*huber"),
-    ({"scale": "perplexity"}, "scale .*perplexity"),
     ({"transformer": True}, "transformer .*True"),
     ({"cutoff_form": "step"}, "cutoff_form .*step"),
     ({"unknown_epochs": "two"}, "unknown_epochs .*two"),

@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 import xarray as xr
-from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.engine import compile_density, flat
 from bayescaling.models.scores.draws import ScoresDraws
 from bayescaling.models.scores.noise import END
@@ -334,7 +333,7 @@ def test_the_law_comes_back_from_its_options():
 def fit_linear(scores_design):
     """Fit on three times as many models, whose truth is known."""
     large = type(scores_design)(seed=20, models=48)
-    return large, bs.fit(bs.laws.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2)
+    return large, bs.fit(bs.laws.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2, check=False)
 
 
 def test_what_was_simulated_is_recovered(fit_linear):
@@ -384,26 +383,6 @@ def test_what_an_option_adds_is_recovered(options, added, scores_design):
             assert float(sd[int(np.argmin(simulated["difficulty"].values))]) < 0.03
 
 
-def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
-    _, fit = fit_linear
-    by_model = fit.loo("model", draws=200, tune=200)
-    assert len(by_model) == 48
-    assert by_model["elpd"].sum() < importance_sampling(fit).elpd
-
-
-def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
-    design, fit = fit_linear
-    name = "model 07"
-    remaining = design.table[design.table["model"] != name].reset_index(drop=True)
-    fitter = bs.Fitter(bs.laws.Scores(pace="linear"), design.table)
-    without = fitter.sample(remaining, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
-    draws, left = fit.draws, design.table[design.table["model"] == name].reset_index(drop=True)
-    lacking = draws.left_out_group(without, left, "model").values
-    exact = logsumexp(lacking) - np.log(lacking.size)
-    entry = fit.loo("model", draws=200, tune=200).loc[name]
-    assert entry["elpd"] == pytest.approx(exact, abs=0.3)
-
-
 # Numbers of questions -------------------------------------------------------------------------------------------------
 
 
@@ -427,7 +406,7 @@ def test_noise_is_that_besides_the_questions():
     by_items = {}
     for columns in (["items"], []):
         read = bs.read(table[["model", "benchmark", "score", *columns]], kind="scores")
-        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=250, tune=500, chains=2)
+        fit = bs.fit(bs.laws.Scores(), read, seed=1, draws=250, tune=500, chains=2, check=False)
         noise = fit["posterior"]["noise"].median(("chain", "draw")).to_series()
         by_items[bool(columns)] = noise[table[few]["benchmark"].unique()]
     assert by_items[True].between(0.015, 0.05).all() and (by_items[False] > 0.05).all()

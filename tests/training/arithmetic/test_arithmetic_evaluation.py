@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-import xarray as xr
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import (
     TASKS,
@@ -198,9 +197,9 @@ def trained(scheme, shape):
     return models
 
 
-# Every scheme with one of the shapes in turn; thorough tests have the other pairs.
+# Three of the schemes, each with one of the shapes; thorough tests have the other pairs.
 PAIRS = [
-    pytest.param(scheme, shape, id=f"{scheme}-{shape}", marks=[] if i % len(SHAPES) == j else [pytest.mark.thorough])
+    pytest.param(scheme, shape, id=f"{scheme}-{shape}", marks=[] if i == j else [pytest.mark.thorough])
     for i, scheme in enumerate(SCHEMES)
     for j, shape in enumerate(SHAPES)
 ]
@@ -285,14 +284,6 @@ def test_the_cells_of_the_paper_are_the_default(monkeypatch):
     monkeypatch.setattr(evaluation, "default_cells", lambda task: ((1, 1), (9, 9)))
     counts = evaluate(Small(22), Addition(2))
     assert counts["total"].values.tolist() == [[100, 0], [0, 100]]
-
-
-def test_a_record_is_written_and_read(tmp_path):
-    task = Sorting(2)
-    counts = evaluate(Small(task.vocabulary_size), task, grid(3), count=4)
-    counts.to_netcdf(tmp_path / "cells.nc", engine="h5netcdf")
-    assert xr.open_dataset(tmp_path / "cells.nc", engine="h5netcdf").load().equals(counts)
-    assert counts["correct"].attrs["units"] == "problems"
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from bayescaling.training.arithmetic import TASKS, Addition, Or, Sorting, decode
 from bayescaling.training.arithmetic.problems.digits import added, drawn, lengths, multiplied, ranked, subtracted
 from bayescaling.training.arithmetic.problems.layout import room
 from bayescaling.training.arithmetic.problems.sampling import strata
-from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, LABEL0, LABELS, PAD, SYMBOLS
+from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, LABEL0, LABELS, PAD, SYMBOLS
 from bayescaling.training.engine.randomness import hashed
-from torch.utils._python_dispatch import TorchDispatchMode
 
 CPU = torch.device("cpu")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
-PROBLEMS = 100_000
+PROBLEMS = 20_000
 TRAINED = {"addition": 20, "subtraction": 20, "addition-subtraction": 20, "multiplication": 15, "sorting": 10, "or": 20}
 # Longest lengths to evaluate, for which every task is checked too.
 LONGEST = dict.fromkeys(TRAINED, 160) | {"multiplication": 40, "sorting": 30}
@@ -220,23 +219,9 @@ def test_cuda_makes_the_same_batches(name, options):
     assert torch.equal(*both)
 
 
-class FloatsSeen(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.operations, self.floats = 0, set()
-
-    def __torch_dispatch__(self, operation, types, arguments=(), keywords=None):
-        result = operation(*arguments, **(keywords or {}))
-        self.operations += 1
-        for part in [*arguments, result]:
-            if isinstance(part, torch.Tensor) and part.dtype.is_floating_point:
-                self.floats.add(str(operation))
-        return result
-
-
 @pytest.mark.parametrize("name", TASKS)
-def test_problems_are_made_by_integer_arithmetic_alone(name):
-    with FloatsSeen() as seen:
+def test_problems_are_made_by_integer_arithmetic_alone(name, floats_seen):
+    with floats_seen() as seen:
         TASKS[name](5, hints="cyclic", padding=True).batches(0, 0, 64, CPU)
     assert seen.operations > 50 and seen.floats == set()
 
@@ -266,16 +251,6 @@ def test_lengths_of_numbers_to_sort_are_uniform():
     assert len(ties) == 100
     starts = {problem[0] for problem in problems}
     assert starts == set(LABELS[:102])
-
-
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("padding", [False, True])
-def test_answers_alone_are_scored_and_the_end_with_them(name, padding):
-    tokens, scored = TASKS[name](5, padding=padding).batch(0, 0, 300, CPU)
-    for row, mark in zip(tokens.tolist(), scored.tolist(), strict=True):
-        equals, end = row.index(EQUALS), row.index(EOS)
-        assert mark == [equals < place <= end and token != PAD for place, token in enumerate(row)]
-        assert not any(row[end + 1 :])
 
 
 def test_padding_is_on_the_right_or_anywhere():
@@ -380,14 +355,9 @@ def test_or_has_every_place_once():
     ("make", "message"),
     [
         (lambda: Addition(0), "largest is 0; input should be greater than or equal to 1"),
-        (lambda: Addition(2.5), "largest is 2.5"),
-        (lambda: Addition(True), "largest is True"),
         (lambda: Addition(3, hints="some"), "hints is 'some'; input should be 'none', 'plain' or 'cyclic'"),
         (lambda: Addition(3, padding=1), "padding is 1; input should be a valid boolean"),
         (lambda: Addition(3, padding_rate=1.0), "padding_rate is 1.0; input should be less than 1"),
-        (lambda: Addition(3, padding_rate=math.nan), "padding_rate is nan"),
-        (lambda: Addition(3, buckets=0), "buckets is 0"),
-        (lambda: Addition(3, reverse="no"), "reverse is 'no'"),
         (lambda: Addition(3, labels=1000), "labels is 1000; input should be less than or equal to 240"),
         (lambda: Addition(20, hints="plain", labels=20), r"cell \(20, 20\): numbers of 21 digits need 21 index hints"),
         (lambda: Sorting(3, numbers=0), "task: numbers is 0; input should be greater than or equal to 1"),

@@ -1,8 +1,5 @@
 import itertools
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -75,20 +72,6 @@ def test_what_a_sweep_records(kind, unbroken):
     assert xr.open_dataset(out / "runs.nc", engine="h5netcdf").load().equals(result)
 
 
-def test_counts_are_those_of_the_trained_model(unbroken, tiny, tmp_path):
-    result, _ = unbroken
-    run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
-    stopped = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates))
-    assert stopped is None
-    model = Transformer(run.model)
-    model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
-    counts = evaluate(model.eval(), run.task, run.grid.cells, count=20, seed=0, device=CPU)
-    of_sweep = result.sel(run=run.name)
-    for a, b in run.grid.cells:
-        cell = {"length_a": a, "length_b": b}
-        assert counts["correct"].sel(cell) == of_sweep["correct"].sel(cell)
-
-
 def test_the_table_is_long_by_cell(unbroken):
     result, out = unbroken
     rows = pd.read_csv(out / "runs.csv")
@@ -133,7 +116,7 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert by_hand["all_30x30"] == by_hand["all_20x20"] == by_hand["ood"] == (1 + 2 + 3 * 3) / 25
 
 
-def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
+def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path, stop_after):
     text = kind.text.replace("count = 20", "count = 20\noffset = [0, 2]").split('[[arms]]\nname = "looped"')[0]
     tiny.write_text(text, encoding="utf-8")
     result = train(tiny, tmp_path / "out", device="cpu", progress=False)
@@ -153,7 +136,7 @@ def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
         ("nope", 0),
     ]
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
-    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert train_run(run, tmp_path / "run", device="cpu", guard=stop_after(run.plan.updates)) is None
     model = Transformer(run.model)
     model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
     with torch.no_grad():
@@ -177,32 +160,19 @@ def test_flop_count_the_recurrences_that_were_drawn(tiny):
     assert len({run.draws(m)[:3] for m in range(40)}) > 3
 
 
-class StopAfterLooks(Guard):
-    """A guard that expires after some looks at it."""
-
-    def __init__(self, looks):
-        super().__init__()
-        self.left = looks
-
-    @property
-    def expired(self):
-        self.left -= 1
-        return self.left < 0
-
-
 @pytest.mark.parametrize("every", [1, 7])
-def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
+def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path, stop_after):
     run = read_sweep(tiny).settled(HERE).arms["looped"][1]
     outcomes = []
     while not outcomes or (outcomes[-1] is None and len(outcomes) <= run.plan.updates):
-        outcomes.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
+        outcomes.append(train_run(run, tmp_path / "run", device="cpu", guard=stop_after(every)))
     assert len(outcomes) > 3
     expected = unbroken[0].sel(run=[run.name])
     for name in ("correct", "total", "loss_train", "loss_eval", "accuracy", "learning_rate"):
         assert np.array_equal(outcomes[-1][name].values, expected[name].values)
 
 
-def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch):
+def test_a_grid_resumes_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch, stop_after):
     asked = []
 
     def noted(model, problems, cells, **options):
@@ -212,7 +182,7 @@ def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, un
     monkeypatch.setattr(learning, "CELLS", {False: 3})
     monkeypatch.setattr(learning, "evaluate", noted)
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
-    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert train_run(run, tmp_path / "run", device="cpu", guard=stop_after(run.plan.updates)) is None
     assert not asked
     for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
         counts = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
@@ -334,14 +304,6 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
     assert 0.6 * estimate < activations < estimate
 
 
-def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.sweeps.base.measure_free_memory", lambda device: 1e5)
-    with pytest.raises(InputError, match=r"GiB free; give a device with more memory") as caught:
-        train(tiny, tmp_path / "out", device="cpu", progress=False)
-    assert "\n" not in str(caught.value)
-    assert not list((tmp_path / "out" / "runs").glob("*")) and not (tmp_path / "out" / "checkpoints").exists()
-
-
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_presets_can_be_made(name):
     sweep = make_sweep({"preset": name, "evaluation": {"longest": 2, "every": 1, "diagonal_to": 0}})
@@ -403,7 +365,6 @@ def test_the_papers_runs():
         ("[model]", 'preset = "addtion"\n[model]', 'did you mean "addition"'),
         ("[model]", "nonsense = 1\n[model]", 'key "nonsense" is unknown'),
         ("heads = 2", "heads = 3", "multiple of the heads"),
-        ("heads = 2", 'heads = "two"', "heads is 'two'"),
         ("k_max = 3", "k_max = 30", "need 33 rows"),
         ("longest = 3", "longest = 12", "numbers of 13 digits need 14 rows"),
         ("longest = 3", "longest = 0", "longest is 0"),
@@ -414,29 +375,20 @@ def test_the_papers_runs():
         ("count = 20", "count = 20\noffset = [0, 0]", "give each once"),
         ("count = 20", "count = 20\noffset = 8", "shifted by up to 8 need 14 rows"),
         ("seeds = [0]", "rise = 2", "rise is 2; input should be less than or equal to 1"),
-        ("seeds = [0]", 'deterministic = "yes"', "deterministic is 'yes'"),
         ("lengths = 2", "lengths = 0", "0"),
-        ("lengths = 2", 'lengths = "two"', "two"),
         ("lengths = 2", "lengths = []", "lengths"),
         ("lengths = 2\n", "", "lengths is missing"),
         ('task = "addition"', 'task = "adition"', "task is 'adition'; input should be 'addition'"),
         ('task = "addition"', 'task = "addition"\noptions = {nonsense = 1}', "nonsense"),
         ('["abacus", "nope"]', '["abacos"]', "item 1: input should be 'nope', 'abacus'"),
         ('["abacus", "nope"]', "[]", "list should have at least 1 item"),
-        ('["abacus", "nope"]', '"abacus"', "input should be a valid list"),
         ('["1x1"]', '["16"]', "layers x recurrences"),
         ('["1x1"]', '["0x1"]', "layers x recurrences"),
         ("samples = 960", "samples = 0", "samples is 0"),
         ("samples = 960\n", "", "samples is missing"),
         ("batch = 32", "batch = 33", "give a multiple"),
-        ("ramp = 0.5", 'ramp = "half"', "ramp is 'half'"),
         ("seeds = [0]", "seeds = [-1]", "seeds is"),
-        ("seeds = [0]", 'precision = "fp8"', "precision is 'fp8'; input should be 'auto'"),
-        ("seeds = [0]", "buckets = 3", "buckets is 3"),
-        ("seeds = [0]", 'compile = "yes"', "compile is 'yes'"),
-        ("seeds = [0]", 'save_seconds = "often"', "save_seconds is 'often'; input should be a valid number"),
         ("seeds = [0]", "alpha = 7", "alpha is 7"),
-        ("learning_rate = 0.003", 'learning_rate = "fast"', "learning_rate is 'fast'; input should be a valid number"),
         ("learning_rate = 0.003", "learning_rate = -1", "learning_rate is -1"),
         ("learning_rate = 0.003", 'schedule = "trapezium"', "schedule"),
         ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
@@ -459,13 +411,8 @@ def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
     assert refused(old, new, message).startswith("tiny.toml: ")
 
 
-def command_line(*arguments):
-    command = [sys.executable, "-m", "bayescaling.commands.cli", "arithmetic", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
-
-
 def test_the_command_line(kind, tiny, unbroken, tmp_path, command_line_here):
-    done = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
+    done = command_line_here("arithmetic", tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["status"], document["runs"]) == ("finished", kind.runs)

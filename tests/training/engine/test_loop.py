@@ -1,19 +1,13 @@
 import itertools
-import json
 import math
 import os
 import pickle
-import shutil
 import signal
 import struct
-import subprocess
-import sys
-import textwrap
 import time
 
 import pytest
 import torch
-from bayescaling.datasets.files import written_whole
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
 from bayescaling.training.engine.checkpoints import Checkpoints
@@ -46,19 +40,6 @@ def task(batches=None, device=CPU):
     return Task(batch, lambda model, tokens: next_token_loss(model, tokens, "plain"), evaluate)
 
 
-class StopAfter(Guard):
-    """A guard that expires after some updates."""
-
-    def __init__(self, updates):
-        super().__init__()
-        self.left = updates
-
-    @property
-    def expired(self):
-        self.left -= 1
-        return self.left < 0
-
-
 def values(outcome):
     return [{name: x for name, x in row.items() if name != "wall_seconds"} for row in outcome.evaluations]
 
@@ -73,7 +54,7 @@ def unbroken():
 
 
 @pytest.mark.parametrize("every", [1, 7, 13])
-def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
+def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path, stop_after):
     batches = []
     for _ in range(OPTIMISATION.updates + 1):
         model = new_model()
@@ -83,7 +64,7 @@ def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
             OPTIMISATION,
             evaluate_at=MARKS,
             checkpoints=Checkpoints(tmp_path),
-            guard=StopAfter(every),
+            guard=stop_after(every),
         )
         if outcome.status == "finished":
             break
@@ -92,11 +73,6 @@ def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
     assert all(torch.equal(weight, unbroken[0][name]) for name, weight in model.state_dict().items())
     again = run(new_model(), task(batches), OPTIMISATION, evaluate_at=MARKS, checkpoints=Checkpoints(tmp_path))
     assert values(again) == unbroken[1] and len(batches) == 30
-
-
-def test_a_different_start_is_a_different_run(unbroken):
-    outcome = run(new_model(seed=1), task(), OPTIMISATION, evaluate_at=MARKS)
-    assert values(outcome) != unbroken[1]
 
 
 def test_the_loop_makes_adamws_updates(unbroken):
@@ -134,21 +110,6 @@ def test_a_tiny_model_comes_near_the_entropy():
     first, last = (row["excess"] for row in outcome.evaluations)
     assert first > 0.5
     assert 0 < last < 0.1
-
-
-def test_a_tiny_model_learns_a_text_by_heart():
-    batch = LANGUAGE.batch(0, 0, 4, 8, CPU)
-    work = Task(lambda step: (batch,), task().loss, lambda model: {})
-    model = Decoder(Configuration(32, 2, vocabulary=24, context=8, heads=2), 0)
-    outcome = run(model, work, Optimisation(0.01, schedule="cosine", updates=500), evaluate_at=(1, 499, 500))
-    # What cannot be learnt is which sequence begins where two begin alike.
-    counts = {}
-    for row in batch.tolist():
-        for end in range(1, 9):
-            counts.setdefault(tuple(row[:end]), []).append(row[end])
-    entropy = -sum(math.log(after.count(x) / len(after)) for after in counts.values() for x in after) / 32
-    assert outcome.evaluations[0]["loss_train"] > 2.5
-    assert outcome.evaluations[-1]["loss_train"] == pytest.approx(entropy, abs=0.02)
 
 
 def test_a_run_that_diverges_is_recorded(tmp_path):
@@ -231,82 +192,6 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_it_serves(damage, tm
     assert store.latest()[0] == 1
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-    with pytest.raises(ZeroDivisionError), written_whole(path) as partial:
-        partial.write_text("new")
-        _ = 1 / 0
-    assert path.read_text() == "old"
-    with written_whole(path) as partial:
-        partial.write_text("new")
-    assert path.read_text() == "new" and os.listdir(tmp_path) == ["file"]
-
-
-SAVING = """
-    import sys, torch
-    from bayescaling.training.engine.checkpoints import Checkpoints
-    step, store = int(sys.argv[2]), Checkpoints(sys.argv[1])
-    for step in range(step + 1, step + 100_000):
-        store.save(step, {"w": torch.full((2**20,), float(step))}, {"step": step})
-"""
-
-
-def saving_again(folder):
-    """Whether a checkpoint is there and another is being written; a file that is renamed meanwhile is neither."""
-    try:
-        return any(folder.glob("step-*")) and any(folder.glob(".*.partial/step-*"))
-    except FileNotFoundError:
-        return False
-
-
-def test_killed_while_saving_the_last_checkpoint_is_whole(tmp_path):
-    step, interrupted = 0, 0
-    for _ in range(4):
-        command = [sys.executable, "-c", textwrap.dedent(SAVING), str(tmp_path), str(step)]
-        with subprocess.Popen(command) as child:
-            deadline = time.time() + 60
-            while time.time() < deadline and not saving_again(tmp_path):
-                time.sleep(0.0005)
-            child.send_signal(signal.SIGKILL)
-        assert child.returncode == -signal.SIGKILL
-        for left in tmp_path.glob(".*.partial"):
-            shutil.rmtree(left)
-            interrupted += 1
-        saved_step, weights, state = Checkpoints(tmp_path).latest()
-        assert saved_step >= step and state == {"step": saved_step} and (weights["w"] == saved_step).all()
-        step = saved_step
-    assert interrupted
-
-
-FULL = """
-    import json, resource, sys, torch
-    from bayescaling.errors import InputError
-    from bayescaling.training.engine.checkpoints import Checkpoints
-    store = Checkpoints(sys.argv[1])
-    small, large = {"w": torch.zeros(10)}, {"w": torch.zeros(100_000)}
-    store.save(1, small, {"step": 1})
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-    messages = []
-    for weights, state in ((large, {}), (small, large)):
-        try:
-            store.save(2, weights, state)
-        except InputError as error:
-            messages.append(str(error))
-    print(json.dumps(messages))
-"""
-
-
-def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(FULL), str(tmp_path)]
-    messages = json.loads(subprocess.check_output(command, text=True))
-    assert len(messages) == 2
-    for message in messages:
-        assert "step-00000002: cannot be written" in message and "make room" in message and "\n" not in message
-    assert os.listdir(tmp_path) == ["step-00000001"]
-    assert Checkpoints(tmp_path).latest()[0] == 1
-
-
 def test_a_signal_is_noted_and_the_second_has_its_effect(interruptible):
     guard = Guard()
     with pytest.raises(KeyboardInterrupt), guard.listening(), guard.listening():
@@ -321,14 +206,10 @@ def test_a_signal_is_noted_and_the_second_has_its_effect(interruptible):
     ("options", "message"),
     [
         ({"learning_rate": 0}, "learning_rate is 0"),
-        ({"learning_rate": math.nan}, "learning_rate is nan"),
-        ({"updates": 0}, "updates is 0"),
         ({"schedule": "cosin"}, "schedule is 'cosin'; input should be 'constant', 'cosine'"),
         ({"warmup": 5000}, "warmup is 5000"),
         ({"betas": (0.9, 1)}, "betas is"),
         ({"clip": -1}, "clip is -1"),
-        ({"decay": -1}, "decay is -1"),
-        ({"epsilon": 0}, "epsilon is 0"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(options, message):
@@ -337,7 +218,7 @@ def test_settings_that_cannot_be_are_refused(options, message):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
-def test_cuda_trains_as_the_cpu_does(unbroken, tmp_path):
+def test_cuda_trains_as_the_cpu_does(unbroken, tmp_path, stop_after):
     device = torch.device("cuda")
     for _ in range(OPTIMISATION.updates):
         model = new_model().to(device)
@@ -347,7 +228,7 @@ def test_cuda_trains_as_the_cpu_does(unbroken, tmp_path):
             OPTIMISATION,
             evaluate_at=MARKS,
             checkpoints=Checkpoints(tmp_path),
-            guard=StopAfter(13),
+            guard=stop_after(13),
         )
         if outcome.status == "finished":
             break

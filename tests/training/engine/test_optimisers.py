@@ -4,7 +4,6 @@ import pytest
 import torch
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run
 from bayescaling.training.engine.checkpoints import Checkpoints
-from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.optimisers import make_optimiser
 from bayescaling.training.engine.steps import Stepper
 from bayescaling.training.language.next_token import next_token_loss
@@ -60,15 +59,7 @@ def test_rates_of_blocks_fall_with_the_width(optimiser, power):
         assert torch.equal(change(scaled, name, 8), change(plain, name, 8))
 
 
-def test_muon_resumes_as_if_unbroken(tmp_path):
-    class StopAfter(Guard):
-        left = 6
-
-        @property
-        def expired(self):
-            self.left -= 1
-            return self.left < 0
-
+def test_muon_resumes_as_if_unbroken(tmp_path, stop_after):
     optimisation = Optimisation(0.01, schedule="cosine", updates=12, optimiser="muon", rate_width=16)
     task = Task(batch, loss, lambda model: {"loss_eval": loss(model, *batch(99)).item()})
 
@@ -77,7 +68,7 @@ def test_muon_resumes_as_if_unbroken(tmp_path):
         return run(model, task, optimisation, evaluate_at=[12], **options)
 
     saved = {"checkpoints": Checkpoints(tmp_path)}
-    assert trained(guard=StopAfter(), **saved).status == "paused"
+    assert trained(guard=stop_after(6), **saved).status == "paused"
     resumed, unbroken = trained(**saved), trained()
     assert resumed.evaluations[0]["loss_eval"] == unbroken.evaluations[0]["loss_eval"]
     assert resumed.evaluations[0]["loss_train"] == unbroken.evaluations[0]["loss_train"]

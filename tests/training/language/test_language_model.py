@@ -119,6 +119,7 @@ def test_routes_in_bfloat16(route):
         assert (ours - reference).norm() < 0.02 * reference.norm()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_compiled_loss_is_the_loss():

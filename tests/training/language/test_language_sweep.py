@@ -8,7 +8,7 @@ import pytest
 import torch
 import xarray as xr
 from bayescaling.errors import DiagnosticWarning, InputError
-from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, read_sweep, table
+from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, table
 from bayescaling.training.language.language_run import training_bytes
 from bayescaling.training.language.next_token import next_token_loss
 from bayescaling.training.sweeps.execution import Execution
@@ -129,7 +129,7 @@ def test_a_full_disk_stops_a_sweep_that_then_resumes(kind, tiny, unbroken, tmp_p
     for limit in ("3000", "12000"):
         with kind.child(tiny, tmp_path / "out", limit, before=limited) as child:
             printed, errors = child.communicate()
-        assert "cannot be written" in printed and printed.count("\n") == 1 and not errors
+        assert "cannot be written" in printed and "make room" in printed and printed.count("\n") == 1 and not errors
         assert not list((tmp_path / "out").rglob(".*.partial"))
     assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
 
@@ -172,16 +172,11 @@ def test_the_four_schemes_train_on_the_text_of_a_package(kind, tmp_path):
         ("heads = 2", "vocabulary = 31", "vocabulary is 31 and the corpus has tokens of 32"),
         ("[[4, 1], [8, 1]]", "[4, 8]", "item 1: input should be a valid list"),
         ("[40, 60]", "[40]", "one for each of the 2 sizes"),
-        ("[40, 60]", '"many"', "updates is 'many'"),
         ("batch_tokens = 256", "batch_tokens = 100", "multiple of the context"),
         ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
         ("evaluations = 4", "evaluations = 2147483648", "evaluations is 2147483648"),
         ("[0.5, 1.0]", "[0.5, 1e12]", "updates; give fewer"),
-        ("heads = 2", "heads = 2\ntied = [1]", "tied is .*; input should be a valid boolean"),
-        ("evaluations = 4", "betas = 0.9", "betas is 0.9; input should be a valid list"),
-        ("evaluations = 4", 'precision = "fp8"', "precision is 'fp8'; input should be 'auto'"),
         ("evaluations = 4", 'loss_route = "ligr"', "loss_route is 'ligr'; input should be"),
-        ("evaluations = 4", 'compile = "yes"', "compile is 'yes'"),
         ("evaluations = 4", "seeds = [-1]", "seeds is"),
         ("evaluations = 4", "decay = -1", "decay is -1"),
         ('"constant"', '"constnt"', "is 'constnt'; input should be 'constant'"),
@@ -195,10 +190,6 @@ def test_the_four_schemes_train_on_the_text_of_a_package(kind, tmp_path):
 )
 def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
     assert refused(old, new, message).startswith("tiny.toml: ") or "liger" in message
-
-
-def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
-    assert read_sweep(tiny, tmp_path).stages[1].learning_rates == "best"
 
 
 def test_a_route_that_fits_is_taken(monkeypatch):

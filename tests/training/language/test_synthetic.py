@@ -9,7 +9,6 @@ from bayescaling.errors import InputError
 from bayescaling.training import Synthetic
 from bayescaling.training.engine.randomness import GOLDEN, below, hashed, low_bits, top_bits
 from bayescaling.training.language.corpora.synthetic import _tables, compiled_documents, documents
-from torch.utils._python_dispatch import TorchDispatchMode
 
 CPU = torch.device("cpu")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
@@ -102,27 +101,13 @@ def test_a_document_drawn_by_hand(small):
     assert small.batch(9, 4, 3, 16, CPU)[2].tolist() == document
 
 
-class FloatsSeen(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.operations, self.floats = 0, set()
-
-    def __torch_dispatch__(self, operation, types, arguments=(), keywords=None):
-        result = operation(*arguments, **(keywords or {}))
-        self.operations += 1
-        for part in [*arguments, result]:
-            if isinstance(part, torch.Tensor) and part.dtype.is_floating_point:
-                self.floats.add(str(operation))
-        return result
-
-
-def test_sampling_is_integer_arithmetic_alone(small):
+def test_sampling_is_integer_arithmetic_alone(small, floats_seen):
     small.batch(0, 0, 1, 16, CPU)
-    with FloatsSeen() as seen:
+    with floats_seen() as seen:
         small.batch(0, 0, 4, 16, CPU)
     assert seen.operations > 100
     assert seen.floats == set()
-    with FloatsSeen() as seen:
+    with floats_seen() as seen:
         small.log_probability(small.batch(0, 0, 4, 16, CPU))
     assert seen.floats
 
@@ -171,14 +156,6 @@ def test_tokens_come_as_often_as_the_law_says(small, stationary):
     assert (frequencies - stationary).abs().max() < 0.002
 
 
-def test_losses_settle_to_the_exact_entropy_rate(small, stationary):
-    p = probabilities(small)[:24]
-    exact = (stationary * -(p * p.log()).sum(-1)).sum().item()
-    tokens = small._documents(2, 0, 2000, 200, CPU)
-    losses = -small.log_probability(tokens)[:, 50:].mean(1)
-    assert abs(losses.mean() - exact) < 4 * losses.std() / 2000**0.5 < 0.01
-
-
 def test_the_irreducible_loss_is_that_of_documents_from_their_start(small):
     p = probabilities(small)
     entropies = -(p * p.log()).sum(-1)
@@ -214,9 +191,7 @@ def test_frequencies_follow_zipf():
     ("options", "message"),
     [
         ({"vocabulary": 1}, "vocabulary is 1"),
-        ({"vocabulary": 10.5}, "vocabulary is 10.5"),
         ({"exponent": 0}, "exponent is 0"),
-        ({"exponent": math.nan}, "exponent is nan"),
         ({"successors": 0}, "successors is 0"),
         ({"backoff": (0.5, 0.5, 0.5)}, "sum to 1"),
         ({"backoff": (0.5, 0.5)}, "item 3: field required"),

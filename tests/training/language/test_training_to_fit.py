@@ -1,14 +1,13 @@
 import json
-import os
 import re
-import subprocess
-import sys
 
 import bayescaling as bs
 import pytest
 from bayescaling.inference.points.curves import curve_frontier
 
-COMMAND = [sys.executable, "-m", "bayescaling.commands.cli"]
+pytestmark = pytest.mark.filterwarnings(
+    "always::bayescaling.DiagnosticWarning", "always::bayescaling.errors.TableWarning"
+)
 SWEEP = """
 [corpus]
 kind = "synthetic"
@@ -39,21 +38,15 @@ unit = ["parameters=1"]
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory):
+def trained(tmp_path_factory, command_line_here):
     """Folder in which one command trained a sweep and fitted the law to its table."""
     folder = tmp_path_factory.mktemp("loop")
     (folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
-    done = command_line(folder)
+    done = command_line_here("train", folder / "sweep.toml", "--out", folder / "out", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["status"] == "finished"
     return folder, document["fit"]
-
-
-def command_line(folder):
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    command = [*COMMAND, "train", "sweep.toml", "--out", "out", "--json"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.parametrize(

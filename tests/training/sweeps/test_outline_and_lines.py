@@ -15,15 +15,6 @@ from bayescaling.training.sweeps.times import Times
 COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
 
-def command_line(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "bayescaling.commands.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        **options,
-    )
-
-
 def name_of(kind):
     return "arithmetic" if kind.package is arithmetic else "language"
 
@@ -92,7 +83,7 @@ def test_an_update_that_takes_long_is_not_timed(kind, tiny, monkeypatch):
 
 def test_the_command_line_says_what_a_preset_takes(kind, tmp_path, command_line_here):
     command = COMMAND[name_of(kind)]
-    result = command_line(
+    result = command_line_here(
         command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu", "--json"
     )
     assert result.returncode == 0, result.stderr
@@ -137,7 +128,9 @@ def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
     assert capfd.readouterr().err.splitlines() == ["resumed, 50% done", "going, 60% done, 4 min left"]
 
 
-@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(
+    ("name", "status"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.thorough)]
+)
 def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path, interruptible):
     command = [
         sys.executable,

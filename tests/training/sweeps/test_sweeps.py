@@ -18,10 +18,8 @@ from bayescaling.errors import InputError
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.sweeps import trainer
 
+
 # More than the updates, and the parts of grids, of either tiny sweep.
-MOST_SLICES = 400
-
-
 def wait_for(folder, pattern):
     """Wait until a file is there, for a minute at most."""
     deadline = time.monotonic() + 60
@@ -48,25 +46,13 @@ def test_every_slice_makes_progress_whatever_its_limit(kind, tiny, unbroken, tmp
     assert kind.same(kind.train(tiny, out), expected)
 
 
-def test_a_sweep_in_slices_is_the_unbroken_one(kind, tiny, unbroken, tmp_path):
-    for slices in range(1, MOST_SLICES):
-        result = kind.train(tiny, tmp_path / "out", time_limit=0 if slices < 4 else 1)
-        if result is not None and result.attrs["status"] == "finished":
-            break
-    assert slices > 3
-    assert result.attrs["status"] == "finished" and kind.same(result, unbroken[0])
-
-
 def test_killed_at_any_moment_a_sweep_resumes(kind, tiny, unbroken, tmp_path):
     tiny.write_text(kind.text.replace("[training]", "[training]\nsave_seconds = 0"), encoding="utf-8")
-    kills = 0
-    for wait in (0.1, 0.6):
-        with kind.child(tiny, tmp_path / "out") as child:
-            wait_for(tmp_path, "out/checkpoints/*/step-*")
-            time.sleep(wait)
-            child.send_signal(signal.SIGKILL)
-        kills += child.returncode == -signal.SIGKILL
-    assert kills
+    with kind.child(tiny, tmp_path / "out") as child:
+        wait_for(tmp_path, "out/checkpoints/*/step-*")
+        time.sleep(0.1)
+        child.send_signal(signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
     assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
 
 
@@ -184,11 +170,6 @@ def test_calls_that_cannot_be_are_refused(kind, tiny, tmp_path):
         kind.train(tiny, tmp_path / "loop")
     with pytest.raises(InputError, match="device"):
         kind.train(tiny, tmp_path / "out", device="cuda:99")
-
-
-def test_the_bar_tells_speed_and_share(kind, tiny, tmp_path, capfd):
-    kind.train(tiny, tmp_path / "out", progress=True)
-    assert kind.shown in capfd.readouterr().err
 
 
 def test_training_needs_neither_pymc_nor_pandera(kind, tiny, tmp_path):
