@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats as st
+from bayescaling.models.lengths import curve as lengths
 from bayescaling.models.lengths import design as designs
 from bayescaling.models.lengths.law import UNITS
 
