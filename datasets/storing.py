@@ -9,7 +9,7 @@ import pandas as pd
 from ..errors import InputError
 from .deferred import xr
 from .printed import PrintedTable
-from .wording import quoted
+from .wording import listed, quoted
 
 COLUMNS, OTHERS, BYTE = "columns", "other_columns", "byte"
 JSON = " json"  # ends the names of columns of objects, each cell of which is stored as JSON
@@ -42,11 +42,17 @@ def to_dataset(frame, dimension):
         if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "biuf" and _can_be_a_name(column, dimension):
             variables[column] = (dimension, cells.to_numpy())
         else:
-            of_objects = cells.dtype == object
+            of_objects = isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "Oc"  # Arrow has no complex numbers
             others[f"{position}{JSON * of_objects}"] = _as_json(cells, column) if of_objects else cells.array
     if others:
         content = io.BytesIO()
-        pd.DataFrame(others).to_feather(content, compression="zstd")
+        try:
+            pd.DataFrame(others).to_feather(content, compression="zstd")
+        except (NotImplementedError, TypeError, ValueError) as error:  # such as a sparse column
+            places = listed(frame.columns[int(name.removesuffix(JSON))] for name in others)
+            raise InputError(
+                f"one of the columns {places} has a type that a file cannot hold ({error}); turn it into numbers or text"
+            ) from error
         variables[OTHERS] = (BYTE, np.frombuffer(content.getvalue(), "uint8"))
     names = [_json(name, "the name of a column") for name in frame.columns]
     return xr.Dataset(variables, {dimension: np.arange(len(frame))}, {COLUMNS: f"[{', '.join(names)}]"})

@@ -12,8 +12,8 @@ R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
 PARETO_K_LIMIT = 0.7
 TAILS = (0.05, 0.95)
-# Share of draws at the largest tree depth from which it is a fault. Fewer cost time alone: what reaches the depth is still
-# a draw of the posterior, and ESS counts what it is worth.
+# Share of draws at the largest tree depth from which it is a fault. Fewer cost time alone: they are draws of the
+# posterior all the same, and ESS counts what they are worth.
 MOST_AT_DEPTH = 0.01
 LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 

@@ -100,7 +100,7 @@ def root(function, low, high):
 
 def _of_places(function, like):
     """Return a function of some elements and their places from one of a whole array."""
-    whole = np.array(like, float)
+    whole = np.array(like, float, order="C")  # so that its elements are a view
     elements = whole.reshape(-1)
 
     def of_places(x, places):

@@ -8,7 +8,7 @@ __all__, __getattr__, __dir__ = lazy(
         "evaluation": ["evaluate", "greedy", "right"],
         "train_sweep": ["outline", "train", "train_run"],
         "models.transformer": ["Configuration", "Transformer"],
-        "plan": ["Plan"],
+        "plan": ["BatchPlan"],
         "presets": ["PRESETS", "preset"],
         "problems": ["TASKS"],
         "problems.digits": ["added", "multiplied", "ranked", "subtracted"],

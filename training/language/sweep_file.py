@@ -105,9 +105,9 @@ def sweep_keys():
     >>> from bayescaling.training import sweep_keys
     >>> keys = sweep_keys().set_index(["table", "key"])
     >>> print(keys.loc[("[model]", "heads")].to_string())
-    takes      a whole number of at least 1
-    default                               4
-    meaning     Attention heads of a block.
+    takes              integer, at least 1
+    default                              4
+    meaning    Attention heads of a block.
     """
     corpora = {"[corpus]": {"kind": KIND}}
     corpora |= {f'[corpus] of kind "{kind}"': keys for kind, keys in KINDS.items()}

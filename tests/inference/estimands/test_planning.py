@@ -266,3 +266,11 @@ def test_where_draws_do_not_agree_there_is_no_range():
     region = near_range(apart, 2 * apart)
     assert np.isnan([region["near_low"], region["near_high"]]).all()
     assert float(region["near_probability"]) == 0.25
+
+
+def test_several_demands_at_once_have_the_sizes_of_each_alone():
+    fit = fit_to(LAWS["chinchilla"])
+    together = law_alone(fit, loss=TARGET, demand=DEMANDS)["parameters"]
+    for demand in DEMANDS:
+        alone = law_alone(fit, loss=TARGET, demand=demand)["parameters"]
+        np.testing.assert_allclose(together.sel(demand=demand).values.ravel(), alone.values.ravel(), rtol=1e-9)
