@@ -51,7 +51,7 @@ def to_dataset(frame, dimension):
         except (NotImplementedError, TypeError, ValueError) as error:  # such as a sparse column
             places = listed(frame.columns[int(name.removesuffix(JSON))] for name in others)
             raise InputError(
-                f"one of the columns {places} has a type that a file cannot hold ({error}); turn it into numbers or text"
+                f"one of the columns {places} has a type that a file cannot hold ({error}); make it numbers or text"
             ) from error
         variables[OTHERS] = (BYTE, np.frombuffer(content.getvalue(), "uint8"))
     names = [_json(name, "the name of a column") for name in frame.columns]
