@@ -320,17 +320,6 @@ def _quantiles(prior):
 REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)  # supports
 
 
-def usual_support(prior):
-    """Return the support of a quantity by the text of its default prior: positive, or any number.
-
-    Examples
-    --------
-    >>> usual_support("Beta(2, 2)")
-    (0, inf)
-    """
-    return REAL if _parsed(prior, prior).support[0] < 0 else POSITIVE
-
-
 @dataclass(frozen=True)
 class FreeParameter:
     """Something that is sampled: name, default prior, the reason for it, unit and support, by default the prior's."""

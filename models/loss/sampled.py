@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import dataclass
 
-from ..priors import FreeParameter, usual_support
+from ..priors import POSITIVE, REAL, FreeParameter
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
@@ -30,7 +30,9 @@ class Sampled:
 
     def named(self, name):
         """Return the `FreeParameter` of a name."""
-        return FreeParameter(name, self.prior, self.rationale, self.unit, self.support or usual_support(self.prior))
+        negative = FreeParameter(name, self.prior, self.rationale).support[0] < 0
+        support = self.support or (REAL if negative else POSITIVE)
+        return FreeParameter(name, self.prior, self.rationale, self.unit, support)
 
 
 def parameters_of(function):
