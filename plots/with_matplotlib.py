@@ -15,8 +15,11 @@ ROOM = 1.3  # times as many characters has a title above names of rows, where th
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
            "cross": "P", "triangle-left": "<", "triangle-right": ">"}  # fmt: skip
+SHORT = 5  # digits of these names, of which a figure has some dozens
 SALT = "bayescaling"  # of the names of an SVG's parts, which are random otherwise
 NUMBER = re.compile(r"(?<![\w#.-])(-?\d+\.\d{3,})(?![\w.])")
+MARK = re.compile(r'<use xlink:href="(#\w+)" x="([^"]+)" y="([^"]+)" style="([^"]*)"/>')
+MARKS = re.compile(r"(?:<use [^>]*/>\s*){2,}")
 
 
 def draw(picture, ax=None):
@@ -164,15 +167,42 @@ def as_svg(figure):
 
 
 def compact(svg):
-    r"""Return an SVG without what a reader does not see: further decimals, metadata, names that nothing refers to.
+    r"""Return an SVG without what a reader does not see: decimals, breaks, and the style of a marker after the first.
 
     Examples
     --------
-    >>> compact('<path id="line2d_1" d="M 1.23456 2"/>'), compact('<text x="1.23456">P = 0.9994</text>')
-    ('<path d="M 1.23 2"/>', '<text x="1.23">P = 0.9994</text>')
+    >>> compact('<use xlink:href="#m" x="1.23456" y="2" style="fill: red"/>')
+    '<use xlink:href="#m" x="1.23" y="2" style="fill: red"/>'
+    >>> compact('<path d="M 1.26 2 \nL 3 4 \nL 5 6.04 \n"/>')
+    '<path d="M 1.3 2 3 4 5 6"/>'
+    >>> compact('<text x="1.23456">P = 0.9994</text>')
+    '<text x="1.23">P = 0.9994</text>'
     """
     # Of tags alone: the numbers of a text are read.
     svg = re.sub(r"<[^>]*>", lambda tag: NUMBER.sub(lambda number: f"{float(number[1]):.2f}", tag[0]), svg)
     svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"'DejaVu Sans'[^;\"]*", FONTS, svg)
-    return re.sub(r"\s*\n\s*", "\n", re.sub(r' id="\w*[a-z]_\d+"', "", svg))
+    svg = re.sub(r' id="\w*[a-z]_\d+"', "", svg)  # of parts that nothing refers to
+    svg = re.sub(r"\b([mp])([0-9a-f]{10})\b", lambda name: name[1] + name[2][:SHORT], svg)
+    svg = re.sub(r'(?<= d=")[^"]*', _path, MARKS.sub(_grouped, svg))
+    return re.sub(r"\s*\n\s*", "\n", svg)
+
+
+def _path(path):
+    """Write a path on one line; one that is straight everywhere with one decimal, and each L but the first implied."""
+    text = " ".join(path[0].split())
+    if not re.fullmatch(r"[-\d. MLz]*", text):
+        return text
+    straight = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), text)
+    return straight.replace(" L ", " ")
+
+
+def _grouped(marks):
+    """Give the markers of a series their style once, where all have the same."""
+    parsed = MARK.findall(marks[0])
+    styles = {(name, style) for name, _, _, style in parsed}
+    if len(styles) != 1 or len(parsed) != marks[0].count("<use "):
+        return marks[0]
+    ((name, style),) = styles
+    places = "\n".join(f'<use xlink:href="{name}" x="{float(x):.1f}" y="{float(y):.1f}"/>' for _, x, y, _ in parsed)
+    return f'<g style="{style}">\n{places}\n</g>\n'

@@ -12,9 +12,6 @@ R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
 PARETO_K_LIMIT = 0.7
 TAILS = (0.05, 0.95)
-# Share of draws at the largest tree depth from which it is a fault. Fewer cost time alone: they are draws of the
-# posterior all the same, and ESS counts what they are worth.
-MOST_AT_DEPTH = 0.01
 LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 
 
@@ -61,7 +58,7 @@ def diagnose_chains(posterior, sample_stats):
             f"{plural(diagnosis['divergences'], 'divergence')}: the posterior may be biased; add rows, or fit a law "
             "with fewer quantities"
         )
-    if diagnosis["max_treedepth"] > MOST_AT_DEPTH * chains * posterior.sizes["draw"]:
+    if diagnosis["max_treedepth"]:
         faults.append(
             f"{plural(diagnosis['max_treedepth'], 'iteration')} reached the largest tree depth: "
             "sampling was inefficient"

@@ -25,6 +25,7 @@ from .whitened import whitened
 
 COORDINATE = "unconstrained_parameter"
 NAMED, INTRINSIC = "InferenceData", "intrinsic"  # what nutpie's module takes of others
+MOST_DOUBLINGS = 12  # of a trajectory: tables of two sizes need more than the usual 10 in a few iterations of thousands
 LATER = ("arviz", "numba", "numba.extending")
 
 
@@ -125,6 +126,7 @@ def sample(compiled, settings, seed, progress, **options):
         compiled,
         **settings.asked,
         cores=settings.workers,
+        maxdepth=MOST_DOUBLINGS,
         seed=seed,
         save_warmup=False,
         progress_bar=progress,

@@ -23,7 +23,7 @@ from bayescaling.plots import style, with_matplotlib, with_plotly
 from bayescaling.plots.shared import in_words
 from bayescaling.plots.with_matplotlib import write
 
-MOST_BYTES = 48 * 1024
+MOST_BYTES = 34 * 1024
 BUDGET = 1e24
 COSINE = "cosine:peak=3e-4,warmup=2160,final=3e-5"
 
