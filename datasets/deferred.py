@@ -1,7 +1,27 @@
 """Libraries that take long to import, imported on first use so that help and error messages come at once."""
 
-import lazy_loader
+from functools import partial
+from importlib import import_module
 
-special = lazy_loader.load("scipy.special", suppress_warning=True)
-stats = lazy_loader.load("scipy.stats", suppress_warning=True)
-xr = lazy_loader.load("xarray")
+
+class Deferred:
+    """What is loaded when one of its attributes is first used.
+
+    Parameters
+    ----------
+    load : callable
+        Returns a module, or an object of one.
+    """
+
+    def __init__(self, load):
+        self._load = load
+
+    def __getattr__(self, name):
+        attribute = getattr(self._load(), name)
+        setattr(self, name, attribute)
+        return attribute
+
+
+special = Deferred(partial(import_module, "scipy.special"))
+stats = Deferred(partial(import_module, "scipy.stats"))
+xr = Deferred(partial(import_module, "xarray"))
