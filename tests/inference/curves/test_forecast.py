@@ -71,7 +71,7 @@ def test_rates_fall_on_as_they_were_logged(fit):
 
 @pytest.mark.filterwarnings("ignore:.*taken as constant")
 def test_rates_that_were_not_logged_are_named_in_the_answer(readings):
-    fit = bs.fit("curve", bs.read(readings[["run", "step", "loss"]], "curves"), draws=200, tune=300)
+    fit = bs.fit("curve", bs.read(readings[["run", "step", "loss"]], "curves"), draws=500, tune=500)
     printed = " ".join(str(bs.curves.forecast(fit, 24_000)).split())
     assert "No rates were logged, and they are taken as constant" in printed
     assert "No rates" not in str(bs.curves.forecast(fit, 24_000, schedule="held"))
