@@ -31,8 +31,12 @@ def differences(before, after, draws=LEAST):
     if words != words_now:
         return [f"'{' '.join(words - words_now)}' became '{' '.join(words_now - words)}'"]
     pairs = zip(numbers, numbers_now, strict=True)
-    return [f"{' '.join(key)} {old} became {new}" for (key, old, span), (_, new, _) in pairs
-            if not agree(old, new, span, draws)]  # fmt: skip
+    return [f"{' '.join(key)} {old} became {new}" for (key, old, span), (_, new, span_now) in pairs
+            if not agree(old, new, max(span, span_now, key=_width), draws)]  # fmt: skip
+
+
+def _width(span):
+    return span[1] - span[0] if span else 0.0
 
 
 def agree(old, new, span, draws):

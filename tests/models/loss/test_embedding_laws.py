@@ -207,6 +207,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     assert np.isfinite(fit.loo().elpd)
 
 
+@pytest.mark.filterwarnings("ignore:.*Pareto k is above")
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
     corrected.save(tmp_path / "cut.nc")
     opened = bs.open(tmp_path / "cut.nc")
