@@ -77,10 +77,10 @@ def unknown(kind, value, choices):
     return f"{kind} {quoted(value)} is unknown{near} choose one of {', '.join(map(str, choices))}"
 
 
-def suggestion(name, names):
+def suggestion(name, names, cutoff=0.6):
     """Return the question ``; did you mean "x"?`` with the name of `names` closest to `name`, or an empty text."""
     candidates = {str(candidate).lower(): candidate for candidate in names}
-    closest = difflib.get_close_matches(str(name).lower(), candidates, n=1)
+    closest = difflib.get_close_matches(str(name).lower(), candidates, n=1, cutoff=cutoff)
     return f"; did you mean {quoted(candidates[closest[0]])}?" if closest else ""
 
 

@@ -1,6 +1,7 @@
 """The laws of the package, a line for each file that has one. `laws` names a law after its class, Kaplan "kaplan"."""
 
 from .curves.law import Curve as Curve
+from .formula.law import Formula as Formula
 from .horizons.law import Horizons as Horizons
 from .lengths.law import Lengths as Lengths
 from .loss.chinchilla import Chinchilla as Chinchilla

@@ -1,0 +1,488 @@
+"""The language of formulas: a small grammar of its own, so that a formula in a file is read and never executed.
+
+    formula    = [name "=" sum ";"]... sum "~" sum
+    sum        = product {("+" | "-") product}
+    product    = signed {("*" | "/") signed}
+    signed     = ["+" | "-"] signed | power
+    power      = atom [("**" | "^") signed]
+    atom       = number | name ["[" level {"," level} "]"] | function "(" sum {"," sum} ")" | "(" sum ")"
+
+A name with blanks or signs stands in backticks. A name is a function only before a bracket. A line break is a blank.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from ..errors import InputError
+from .wording import suggestion
+
+# Functions by name, with how many arguments each takes at least and at most.
+FUNCTIONS = dict.fromkeys(("exp", "log", "log2", "log10", "log1p", "sqrt", "abs", "expit", "Phi"), (1, 1))
+FUNCTIONS |= {"min": (2, 9), "max": (2, 9)}
+POWER = "**"
+STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
+DEEPEST, MOST, LONGEST = 60, 200, 4000  # brackets within each other, operators, and characters
+TOKEN = re.compile(
+    r"(?P<blank>\s+)"
+    r"|(?P<number>(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|`(?P<odd>[^`]*)`"
+    r"|(?P<quote>[\"'])(?P<text>.*?)(?P=quote)"
+    r"|(?P<sign>\*\*|<=|>=|[-+*/^()\[\],~;=<>−])"
+)
+
+
+class FormulaError(InputError):
+    """A formula that cannot be read, or that does not suit a table; it points at the place."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a formula: its kind, its text, and where it begins."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def what(self):
+        """Return the text as it is said: the end, or the text itself."""
+        return "the end" if self.kind == "end" else f"{self.text!r}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number."""
+
+    value: float
+    text: str = field(compare=False)
+
+    def __str__(self):
+        return self.text
+
+
+@dataclass(frozen=True)
+class Name:
+    """A column or a constant; of a constant by group the columns of groups, or in a question one group of each.
+
+    `start` is where it stands in the formula.
+    """
+
+    name: str
+    levels: tuple[str, ...] = ()
+    start: int = field(default=0, compare=False)
+
+    def __str__(self):
+        levels = f"[{', '.join(map(spell, self.levels))}]" if self.levels else ""
+        return spell(self.name) + levels
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of arguments."""
+
+    function: str
+    arguments: tuple[Node, ...]
+
+    def __str__(self):
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Negative:
+    """The negative of something."""
+
+    of: Node
+
+    def __str__(self):
+        return "-" + _bracketed(self.of, STRENGTH["negative"])
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Two sides of an operator: + - * / or **."""
+
+    operator: str
+    left: Node
+    right: Node
+
+    def __str__(self):
+        strength = STRENGTH[self.operator]
+        is_power = self.operator == POWER
+        left = _bracketed(self.left, strength + is_power)
+        right = _bracketed(self.right, STRENGTH["negative"] if is_power else strength + (self.operator in "-/"))
+        return f"{left}{POWER}{right}" if is_power else f"{left} {self.operator} {right}"
+
+
+Node = Number | Name | Call | Negative | Operation
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A response and what it is a function of, each an expression.
+
+    Examples
+    --------
+    >>> formula = parse_formula("y = 1/ppl; loss~E+A*n_params^-a")
+    >>> str(formula)
+    'loss ~ E + A * n_params**-a'
+    >>> [name.name for name in names_in(formula.right)]
+    ['E', 'A', 'n_params', 'a']
+    """
+
+    text: str
+    left: Node
+    right: Node
+
+    def __str__(self):
+        return f"{self.left} ~ {self.right}"
+
+
+def spell(name: str) -> str:
+    """Write a name as a formula has it: between backticks, unless it is letters, digits and underscores."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
+
+
+def _strength(node: Node) -> float:
+    if isinstance(node, Operation):
+        return STRENGTH[node.operator]
+    return STRENGTH["negative"] if isinstance(node, Negative) else 9
+
+
+def _bracketed(node: Node, least: float) -> str:
+    return str(node) if _strength(node) >= least else f"({node})"
+
+
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """Return what a node is made of."""
+    if isinstance(node, Operation):
+        return node.left, node.right
+    return node.arguments if isinstance(node, Call) else (node.of,) if isinstance(node, Negative) else ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all that it is made of, from left to right."""
+    yield node
+    for part in parts_of(node):
+        yield from walk(part)
+
+
+def names_in(node: Node) -> list[Name]:
+    """List the names of an expression, each once, in order."""
+    return list(dict.fromkeys(part for part in walk(node) if isinstance(part, Name)))
+
+
+def replace_names(node: Node, change: Callable[[Name], Node]) -> Node:
+    """Return an expression with another node for each name."""
+    match node:
+        case Name():
+            return change(node)
+        case Operation():
+            return Operation(node.operator, replace_names(node.left, change), replace_names(node.right, change))
+        case Negative():
+            return Negative(replace_names(node.of, change))
+        case Call():
+            return Call(node.function, tuple(replace_names(part, change) for part in node.arguments))
+    return node
+
+
+def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, Callable]) -> Any:
+    """Return the value of an expression of arrays.
+
+    Parameters
+    ----------
+    node : Node
+    value_of : callable
+        Returns the array of a `Name`.
+    functions : dict of str to callable
+        Of the names of `FUNCTIONS`, and ``"**"``.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> evaluate(parse_expression("2 * exp(x) - 1"), lambda name: 0.0, {"exp": exp})
+    1.0
+    """
+    match node:
+        case Number():
+            return node.value
+        case Name():
+            return value_of(node)
+        case Negative():
+            return -evaluate(node.of, value_of, functions)
+        case Call():
+            return functions[node.function](*(evaluate(part, value_of, functions) for part in node.arguments))
+    left, right = (evaluate(part, value_of, functions) for part in (node.left, node.right))
+    match node.operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/":
+            return left / right
+    return functions[POWER](left, right)
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def parse_formula(text: str) -> Formula:
+    """Read a formula ``y ~ expression``; parts may have names: ``h = x/2; y ~ a*h``.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read; the message names the place.
+
+    Examples
+    --------
+    >>> parse_formula("loss ~ E + A*n_params**")
+    Traceback (most recent call last):
+        ...
+    bayescaling.datasets.formulas.FormulaError: formula 'loss ~ E + A*n_params**': after '**' a number, a name or a \
+bracket is missing
+    """
+    reader = Reader(text, "formula")
+    named: dict[str, Node] = {}
+
+    def defined(part: Name) -> Node:
+        return named.get(part.name, part)
+
+    while reader.at_definition():
+        name = reader.take()
+        if name.text in named:
+            reader.refuse(f"{name.text!r} is defined twice", name)
+        reader.take()
+        named[name.text] = replace_names(reader.sum(), defined)
+        if any(part.name == name.text for part in names_in(named[name.text])):
+            reader.refuse(f"{name.text!r} is defined by itself; write ~ between a response and a formula", name)
+        reader.expect(";", f"after {name.text!r} =", "write ~ between a response and a formula")
+    left = reader.sum()
+    reader.expect("~", "between the response and what it is a function of", "write loss ~ E + A * size**-alpha")
+    right = reader.sum()
+    reader.end()
+    return Formula(text, replace_names(left, defined), replace_names(right, defined))
+
+
+def parse_expression(text: str, what: str = "expression") -> Node:
+    """Read an expression; `what` is how a message calls it."""
+    reader = Reader(text, what)
+    node = reader.sum()
+    reader.end()
+    return node
+
+
+class Reader:
+    """Reads tokens of a text one after the other.
+
+    Parameters
+    ----------
+    text : str
+    what : str
+        How messages call the text, such as ``"formula"``.
+    """
+
+    def __init__(self, text: str, what: str) -> None:
+        self.text, self.what, self.place, self.depth = text, what, 0, 0
+        if not isinstance(text, str) or not text.strip():
+            raise FormulaError(f'{what} is {text!r}; write one, such as "loss ~ E + A * size**-alpha"')
+        if len(text) > LONGEST:
+            raise FormulaError(f"{what} has {len(text):,} characters, and may have {LONGEST:,}")
+        self.tokens = [*self._tokens(), Token("end", "", len(text))]
+        if (count := sum(token.kind == "sign" for token in self.tokens)) > MOST:
+            raise FormulaError(f"{what} {shortened_about(text)!r} has {count} signs, and may have {MOST}")
+
+    def _tokens(self) -> Iterator[Token]:
+        at = 0
+        while at < len(self.text):
+            match = TOKEN.match(self.text, at)
+            if match is None:
+                found = self.text[at]
+                missing = {"`": "; a backtick is missing", '"': "; a quote is missing", "'": "; a quote is missing"}
+                hint = missing.get(found, "")
+                self.refuse(f"{found!r} has no meaning here{hint}", Token("sign", found, at))
+            kind = str(match.lastgroup)
+            text = match[kind].replace("−", "-").replace("^", POWER) if kind == "sign" else match[kind]
+            if kind == "odd" and not text.strip():
+                self.refuse("there is no name between the backticks", Token("sign", "``", at))
+            if kind != "blank":
+                yield Token("name" if kind == "odd" else kind, text, at)
+            at = match.end()
+
+    @property
+    def next(self) -> Token:
+        """Return the token that follows."""
+        return self.tokens[self.place]
+
+    def take(self) -> Token:
+        """Return the token that follows, and go on."""
+        token = self.next
+        self.place += token.kind != "end"
+        return token
+
+    def follows(self, *texts: str) -> bool:
+        """Return whether one of these signs follows."""
+        return self.next.kind == "sign" and self.next.text in texts
+
+    def follows_word(self, *words: str) -> bool:
+        """Return whether one of these words follows, outside backticks."""
+        return self.next.kind == "name" and self.next.text in words and self.text[self.next.start] != "`"
+
+    def at_definition(self) -> bool:
+        """Return whether ``name =`` follows."""
+        after = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        return self.next.kind == "name" and (after.kind, after.text) == ("sign", "=")
+
+    def refuse(self, why: str, token: Token | None = None) -> NoReturn:
+        """Refuse the text, pointing at a token."""
+        at = "" if token is None or token.kind == "end" else f"at character {token.start + 1}, "
+        raise FormulaError(f"{self.what} {shortened_about(self.text, token)!r}: {at}{why}")
+
+    def expect(self, sign: str, where: str, hint: str = "") -> None:
+        """Take a sign, or refuse the text."""
+        if not self.follows(sign):
+            if self.next.kind in ("name", "number"):
+                self._refuse_neighbours()
+            found = "" if self.next.kind == "end" else f", and {self.next.what} follows"
+            self.refuse(f"{where} {sign!r} is missing{found}" + (f"; {hint}" if hint else ""), self.next)
+        self.take()
+
+    def end(self) -> None:
+        """Refuse what follows, if anything does."""
+        if self.next.kind == "end":
+            return
+        if self.next.kind in ("name", "number", "text"):
+            self._refuse_neighbours()
+        if self.follows(")", "]"):
+            self.refuse(f"{self.next.what} closes no bracket", self.next)
+        hint = "; a formula has one ~" if self.follows("~") else "; write ~ for =" if self.follows("=") else ""
+        self.refuse(f"{self.next.what} has no meaning here{hint}", self.next)
+
+    def _refuse_neighbours(self) -> NoReturn:
+        before = self.tokens[self.place - 1] if self.place else self.next
+        self.refuse(
+            f"between {before.what} and {self.next.what} an operator such as * is missing (a name with blanks stands "
+            "in backticks)",
+            self.next,
+        )
+
+    def sum(self) -> Node:
+        """Read a sum."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.refuse(f"there are more than {DEEPEST} brackets within each other", self.next)
+        node = self._product()
+        while self.follows("+", "-"):
+            node = Operation(self.take().text, node, self._product())
+        self.depth -= 1
+        return node
+
+    def _product(self) -> Node:
+        node = self._signed()
+        while self.follows("*", "/"):
+            node = Operation(self.take().text, node, self._signed())
+        return node
+
+    def _signed(self) -> Node:
+        negative = False
+        while self.follows("+", "-"):
+            negative ^= self.take().text == "-"
+        node = self._power()
+        return Negative(node) if negative else node
+
+    def _power(self) -> Node:
+        base = self._atom()
+        if not self.follows(POWER):
+            return base
+        self.take()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.refuse(f"there are more than {DEEPEST} powers within each other", self.next)
+        power = Operation(POWER, base, self._signed())
+        self.depth -= 1
+        return power
+
+    def _atom(self) -> Node:
+        before = self.tokens[self.place - 1] if self.place else None
+        token = self.take()
+        if token.kind == "number":
+            value = float(token.text)
+            if value == math.inf:
+                self.refuse(f"{token.text} is too large", token)
+            return Number(value, token.text)
+        if token.kind == "name":
+            return self._named(token)
+        if (token.kind, token.text) == ("sign", "("):
+            node = self.sum()
+            self._close(token, ")")
+            return node
+        self.place -= token.kind != "end"
+        if token.kind == "text":
+            self.refuse(f'"{token.text}" is text, of which there is no arithmetic', token)
+        where = f"after {before.what}" if before else "at the beginning"
+        found = "" if token.kind == "end" else f", and {token.what} follows"
+        return self.refuse(f"{where} a number, a name or a bracket is missing{found}", token)
+
+    def _close(self, opened: Token, sign: str) -> None:
+        if not self.follows(sign):
+            if self.next.kind in ("name", "number", "text"):
+                self._refuse_neighbours()
+            found = "is not closed" if self.next.kind == "end" else f"is not closed before {self.next.what}"
+            self.refuse(f"the bracket {opened.text!r} {found}", opened)
+        self.take()
+
+    def _named(self, token: Token) -> Node:
+        plain = self.text[token.start] != "`"
+        if plain and self.follows("("):
+            return self._call(token)
+        levels: list[str] = []
+        if self.follows("["):
+            opened = self.take()
+            while True:
+                level = self.take()
+                if level.kind not in ("name", "number", "text"):
+                    self.place -= level.kind != "end"
+                    self.refuse(f"after {opened.what} the name of a column of groups, or of a group, is missing", level)
+                levels.append(level.text)
+                if not self.follows(","):
+                    break
+                self.take()
+            self._close(opened, "]")
+        return Name(token.text, tuple(levels), token.start)
+
+    def _call(self, token: Token) -> Node:
+        if token.text not in FUNCTIONS:
+            near = suggestion(token.text, FUNCTIONS)
+            self.refuse(
+                f"{token.text!r} is no function{near or ';'} functions are {', '.join(FUNCTIONS)}"
+                + ("" if near else f"; write {token.text} * (...) for a product"),
+                token,
+            )
+        opened, arguments = self.take(), []
+        if not self.follows(")"):
+            arguments.append(self.sum())
+            while self.follows(","):
+                self.take()
+                arguments.append(self.sum())
+        self._close(opened, ")")
+        least, most = FUNCTIONS[token.text]
+        if not least <= len(arguments) <= most:
+            takes = "one argument" if most == 1 else "two arguments or more"
+            self.refuse(f"{token.text} takes {takes}, and has {len(arguments)}", token)
+        return Call(token.text, tuple(arguments))
+
+
+def shortened_about(text: str, token: Token | None = None, most: int = 100) -> str:
+    """Return a text on one line, or of a long one what stands about a token."""
+    line = re.sub(r"\s", " ", text)
+    if len(line) <= most:
+        return line
+    start = max(0, min((token.start if token else 0) - most // 2, len(line) - most))
+    return ("..." if start else "") + line[start : start + most] + ("..." if start + most < len(line) else "")

@@ -1,0 +1,1 @@
+"""Laws that are formulas over the columns of a table."""

@@ -1,0 +1,378 @@
+"""What is sampled in the place of the constants of a formula, and how these follow from it.
+
+The rows inform the value of the response at the centre of the columns, the shares that its terms have there, and
+exponents. They do so to within a few times the noise, whatever the units of the columns are. An amplitude by itself is
+known to within a factor of thousands, and goes with its exponent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...datasets.deferred import special
+from ...datasets.formulas import POWER, Call, Name, Node, Operation, evaluate, names_in
+from ..arrays import exp, log, log1p, maximum, minimum, namespace
+from ..priors import POSITIVE, REAL, FreeParameter, Prior
+from .roles import Role, add, carriers_of, has, product_of, sum_of
+
+LEAST = 1e-300  # of what a logarithm is taken of
+POOLED = 4  # groups from which on their values are of one population
+# Default priors by role: what is sampled is called by a prefix and the constant.
+PRIORS = {
+    "exponent": ("", "LogNormal(-1.2, 0.7)", "Exponent, of the sign that the formula states: 0.08 to 1.2."),
+    "sharpness": ("", "LogNormal(-1, 1)", "Exponent of a sum or of a ratio to a scale: 0.05 to 2.7."),
+    "rate": ("rate_", "Normal(0, 2)", "Change over half of the range of what it is multiplied with."),
+    "steepness": ("steepness_", "LogNormal(0.7, 1)", "Change over half of the range of what it is multiplied with."),
+    "place": ("place_", "Normal(0, 1)", "Distance from the middle of the range, in halves of the range."),
+    "relative": ("ratio_", "LogNormal(0, 1.5)", "Ratio, at the centre of the columns, to what it stands beside."),
+    "share": ("share_", "Beta(1, 1)", "Share of the least of what it is subtracted from."),
+    "level": ("level_", "LogNormal(0, 1)", "Ratio to the median of the response."),
+    "either_level": ("level_", "Normal(0, 2)", "Distance from the median of the response, in its standard deviations."),
+    "size": ("size_", "LogNormal(0, 1)", "Size of its term at the centre, in standard deviations of the response."),
+    "slope": ("slope_", "Normal(0, 2)", "Change of its term over a standard deviation, in those of the response."),
+}
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """Return a power; of 0 it is that of the least number."""
+    if isinstance(exponent, float) and exponent in (1.0, 2.0, 3.0):
+        return base if exponent == 1 else base * base if exponent == 2 else base * base * base
+    if isinstance(exponent, float) and exponent.is_integer() and isinstance(base, np.ndarray | float):
+        return base**exponent
+    return exp(exponent * log(maximum(base, LEAST)))
+
+
+def phi(x: Any) -> Any:
+    """Return the normal distribution function; of arrays that are not NumPy's by its series, to 1e-7."""
+    if namespace(x) is np:
+        return special.ndtr(x)
+    # Abramowitz and Stegun 26.2.17, the density exp(-x*x/2)/sqrt(2 pi).
+    t = 1 / (1 + 0.2316419 * abs(x))
+    series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+    tail = series * exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    return 0.5 + (x / maximum(abs(x), LEAST)) * (0.5 - tail)
+
+
+FUNCTIONS: dict[str, Callable] = {
+    POWER: power,
+    "exp": exp,
+    "log": lambda x: log(maximum(x, LEAST)),
+    "log2": lambda x: log(maximum(x, LEAST)) / math.log(2),
+    "log10": lambda x: log(maximum(x, LEAST)) / math.log(10),
+    "log1p": log1p,
+    "sqrt": lambda x: power(x, 0.5),
+    "abs": abs,
+    "expit": lambda x: 1 / (1 + exp(-x)),
+    "Phi": phi,
+    "min": lambda *x: _fold(minimum, x),
+    "max": lambda *x: _fold(maximum, x),
+}
+
+
+def _fold(function, arguments):
+    first, *others = arguments
+    for other in others:
+        first = function(first, other)
+    return first
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How constants follow from what is sampled.
+
+    Parameters
+    ----------
+    roles : dict of str to Role
+    groups : dict of str to tuple of str
+        Columns of groups of the constants that have a value for each.
+    signs : dict of str to int
+        Of amplitudes: 1 or -1 where the term has that sign on every row, 0 where it has both.
+    rest : Node
+        The terms that have no amplitude.
+    positive : bool
+        Whether the response is positive.
+    levels : dict of tuple to tuple of str
+        The groups of each combination of columns of groups.
+    """
+
+    roles: dict[str, Role]
+    groups: dict[str, tuple[str, ...]]
+    signs: dict[str, int]
+    rest: Node
+    positive: bool
+    levels: dict[tuple[str, ...], tuple[str, ...]]
+    units: tuple[tuple[str, ...], ...] = field(init=False)
+
+    def __post_init__(self):
+        linear = [(name,) for name, role in self.roles.items() if role.kind == "amplitude"]
+        terms = dict.fromkeys(role.terms for role in self.roles.values() if role.kind == "carrier")
+        carried = [tuple(name for name, role in self.roles.items() if role.terms == own) for own in terms]
+        object.__setattr__(self, "units", (*linear, *carried))
+
+    @property
+    def by_shares(self) -> bool:
+        """Return whether all terms are positive, so that they are shares of the response at the centre."""
+        levels = any(role.kind == "level" for role in self.roles.values())
+        alone = all(self.signs.get(unit[0], 1) == 1 for unit in self.units) and self.rest == add(())
+        return bool(self.units) and self.positive and alone and not levels
+
+    @property
+    def level(self) -> str | None:
+        """Return the constant that is added or subtracted by itself, which follows from the response at the centre."""
+        if self.by_shares:
+            return None
+        alone = (unit[0] for unit in self.units if all(term.is_bare for term in self.roles[unit[0]].terms))
+        return next(alone, None)
+
+    def sampled(self, name: str) -> tuple[str, str, str]:
+        """Return the prefix, default prior and reason of what is sampled for a constant that has a role inside."""
+        role = self.roles[name]
+        kind = role.kind
+        if kind == "exponent" and (role.inverse or any(has(role.beside, (other,)) for other in self.roles)):
+            kind = "sharpness"
+        if kind == "level" and not self.positive:
+            kind = "either_level"
+        return PRIORS[kind]
+
+    def free_parameters(self) -> list[FreeParameter]:
+        """List what is sampled in the place of the constants."""
+        found = []
+        for name, role in self.roles.items():
+            if role.kind == "given":
+                found.append(FreeParameter(name, "Normal(0, 1)", "As the user states.", support=REAL))
+            elif role.kind not in ("amplitude", "carrier"):
+                found += self._parameters(name, *self.sampled(name))
+        why = "Share of the response at the centre, of what terms before it leave; no share is preferred."
+        if self.by_shares:
+            found.append(FreeParameter("centre", "LogNormal(0, 1)", "Response at the centre of the columns, medians."))
+            found += _shares(["_".join(unit) for unit in self.units], why)
+        elif self.level:
+            why = "Response at the centre of the columns: its distance from the median in standard deviations."
+            found.append(FreeParameter("centre", "Normal(0, 1)", why))
+        for names in self.units:
+            if not self.by_shares and names[0] != self.level:
+                found += self._parameters(names[0], *PRIORS["size" if self.signs.get(names[0], 1) else "slope"])
+            elif self.groups.get(names[0]):
+                found += self._deviations(names[0], 1.0)
+            found += _shares(names, why)
+        return found
+
+    def _parameters(self, name: str, prefix: str, prior: str, why: str) -> list[FreeParameter]:
+        parameter = FreeParameter(prefix + name, prior, why)
+        if not self.is_pooled(name):
+            return [parameter]
+        return [parameter, *self._deviations(name, spread_of(Prior.parse(prior)))]
+
+    def _deviations(self, name: str, sd: float) -> list[FreeParameter]:
+        each = FreeParameter(f"deviation_{name}", "Normal(0, 1)", "Of each group, in units of their spread.")
+        if not self.is_pooled(name):
+            return [each]
+        why = "Spread of groups, in logarithms of what is positive: as wide as the prior of one group."
+        return [FreeParameter(f"spread_{name}", f"HalfNormal({sd:g})", why), each]
+
+    def is_pooled(self, name: str) -> bool:
+        """Return whether the values of a constant by group are of one population: of `POOLED` groups or more."""
+        return len(self.levels.get(self.groups.get(name, ()), ())) >= POOLED
+
+    def several(self) -> dict[str, tuple[str, int]]:
+        """Return the dimension and number of what has several values, by name."""
+        found = {}
+        for parameter in self.free_parameters():
+            prefix, _, name = parameter.name.partition("_")
+            name = parameter.name if parameter.name in self.roles else name
+            if not self.groups.get(name) or prefix in ("spread", "share") or parameter.name == "centre":
+                continue
+            if self.is_pooled(name) and prefix != "deviation":
+                continue
+            dim, count = ", ".join(self.groups[name]), len(self.levels[self.groups[name]])
+            of_contrasts = prefix == "deviation" and not self.is_pooled(name)
+            found[parameter.name] = (f"contrast of {dim}", count - 1) if of_contrasts else (dim, count)
+        return found
+
+    # What follows --------------------------------------------------------------------------------------------------
+
+    def constants(self, values: dict, reference: dict) -> dict:
+        """Return the constants by name, scalars (...) or by group (..., group), from what is sampled."""
+        known: dict[str, Any] = {}
+        waiting = [name for name, role in self.roles.items() if role.kind not in ("amplitude", "carrier")]
+        while waiting:
+            ready = [name for name in waiting if not self._needs(name) & {*waiting}] or waiting[:1]
+            for name in ready:
+                known[name] = self._inner(name, values, known, reference)
+                waiting.remove(name)
+        self._carry_all(values, known, reference)
+        return {name: known[name] for name in self.roles}
+
+    def _needs(self, name: str) -> set[str]:
+        beside = self.roles[name].beside
+        return set() if beside is None else {part.name for part in names_in(beside)} - {name}
+
+    def _inner(self, name: str, values: dict, known: dict, reference: dict) -> Any:
+        """Return the value of a constant that has a role inside a function, a power or a sum, or that is a level."""
+        role = self.roles[name]
+        prefix = "" if role.kind == "given" else self.sampled(name)[0]
+        x = self._by_group(name, values, values[prefix + name])
+        key = self.groups.get(name, ())
+        match role.kind:
+            case "given" | "exponent":
+                return x
+            case "level":
+                return x * reference["typical"] if self.positive else reference["middle"] + x * reference["spread"]
+            case "rate" | "steepness":
+                return x / reference[f"range of {name}"]
+            case "place":
+                middle = self._at(role.beside, key, known, reference) if self._needs(name) & {*known} else None
+                middle = reference[f"middle of {name}"] if middle is None else middle
+                return middle + x * reference[f"range of {name}"]
+            case "share":
+                return x * reference[f"least of {name}"]
+        ratio = x * abs(self._at(role.beside, key, known, reference))
+        return 1 / ratio if role.inverse else ratio
+
+    def _by_group(self, name: str, values: dict, x: Any) -> Any:
+        """Return values by group, (..., group), of what is pooled; others unchanged."""
+        if not self.is_pooled(name) or self.roles[name].kind in ("amplitude", "carrier"):
+            return x
+        deviation = values[f"spread_{name}"][..., None] * values[f"deviation_{name}"]
+        positive = self.roles[name].kind != "given" and Prior.parse(self.sampled(name)[1]).support == POSITIVE
+        return x[..., None] * exp(deviation) if positive else x[..., None] + deviation
+
+    def _carry_all(self, values: dict, known: dict, reference: dict) -> None:
+        """Give amplitudes and carriers their values, so that terms have their sizes at the centre."""
+        spread, rest = reference["spread"], 1.0
+        for unit in self.units:
+            name, label = unit[0], "_".join(unit)
+            if name == self.level:
+                continue
+            if self.by_shares:
+                size, rest = values["centre"] * reference["typical"] * rest, rest
+                if f"share_{label}" in values and label != "_".join(self.units[-1]):
+                    share = values[f"share_{label}"]
+                    size, rest = size * share, rest * (1 - share)
+            elif self.signs.get(name, 1):
+                size = values[f"size_{name}"] * (spread if self.level else reference["typical"])
+            else:
+                size = values[f"slope_{name}"]
+            key = self.groups.get(name, ())
+            if key:
+                size = self._deviated(name, values, size)
+            role = self.roles[name]
+            if role.kind == "carrier":
+                self._carry(role.terms[0].without(""), size, key, values, known, reference)
+            elif self.signs.get(name, 1):
+                known[name] = self.signs.get(name, 1) * size / self._at(self._factor(name), key, known, reference)
+            else:
+                known[name] = size * spread / reference[f"range of {name}"]
+        if self.level:
+            key, name = self.groups.get(self.level, ()), self.level
+            centre = reference["middle"] + values["centre"] * spread
+            if key:
+                centre = centre[..., None] + spread * self._deviations_of(name, values)
+            others = [self.rest, *(self._term(other) for unit in self.units for other in unit[:1] if other != name)]
+            total = sum(self._at(node, key, known, reference) for node in others)
+            known[name] = (centre - total) / self._at(self._factor(name), key, known, reference)
+
+    def _factor(self, name: str) -> Node:
+        """Return what an amplitude is multiplied with."""
+        return add([(term.sign, term.without(name)) for term in self.roles[name].terms])
+
+    def _term(self, name: str) -> Node:
+        """Return the terms of an amplitude or a carrier."""
+        return add([(term.sign, term.without("")) for term in self.roles[name].terms])
+
+    def _deviations_of(self, name: str, values: dict) -> Any:
+        """Return the deviations of groups, (..., group): those of a population, or of few groups summing to 0."""
+        x = values[f"deviation_{name}"]
+        if self.is_pooled(name):
+            return values[f"spread_{name}"][..., None] * x
+        basis = contrasts(len(self.levels[self.groups[name]]))
+        return _stacked([sum(x[..., k] * weight for k, weight in enumerate(row)) for row in basis])
+
+    def _deviated(self, name: str, values: dict, size: Any) -> Any:
+        pooled = self.is_pooled(name)
+        if not pooled and {f"slope_{name}", f"size_{name}"} & {*values}:
+            return size
+        deviations = self._deviations_of(name, values)
+        return size[..., None] + deviations if f"slope_{name}" in values else size[..., None] * exp(deviations)
+
+    def _carry(self, node: Node, size: Any, key: tuple, values: dict, known: dict, reference: dict) -> None:
+        """Give the carriers in a node their values, so that it has a size at the centre."""
+        free = [name for name, role in self.roles.items() if role.kind == "carrier" and name not in known]
+
+        def at(part):
+            return self._at(part, key, known, reference)
+
+        match node:
+            case Name():
+                known[node.name] = size
+            case Operation(operator="+"):
+                terms = [term for _, term in sum_of(node)]
+                for place, term in enumerate(terms):
+                    name, share = carriers_of(term, free, ())[0], 1.0
+                    if place < len(terms) - 1:
+                        share = values[f"share_{name}"][..., None] if key else values[f"share_{name}"]
+                    self._carry(term, size * share, key, values, known, reference)
+                    size = size * (1 - share)
+            case Operation(operator="*" | "/"):
+                factors, divisors = product_of(node)
+                carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free, ()))
+                for part in factors:
+                    size = size if part is carrier else size / at(part)
+                for part in divisors:
+                    size = size if part is carrier else size * at(part)
+                self._carry(carrier, 1 / size if carrier in divisors else size, key, values, known, reference)
+            case Operation():
+                self._carry(node.left, exp(log(size) / at(node.right)), key, values, known, reference)
+            case Call():
+                terms = sum_of(node.arguments[0])
+                carrier = next(t for _, t in terms if (isinstance(t, Name) and t.name in free) or len(terms) == 1)
+                rest = [at(term) * sign for sign, term in terms if term is not carrier]
+                self._carry(carrier, log(size) - sum(rest), key, values, known, reference)
+
+    def _at(self, node: Node, key: tuple, known: dict, reference: dict) -> Any:
+        """Return an expression at the centre of the columns, by groups of a key where it has one."""
+
+        def value_of(name: Name) -> Any:
+            if name.name not in known:
+                return reference[f"centre of {name.name}"] if name.name not in self.roles else 1.0
+            x, own = known[name.name], self.groups.get(name.name, ())
+            if own and own != key:
+                x = sum(x[..., k] for k in range(x.shape[-1])) / x.shape[-1]
+            return x[..., None] if key and own != key else x
+
+        return evaluate(node, value_of, FUNCTIONS)
+
+
+def _shares(names: list[str] | tuple[str, ...], why: str) -> list[FreeParameter]:
+    """Return shares of a sum, by breaking a stick: of each of its terms but the last."""
+    priors = [f"Beta(1, {len(names) - 1 - place})" for place in range(len(names) - 1)]
+    return [FreeParameter(f"share_{name}", prior, why) for name, prior in zip(names[:-1], priors, strict=True)]
+
+
+def spread_of(prior: Prior) -> float:
+    """Return the standard deviation of a prior, of a positive quantity that of its logarithm."""
+    low, high = prior.quantile([0.16, 0.84])
+    return float(np.log(high / low) / 2 if prior.support == POSITIVE else (high - low) / 2)
+
+
+def contrasts(count: int) -> np.ndarray:
+    """Return weights of count - 1 standard normal numbers that give deviations of groups which sum to 0.
+
+    Examples
+    --------
+    >>> contrasts(2).round(3).tolist()
+    [[0.707], [-0.707]]
+    """
+    basis = np.zeros((count, count - 1))
+    for k in range(count - 1):
+        basis[: k + 1, k], basis[k + 1, k] = 1 / (k + 1), -1
+    return basis / np.linalg.norm(basis, axis=0)
+
+
+def _stacked(arrays: list) -> Any:
+    return namespace(*arrays).stack([x + 0.0 for x in arrays], -1)

@@ -1,0 +1,461 @@
+"""A law that is a formula over the columns of a table."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...datasets.formulas import Formula as Parsed
+from ...datasets.formulas import FormulaError, Name, Operation, evaluate, names_in, parse_formula, spell
+from ...datasets.wording import listed, quoted, suggestion
+from ...errors import InputError
+from ..arrays import exp, log, log1p, maximum
+from ..coordinates import Coordinates
+from ..density import Density
+from ..draws import DRAWS
+from ..law import Effort, MemberLaw
+from ..loss.noise import normal_logp, student_t_logp
+from ..priors import REAL, FreeParameter
+from .constants import FUNCTIONS, LEAST, Placing
+from .draws import FormulaDraws
+from .parts import FormulaGrouping, FormulaTests
+from .roles import add, find_roles, has, multiplied_out
+
+NOISES = ("relative", "additive", "logit", "binomial", "beta-binomial")
+TAILS = ("normal", "student_t")
+LEAST_FREE = 8  # rows beyond the constants, from which on they inform tails
+SIGMA = {
+    "relative": ("LogNormal(-3.5, 1.5)", "Scatter as a share of the response: 0.16% to 57%.", "relative"),
+    "additive": ("LogNormal(-2.5, 1.5)", "Scatter in standard deviations of the response: 0.4% to 150%.", "spreads"),
+    "logit": ("LogNormal(-2, 1.5)", "Scatter of the log-odds of the response: 0.01 to 2.5.", "log-odds"),
+}
+NU = FreeParameter("nu_minus_one", "Gamma(2, 0.1)", "Degrees of freedom above 1: from nearly Cauchy to nearly normal.")
+CONCENTRATION = FreeParameter(
+    "concentration", "LogNormal(4, 1.5)", "Trials that are worth as much as the scatter of probabilities: 3 to 1,000."
+)
+CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
+CLOSE = 1e-9  # to 0 and 1 of a probability
+
+
+@dataclass(frozen=True)
+class Formula(FormulaTests, FormulaGrouping, MemberLaw):
+    """A formula such as ``loss ~ E + A * n_params**-alpha``.
+
+    Names that are columns of the table are data, all others constants. ``alpha[optimizer]`` has a value for each value
+    of a column. What a constant is follows from its place, and so does its default prior; see `roles`. Sampled are the
+    response at the centre of the columns, shares of its terms there, and exponents: so units do not matter.
+
+    Parameters
+    ----------
+    formula : str
+        ``y ~ expression``. The left side is an expression of columns; ``k / n`` of whole numbers means counts.
+    columns : tuple of str, optional
+        Names in the formula that are columns; by default those of the table that it is fitted to.
+    noise : {"relative", "additive", "logit", "binomial", "beta-binomial"}, optional
+        By default relative where the response is positive, additive where it is not, binomial of counts.
+    tails : {"normal", "student_t"}, optional
+        By default Student-t where there are at least 8 rows more than constants.
+    errors : str, optional
+        Column of the standard errors of the response.
+    signs : mapping of str to int, optional
+        Signs of the terms of amplitudes; by default as they are on the rows of the table.
+    positive : bool, optional
+        Whether the response is positive; by default as it is in the table.
+    priors : mapping of str to str, optional
+        Of constants by name, or of what is sampled in their place.
+
+    Raises
+    ------
+    InputError
+        If the formula cannot be read, or an option or a prior is unknown.
+
+    Examples
+    --------
+    >>> Formula("loss ~ E + A * n**-a").label
+    'loss ~ E + A * n**-a'
+    """
+
+    formula: str
+    columns: tuple = ()
+    noise: str = ""
+    tails: str = ""
+    errors: str = ""
+    levels: tuple = ()
+    signs: Mapping = field(default_factory=dict)
+    positive: bool | None = None
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "formula"
+    kind: ClassVar[str] = "columns"
+    effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
+    drawn_as: ClassVar[Any] = FormulaDraws
+
+    def __post_init__(self):
+        parsed = parse_formula(self.formula)
+        if self.noise:
+            self._check_options(noise=NOISES)
+        if self.tails:
+            self._check_options(tails=TAILS)
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "levels", tuple((tuple(key), tuple(names)) for key, names in self.levels))
+        object.__setattr__(self, "signs", dict(self.signs))
+        if self.columns:
+            self._check_names(parsed)
+            object.__setattr__(self, "priors", self._checked_priors())
+
+    def __hash__(self):
+        return hash((self.formula, self.columns, self.noise))
+
+    @functools.cached_property
+    def parsed(self) -> Parsed:
+        """Return the formula as it was read."""
+        return parse_formula(self.formula)
+
+    @functools.cached_property
+    def roles(self):
+        """Return the `Role` of each constant by name."""
+        given = [name for name in self.priors if name in {n.name for n in names_in(self.parsed.right)}]
+        return find_roles(self.parsed, self.columns, given)
+
+    @functools.cached_property
+    def groups(self):
+        """Return the columns of groups of each constant that has some."""
+        return {name.name: name.levels for name in names_in(self.parsed.right) if name.levels}
+
+    @functools.cached_property
+    def placing(self):
+        """Return how constants follow from what is sampled."""
+        carried = [name for name, role in self.roles.items() if role.kind in ("amplitude", "carrier", "level")]
+        terms = multiplied_out(self.parsed.right, self.columns)
+        rest = add([(term.sign, term.without("")) for term in terms if not has(term.without(""), carried)])
+        return Placing(self.roles, self.groups, self.signs, rest, bool(self.positive), dict(self.levels))
+
+    # What a law states -----------------------------------------------------------------------------------------------
+
+    @property
+    def label(self):
+        """Name of the law in a sentence: the formula, and options that the user chose."""
+        priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
+        return ", ".join([str(self.parsed), *priors])
+
+    @property
+    def _equation(self):
+        return str(self.parsed)
+
+    @property
+    def observed(self):
+        """Return the column of the response: that of successes, or the left side of the formula."""
+        return self.counts[0] if self.counts else str(self.parsed.left)
+
+    @property
+    def counts(self):
+        """Return the columns of successes and of trials, None where the response is no count."""
+        left = self.parsed.left
+        if self.noise in ("binomial", "beta-binomial") and isinstance(left, Operation) and left.operator == "/":
+            return str(left.left.name), str(left.right.name)
+        return None
+
+    @property
+    def scale(self):
+        """Return what residuals or counts are of."""
+        of = {"relative": "log_response", "logit": "logit_response", "additive": "response"}
+        return of.get(self.noise, "successes")
+
+    @property
+    def _free_parameters(self):
+        found = self.placing.free_parameters()
+        if self.noise in SIGMA:
+            found.append(FreeParameter("sigma", *SIGMA[self.noise]))
+            found += [NU] if self.tails == "student_t" else []
+        elif self.noise == "beta-binomial":
+            found.append(CONCENTRATION)
+        return tuple(found)
+
+    @property
+    def needed(self):
+        """Return the columns that a table must have."""
+        left = [name.name for name in names_in(self.parsed.left)]
+        groups = [column for levels in self.groups.values() for column in levels]
+        return tuple(dict.fromkeys((*left, *self.columns, *groups, *filter(None, [self.errors]))))
+
+    def free(self, reference):
+        """Return the `Coordinates` of the free parameters."""
+        return Coordinates(self.prior_of, self.placing.several())
+
+    def labels(self, reference):
+        """Return the names of groups by dimension."""
+        keys = {", ".join(key): [*names] for key, names in self.levels}
+        several = self.placing.several().values()
+        return {dim: keys.get(dim, [*range(1, count + 1)]) for dim, count in several}
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def suited(self, table):
+        """Return the law with what the table decides: columns, groups, noise and signs."""
+        law = self._with_columns(table)
+        y = law.response(table)
+        changes: dict[str, Any] = {}
+        if law.positive is None:
+            changes["positive"] = bool((y > 0).all())
+        if not law.noise:
+            changes["noise"] = law._usual_noise(table, y)
+        law = replace(law, **changes)
+        keys = dict.fromkeys(law.groups.values())
+        levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
+        law = replace(law, levels=levels)
+        if not law.signs:
+            law = replace(law, signs=law._signs_on(table))
+        if not law.tails:
+            many = len(table) >= len(law.prior_of) + LEAST_FREE and law.noise in SIGMA
+            law = replace(law, tails="student_t" if many else "normal")
+        return law
+
+    def _with_columns(self, table):
+        if self.columns:
+            return self
+        place = table.attrs.get("source", "the table")
+        names = [str(name) for name in table.columns]
+        for name in names_in(self.parsed.left):
+            if name.name not in names:
+                raise FormulaError(
+                    f"{place}: formula {self.formula!r}: no column {quoted(name.name)}"
+                    f"{suggestion(name.name, names) or ';'} the columns are {listed(names)}"
+                )
+        right = dict.fromkeys(name.name for name in names_in(self.parsed.right))
+        columns = tuple(name for name in right if name in names)
+        for name in right:
+            if name not in columns and len(name) > 2 and (near := suggestion(name, names, CLOSE_NAME)):
+                raise FormulaError(
+                    f"{place}: formula {self.formula!r}: no column {quoted(name)}{near} (of a constant choose another "
+                    "name)"
+                )
+        if not columns:
+            raise FormulaError(
+                f"{place}: formula {self.formula!r} has no column on the right of ~; the columns are {listed(names)}"
+            )
+        return replace(self, columns=columns)
+
+    def _usual_noise(self, table, y):
+        left = self.parsed.left
+        if isinstance(left, Operation) and left.operator == "/" and all(isinstance(x, Name) for x in (left.left, left.right)):
+            k, n = (table[str(x.name)].to_numpy(float) for x in (left.left, left.right))
+            if (k == np.round(k)).all() and (n == np.round(n)).all() and (k >= 0).all() and (k <= n).all():
+                return "binomial"
+        return "relative" if (y > 0).all() else "additive"
+
+    def _check_names(self, parsed):
+        levels = {}
+        for name in names_in(parsed.right):
+            if name.name in self.columns and name.levels:
+                raise FormulaError(f"formula {self.formula!r}: {quoted(name.name)} is a column and has no groups")
+            if levels.setdefault(name.name, name.levels) != name.levels:
+                raise FormulaError(
+                    f"formula {self.formula!r}: {name} and {Name(name.name, levels[name.name])} are of different groups; "
+                    "give one another name"
+                )
+
+    def response(self, table):
+        """Return the left side of the formula on the rows of a table, (row,)."""
+        return np.broadcast_to(self._evaluated(self.parsed.left, table), len(table)).astype(float)
+
+    @staticmethod
+    def _evaluated(node, table, known=None):
+        known = known or {}
+
+        def value_of(name):
+            return known[name.name] if name.name in known else table[name.name].to_numpy(float)
+
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(evaluate(node, value_of, FUNCTIONS), len(table)).astype(float)
+
+    @staticmethod
+    def group_labels(table, key):
+        """Return the group of each row, a list of str: values of columns, joined by a comma."""
+        return [", ".join(map(str, row)) for row in table[[*key]].itertuples(index=False)]
+
+    def _signs_on(self, table):
+        """Return the signs of the terms of amplitudes on the rows, at usual values of the other constants."""
+        usual = self._usual_constants(table)
+        signs = {}
+        for name, role in self.roles.items():
+            if role.kind == "amplitude":
+                factor = add([(term.sign, term.without(name)) for term in role.terms])
+                x = self._evaluated(factor, table, usual)
+                signs[name] = 1 if (x > 0).all() else -1 if (x < 0).all() else 0
+        return signs
+
+    def _usual_constants(self, table):
+        """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
+        usual = {}
+        for name, role in self.roles.items():
+            usual[name] = 0.3 if role.kind == "exponent" else 1.0
+        for name, role in self.roles.items():
+            if role.kind == "relative" and role.beside is not None:
+                x = np.median(np.abs(self._evaluated(role.beside, table, usual)))
+                usual[name] = 1 / x if role.inverse else x
+            if role.kind == "place":
+                usual[name] = np.median(self._evaluated(role.beside, table, usual))
+        return usual
+
+    def rows(self, table):
+        """Return the rows, refusing a table that cannot inform the formula."""
+        place = table.attrs.get("source", "the table")
+        for name in self.needed:
+            if name not in table:
+                raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
+        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns} | {*filter(None, [self.errors])}
+        for name in numbers:
+            column = table[name]
+            if column.dtype.kind not in "fiub":
+                raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
+            bad = ~np.isfinite(column.to_numpy(float))
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise InputError(
+                    f"{place}: column {quoted(name)} is {column.iloc[row]} in row {table.index[row] + 1}; delete the "
+                    "row (--drop-missing, drop_missing=True)"
+                )
+        y = self.response(table)
+        if not np.isfinite(y).all():
+            row = int(np.argmin(np.isfinite(y)))
+            raise InputError(f"{place}: {self.observed} is {y[row]} in row {table.index[row] + 1}")
+        if self.noise == "relative" and (y <= 0).any():
+            row = int(np.argmax(y <= 0))
+            raise InputError(
+                f"{place}: {self.observed} is {y[row]:g} in row {table.index[row] + 1}, and relative noise needs "
+                'positive values; set noise="additive" (--option noise=additive)'
+            )
+        if len(table) < len(self.roles):
+            raise InputError(f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula")
+        return (table if self.counts else table.assign(**{self.observed: y})).reset_index(drop=True)
+
+    def on_scale(self, observed):
+        """Return responses on the scale of the noise."""
+        if self.noise == "relative":
+            return np.log(observed)
+        return np.log(observed) - np.log1p(-observed) if self.noise == "logit" else observed
+
+    def from_scale(self, values):
+        """Invert `on_scale`."""
+        if self.noise == "relative":
+            return np.exp(values)
+        return 1 / (1 + np.exp(-values)) if self.noise == "logit" else values
+
+    def reference(self, rows):
+        """Return the centres of columns, ranges of what constants are measured by, and the scale of the response."""
+        y = self.response(rows)
+        spread = float(np.std(y)) or abs(float(y[0])) or 1.0
+        entries = {"typical": float(np.median(np.abs(y))) or spread, "middle": float(np.median(y)), "spread": spread}
+        for name in self.columns:
+            x = rows[name].to_numpy(float)
+            entries[f"centre of {name}"] = float(np.exp(np.log(x).mean()) if (x > 0).all() else x.mean())
+        usual = self._usual_constants(rows)
+        for name, role in self.roles.items():
+            node = role.beside
+            if self.signs.get(name) == 0:
+                node = self.placing._factor(name)
+            if node is None or role.kind in ("relative", "exponent"):
+                continue
+            x = self._evaluated(node, rows, usual)
+            x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)
+            half = (x.max() - x.min()) / 2 or abs(float(x[0])) or 1.0
+            entries |= {f"range of {name}": float(half), f"middle of {name}": float((x.max() + x.min()) / 2)}
+            entries[f"least of {name}"] = float(x.min())
+        return entries
+
+    def design_arrays(self, rows, reference=None):
+        """Return the arrays of the density: columns of the right side, the response, errors and groups."""
+        arrays = {f"row {name}": rows[name].to_numpy(float) for name in self.columns}
+        if self.counts:
+            k, n = (rows[name].to_numpy(float) for name in self.counts)
+            arrays |= {"row_y": k, "row_n": n, "row_ways": _log_ways(k, n)}
+        else:
+            arrays["row_y"] = self.on_scale(rows[self.observed].to_numpy(float))
+            if self.errors:
+                arrays["row_variance"] = self._error_variance(rows)
+        for place, (key, names) in enumerate(self.levels):
+            labels = np.array(self.group_labels(rows, key), object)
+            for k, name in enumerate(names):
+                arrays[f"row_is_{place}_{k}"] = (labels == name).astype(float)
+        return arrays
+
+    def _error_variance(self, rows):
+        error, y = rows[self.errors].to_numpy(float), rows[self.observed].to_numpy(float)
+        unit = {"relative": y, "additive": 1.0, "logit": y * (1 - y)}[self.noise]
+        return (error / unit) ** 2
+
+    def density(self, rows, reference):
+        """Return the `Density`."""
+        arrays = self.design_arrays(rows, reference)
+        rest = functools.partial(self._with_reference, reference=reference)
+        key = (*self._key, tuple(sorted(reference.items())))
+        return Density((self.free(reference),), rest, arrays, dict.fromkeys(arrays, "row"), key, self.labels(reference))
+
+    # The density -----------------------------------------------------------------------------------------------------
+
+    def _with_reference(self, values, data, reference):
+        values = {name: values[name] for name in self.prior_of}
+        return {"rows": self.logp(self.mean(values, data, reference), values, data, reference)}
+
+    def mean(self, values, data, reference, constants=None):
+        """Return the mean response of rows, (..., row), from what is sampled."""
+        constants = self.placing.constants(values, reference) if constants is None else constants
+        by_row = {}
+        for name, x in constants.items():
+            key = self.groups.get(name)
+            by_row[name] = x[..., None] if key is None else self._of_rows(x, key, data)
+
+        def value_of(name):
+            return by_row[name.name] if name.name in by_row else data[f"row {name.name}"]
+
+        return evaluate(self.parsed.right, value_of, FUNCTIONS)
+
+    def _of_rows(self, x, key, data):
+        """Return values by group, (..., group), at the rows, (..., row)."""
+        place = [key for key, _ in self.levels].index(key)
+        count = len(dict(self.levels)[key])
+        return sum(x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k in range(count))
+
+    def scatter(self, values, data, reference):
+        """Return the scale of the noise of rows, (..., row) or (..., 1)."""
+        unit = reference["spread"] if self.noise == "additive" else 1.0
+        sigma = values["sigma"][..., None] * unit
+        return (sigma**2 + data["row_variance"]) ** 0.5 if self.errors else sigma
+
+    def scaled(self, mean):
+        """Return means on the scale of the noise."""
+        if self.noise == "relative":
+            return log(maximum(mean, LEAST))
+        if self.noise == "logit":
+            mean = _inside(mean)
+            return log(mean) - log(1 - mean)
+        return mean
+
+    def logp(self, mean, values, data, reference):
+        """Return the log density of rows, (..., row)."""
+        if self.noise in SIGMA:
+            residual, sigma = data["row_y"] - self.scaled(mean), self.scatter(values, data, reference)
+            if self.tails == "student_t":
+                return student_t_logp(residual, sigma, 1 + values["nu_minus_one"][..., None])
+            return normal_logp(residual, sigma)
+        p, k, n = _inside(mean), data["row_y"], data["row_n"]
+        return k * log(p) + (n - k) * log(1 - p) + data["row_ways"]
+
+
+def _inside(p):
+    return CLOSE + (1 - 2 * CLOSE) * clip_unit(p)
+
+
+def clip_unit(p):
+    """Return numbers between 0 and 1."""
+    return maximum(0.0, -maximum(-1.0, -p))
+
+
+def _log_ways(k, n):
+    from ...datasets.deferred import special
+
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
