@@ -23,6 +23,7 @@ FORMS = {
     "gain a year": lambda q: plain(q, "{:.3g}"),
     "fall of compute": yearly,
     "value": lambda q: plain(q, "{:.3g}"),
+    "answer": lambda q: plain(q, "{:.3g}"),
     "loss": lambda q: plain(q, "{:.3f}"),
 }
 OF_SHARES = {"human time": "of runs", "digits": "left"}
@@ -34,6 +35,9 @@ BESIDES = {  # other columns that are printed
     "p_faster": ("P(faster than the first)", probability),
     "p_not_until": ("P(not by then)", probability),
     "p_below": ("P(below)", probability),
+    "p": ("P(> 0)", probability),
+    "never": ("never", "{:.0%}".format),
+    "times": ("times the rows' end", "{:.2g}".format),
     "p_best": ("P(best)", probability),
     "plateau": ("right at short lengths", "{:.0%}".format),
     "similar": ("similar", "{:.0f}".format),

@@ -133,7 +133,9 @@ def as_law(value: AnyLaw | str, priors: Mapping[str, Any] | None = None) -> AnyL
     >>> as_law("coupled").label
     'coupled'
     """
-    result: Any = law(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        value = law("formula", formula=value) if "~" in value else law(value)
+    result: Any = value
     if not issubclass(type(result), Law):
         raise InputError(
             f'law is of type {type(value).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '

@@ -13,7 +13,7 @@ class FormulaDraws(MemberDraws):
         """Return the constants of the formula by name, then what is sampled in their place and the noise."""
         constants = self.law.placing.constants(self.values, self.reference)
         levels = dict(self.law.levels)
-        variables, coords = {}, {}
+        variables = {}
         for name, x in constants.items():
             key = self.law.groups.get(name)
             if key is None:

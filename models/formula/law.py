@@ -10,16 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...datasets.formulas import Formula as Parsed
-from ...datasets.formulas import FormulaError, Name, Operation, evaluate, names_in, parse_formula, spell
+from ...datasets.formulas import FormulaError, Name, Operation, evaluate, names_in, parse_formula
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
-from ..arrays import exp, log, log1p, maximum
+from ..arrays import log, maximum
 from ..coordinates import Coordinates
 from ..density import Density
-from ..draws import DRAWS
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp, student_t_logp
-from ..priors import REAL, FreeParameter
+from ..priors import FreeParameter
 from .constants import FUNCTIONS, LEAST, Placing
 from .draws import FormulaDraws
 from .parts import FormulaGrouping, FormulaTests
@@ -241,7 +240,11 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
 
     def _usual_noise(self, table, y):
         left = self.parsed.left
-        if isinstance(left, Operation) and left.operator == "/" and all(isinstance(x, Name) for x in (left.left, left.right)):
+        if (
+            isinstance(left, Operation)
+            and left.operator == "/"
+            and all(isinstance(x, Name) for x in (left.left, left.right))
+        ):
             k, n = (table[str(x.name)].to_numpy(float) for x in (left.left, left.right))
             if (k == np.round(k)).all() and (n == np.round(n)).all() and (k >= 0).all() and (k <= n).all():
                 return "binomial"
@@ -330,7 +333,9 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
                 'positive values; set noise="additive" (--option noise=additive)'
             )
         if len(table) < len(self.roles):
-            raise InputError(f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula")
+            raise InputError(
+                f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula"
+            )
         return (table if self.counts else table.assign(**{self.observed: y})).reset_index(drop=True)
 
     def on_scale(self, observed):

@@ -42,5 +42,4 @@ class FormulaGrouping(Grouping):
 
     def with_observed(self, rows, observed):
         """Return rows with other observations on the law's scale."""
-        rows = rows.assign(**{self.observed: self.from_scale(np.asarray(observed))})
-        return rows
+        return rows.assign(**{self.observed: self.from_scale(np.asarray(observed))})
