@@ -37,6 +37,7 @@ CONCENTRATION = FreeParameter(
     "concentration", "LogNormal(4, 1.5)", "Trials that are worth as much as the scatter of probabilities: 3 to 1,000."
 )
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
+REFERENCE = "reference "  # begins the names of arrays of one number
 CLOSE = 1e-9  # to 0 and 1 of a probability
 
 
@@ -350,6 +351,15 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
             return np.exp(values)
         return 1 / (1 + np.exp(-values)) if self.noise == "logit" else values
 
+    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
+        """Return `Draws` of the prior, or one draw of a truth; see `Law.prior_draws`."""
+        if truth is not None and not self.groups:
+            return super().prior_draws(rng, reference, rows, draws, truth)
+        self._refuse_truth(truth)
+        counts = {name: (count,) for name, (_, count) in self.placing.several().items()}
+        shapes = {name: (1, draws, *counts.get(name, ())) for name in self.prior_of}
+        return self._drawn({n: p.drawn(rng, shapes[n]) for n, p in self.prior_of.items()}, reference, rows, rng)
+
     def reference(self, rows):
         """Return the centres of columns, ranges of what constants are measured by, and the scale of the response."""
         y = self.response(rows)
@@ -394,16 +404,19 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         return (error / unit) ** 2
 
     def density(self, rows, reference):
-        """Return the `Density`."""
+        """Return the `Density`; the reference is among its arrays, so that one program serves every table."""
         arrays = self.design_arrays(rows, reference)
-        rest = functools.partial(self._with_reference, reference=reference)
-        key = (*self._key, tuple(sorted(reference.items())))
-        return Density((self.free(reference),), rest, arrays, dict.fromkeys(arrays, "row"), key, self.labels(reference))
+        axes = dict.fromkeys(arrays, "row") | {REFERENCE + name: None for name in reference}
+        arrays |= {REFERENCE + name: np.asarray(x, float) for name, x in reference.items()}
+        return Density((self.free(reference),), self._rest, arrays, axes, self._key, self.labels(reference))
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    def _with_reference(self, values, data, reference):
+    def _rest(self, values, data):
+        """Return the log density of rows."""
         values = {name: values[name] for name in self.prior_of}
+        length = len(REFERENCE)
+        reference = {name[length:]: x for name, x in data.items() if name.startswith(REFERENCE)}
         return {"rows": self.logp(self.mean(values, data, reference), values, data, reference)}
 
     def mean(self, values, data, reference, constants=None):
