@@ -30,7 +30,7 @@ class Methods:
 
     _make_answers = Method("summary", "make_answers")
     allocate = Method("estimands.allocate")
-    ask = Method("questions.answers")
+    ask = Method("formulas.ask")
     check = Method("checks.check")
     law_tests = Method("checks.law_tests")
     loo = Method("comparison.loo")

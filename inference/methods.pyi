@@ -11,7 +11,7 @@ from .estimands.predict import predict as _predict
 from .estimands.predict_group import predict_group as _predict_group
 from .estimands.study_exponents import study_exponents as _study_exponents
 from .estimands.tuning import tuning as _tuning
-from .questions.answers import ask as _ask
+from .formulas.ask import ask as _ask
 from .storage import to_inferencedata as _to_inferencedata
 from .stored_answers import text as _text
 from .summary import make_answers

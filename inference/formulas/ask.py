@@ -32,7 +32,7 @@ from ..interval_table import IntervalTable, printed
 from ..intervals import name_quantiles
 from ..needs import of_kind
 from ..quoted import quote_draws
-from .grammar import Question, parse_question
+from .question import Question, parse_question
 
 if TYPE_CHECKING:
     from ..fitted import Fit

@@ -1,0 +1,298 @@
+"""A formula for a table of which none is given: what its columns are, and the forms that are usual for them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.formulas import spell
+from ...datasets.wording import listed
+from ...errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Words in the names of columns, in the order in which they are preferred.
+FALLING = (
+    "loss",
+    "lossu",
+    "nll",
+    "xent",
+    "ce",
+    "bpb",
+    "perplexity",
+    "ppl",
+    "error",
+    "err",
+    "wer",
+    "cer",
+    "mse",
+    "rmse",
+)
+FALLING += ("mae", "regret", "fid", "deviance")
+RISING = ("elo", "rating", "accuracy", "acc", "success", "score", "reward", "return", "pass", "auc", "f1", "bleu", "r2")
+HELD_OUT = ("test", "val", "valid", "validation", "eval", "dev", "final", "heldout")
+SIZES = ("params", "parameters", "param", "n", "active", "total", "nonembedding", "vocab", "model", "size")
+SIZES += ("tokens", "images", "samples", "examples", "demos", "demonstrations", "characters", "data", "train", "d")
+SIZES += ("flops", "flop", "compute", "c", "hours", "width", "episodes", "queries", "documents", "bits", "structures")
+SETTINGS = (
+    "seed",
+    "lr",
+    "rate",
+    "epoch",
+    "epochs",
+    "sec",
+    "secs",
+    "seconds",
+    "time",
+    "memory",
+    "mb",
+    "gb",
+    "index",
+    "id",
+)
+SETTINGS += ("best", "peak", "batch", "dropout", "temperature", "depth", "layers", "heads", "k", "questions", "trials")
+SETTINGS += ("wd", "decay", "warmup", "step", "steps", "minus", "plus", "stderr", "se", "std", "sd", "min", "max", "ci")
+CHANCE = ("random", "chance", "baseline")
+UNBOUNDED = ("elo", "rating", "reward", "return")
+COUNTED = (
+    ("success", "successes", "solved", "correct", "passed", "wins"),
+    ("trials", "total", "attempts", "n", "episodes"),
+)
+LEAST_VALUES = 3
+LEAST_RANGE = 1.5
+MOST_GROUPS = 12
+PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
+ALIKE = 0.999  # correlation of logarithms from which on two columns tell the same
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A formula for a table, and why it was chosen.
+
+    Parameters
+    ----------
+    formula : str
+    why : str
+    """
+
+    formula: str
+    why: str
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name, in lower case.
+
+    Examples
+    --------
+    >>> words_of("metric/codeValLoss_2")
+    ['metric', 'code', 'val', 'loss', '2']
+    """
+    return re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower())
+
+
+@dataclass
+class Columns:
+    """What the columns of a table are.
+
+    Parameters
+    ----------
+    table : DataFrame
+    """
+
+    table: pd.DataFrame
+    taken: set[str] = field(default_factory=set)
+
+    def __post_init__(self):
+        self.numbers = [str(x) for x in self.table.select_dtypes("number") if self.table[x].nunique() > 1]
+        self.texts = [str(x) for x in self.table if str(x) not in self.table.select_dtypes("number")]
+
+    @property
+    def counts(self) -> tuple[str, str] | None:
+        """Return columns of successes and of trials."""
+        whole = [n for n in self.table.select_dtypes("number") if (self.table[n].dropna() % 1 == 0).all()]
+        for k in whole:
+            if not {*words_of(k)} & {*COUNTED[0]}:
+                continue
+            for n in whole:
+                if n != k and {*words_of(n)} & {*COUNTED[1]} and (self.table[k] <= self.table[n]).all():
+                    return str(k), str(n)
+        return None
+
+    def responses(self) -> list[str]:
+        """Return columns that may be the response, the likeliest first."""
+
+        def rank(name):
+            words = words_of(name)
+            of = [word for word in (*FALLING, *RISING) if word in words]
+            held = any(word in HELD_OUT for word in words)
+            return ("train" in words and not held, not held, (*FALLING, *RISING).index(of[0]))
+
+        found = [
+            n
+            for n in self.numbers
+            if {*words_of(n)} & {*FALLING, *RISING} and not {*words_of(n)} & {*CHANCE, "minus", "plus", "teacher"}
+        ]
+        return sorted(found, key=rank)
+
+    def predictors(self, response: set[str]) -> list[str]:
+        """Return columns that the response may be a function of, without those that tell the same as another."""
+        found = []
+        for name in self.numbers:
+            words, x = words_of(name), self.table[name].to_numpy(float)
+            x = x[np.isfinite(x)]
+            if name in response or name in self.taken or {*words} & {*FALLING, *RISING, *CHANCE} or not len(x):
+                continue
+            known = any(word in SIZES for word in words)
+            if (x <= 0).any() or len(np.unique(x)) < LEAST_VALUES or x.max() < LEAST_RANGE * x.min():
+                continue
+            if ({*words} & {*SETTINGS} and not known) or "per" in words:
+                continue
+            found.append((not known, name))
+        names = [name for unknown, name in found if not unknown] or [name for _, name in found]
+        kept: list[str] = []
+        for name in sorted(names, key=self._rank):
+            if not any(self._tell_the_same(name, other) for other in kept):
+                kept.append(name)
+        return [name for name in names if name in kept]
+
+    def _tell_the_same(self, name, other):
+        """Return whether one column rises with another, whatever else changes."""
+        logs = np.log(self.table[[name, other]].astype(float))
+        ranks = self.table[[name, other]].rank(method="dense")
+        return abs(logs.corr().iloc[0, 1]) > ALIKE or abs(ranks.corr().iloc[0, 1]) > 1 - 1e-9
+
+    @staticmethod
+    def _rank(name):
+        return min((SIZES.index(word) for word in words_of(name) if word in SIZES), default=len(SIZES))
+
+    def shares(self) -> list[str]:
+        """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
+        within = [n for n in self.numbers if self.table[n].between(0, 100).all() and n not in self.taken]
+        for prefix in dict.fromkeys(re.split(r"[_./ -]", name)[0] for name in within):
+            names = [name for name in within if name.startswith(prefix)]
+            total = self.table[names].sum(axis=1)
+            if len(names) >= LEAST_VALUES and any(np.allclose(total, whole, rtol=2e-3) for whole in (1, 100)):
+                return names
+        return []
+
+    def groups(self, x: list[str]) -> str | None:
+        """Return the column of text whose values each have several values of the predictors."""
+        for name in self.texts:
+            if 2 <= self.table[name].nunique() <= MOST_GROUPS:
+                several = self.table.groupby(name, observed=True)[x].nunique().min(axis=1)
+                if (several >= LEAST_VALUES).all():
+                    return name
+        return None
+
+
+def propose(table: pd.DataFrame) -> list[Proposal]:
+    """Return formulas for a table, the likeliest first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From ``read(source, "columns")``.
+
+    Raises
+    ------
+    InputError
+        If no column can be a response, or none what it is a function of.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"n_images": [500, 1000, 2000.0], "seed": [0, 1, 2], "test_error": [0.5, 0.4, 0.32]})
+    >>> [proposal.formula for proposal in propose(table)]
+    ['test_error ~ E + A * n_images**-alpha', 'test_error ~ A * n_images**-alpha']
+    """
+    columns, place = Columns(table), table.attrs.get("source", "the table")
+    counts, responses = columns.counts, columns.responses()
+    if counts is None and not responses:
+        raise InputError(
+            f"{place}: no column is called as a loss, an error, an accuracy or a score is; write the formula: fit "
+            f"'y ~ E + A * x**-alpha' with columns of {listed(table.columns, 8)}"
+        )
+    response = counts or responses[:1]
+    x = columns.predictors({*response})
+    shares = columns.shares()
+    if not x and not shares:
+        raise InputError(
+            f"{place}: no column of positive numbers has {LEAST_VALUES} values or more that {listed(response)} could be "
+            f"a function of; write the formula: fit '{spell(response[0])} ~ ...' with columns of {listed(table.columns, 8)}"
+        )
+    left = " / ".join(map(spell, response)) if counts else spell(response[0])
+    return list(_forms(columns, left, response, x, shares))
+
+
+def _forms(columns: Columns, left: str, response, x: list[str], shares: list[str]) -> Iterator[Proposal]:
+    table = columns.table
+    if shares:
+        inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {spell(name)}" for name in shares)
+        yield Proposal(f"{left} ~ c + exp({inside})", "shares that sum to 1")
+        return
+    words = {word for name in response for word in words_of(name)}
+    y = table[response[0]] / table[response[1]] if len(response) == 2 else table[response[0]]
+    group = columns.groups(x)
+    at = f"[{spell(group)}]" if group else ""
+    one = spell(x[0])
+    if len(response) == 2:
+        yield Proposal(f"{left} ~ 1 - (1 + {one} / x0{at})**-b{at}", "counts of successes")
+        yield Proposal(f"{left} ~ 1 / (1 + ({one} / x0{at})**-b{at})", "counts of successes, log-logistic")
+        return
+    chance = next((n for n in columns.table.select_dtypes("number") if {*words_of(n)} & {*CHANCE}), None)
+    rises = float(np.corrcoef(np.log(table[x[0]].astype(float)), y.rank())[0, 1]) > 0
+    if len(x) > 1:
+        yield from _of_several(columns, left, x)
+        return
+    if chance is not None and rises:
+        base = spell(chance)
+        yield Proposal(f"{left} ~ {base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))", "above chance")
+        return
+    if words & {*UNBOUNDED}:
+        yield Proposal(f"{left} ~ e0{at} + slope{at} * log10({one})", "grows without a bound")
+    elif rises:
+        yield Proposal(f"{left} ~ R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})", "rises to a ceiling")
+        yield Proposal(f"{left} ~ top{at} - A{at} * {one}**-alpha{at}", "a power from a ceiling")
+    else:
+        yield Proposal(f"{left} ~ E + A{at} * {one}**-alpha{at}", "one column, a floor and a power")
+        yield Proposal(f"{left} ~ A{at} * {one}**-alpha{at}", "a power without a floor")
+
+
+def _of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]:
+    """Yield formulas of several predictors: those of published laws where the columns agree, then a sum of powers."""
+    table = columns.table
+
+    def named(*words, among=x):
+        return next((name for name in among if {*words} & {*words_of(name)}), None)
+
+    def powers(names, used=()):
+        pairs = [pair for pair in PAIRS if pair[0] not in used]
+        return "".join(f" + {a} * {spell(n)}**-{b}" for n, (a, b) in zip(names, pairs, strict=False))
+
+    active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
+    whole = next((n for n in x if active and n != active and "total" in words_of(n)), None)
+    experts = [name for name in x if active and whole and "experts" in words_of(name)]
+    others = [name for name in x if name not in (bits, active, whole, *experts)]
+    if bits and others:
+        kept = f"({spell(others[0])} * (1 - exp(-{spell(bits)} / g)))"
+        yield Proposal(f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", "bits of its weights")
+    if active and whole and (table[whole] >= table[active]).all():
+        a, t = spell(active), spell(whole)
+        usual = powers(others, ["A", "C"])
+        yield Proposal(f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", "active and all parameters")
+        x = [name for name in x if name not in experts]
+    width = named("embed", "embedding", "dim", "width", among=columns.numbers)
+    if vocabulary and width:
+        rest = [name for name in x if name not in (vocabulary, width)]
+        embedded = f"B * ({spell(vocabulary)} * {spell(width)})**-beta"
+        yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", "parameters of a vocabulary")
+    teacher = next((n for n in columns.numbers if "teacher" in words_of(n) and {*words_of(n)} & {*FALLING}), None)
+    if teacher:
+        logs = {*words_of(teacher)} & {"ppl", "perplexity"}
+        y, given = (f"log({left})", f"log({spell(teacher)})") if logs else (left, spell(teacher))
+        yield Proposal(f"{y} ~ lam * {given}{powers(x)}", "a student of a teacher")
+    yield Proposal(f"{left} ~ E{powers(x)}", "a floor and a power of each column")

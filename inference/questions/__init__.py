@@ -1,1 +1,0 @@
-"""Questions to a fit of a formula: functions of its constants, values, crossings, and where it is best."""
