@@ -46,6 +46,10 @@ class Tests:
         """Name the `Contrast` directions of the residuals of rows that test the law, none by default."""
         return {}
 
+    def orders(self, rows):
+        """Return orders of rows in which neighbours are alike, by the column that they are of; none by default."""
+        return {}
+
     def groupings(self, rows):
         """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
         return {}

@@ -33,6 +33,7 @@ FEW_DRAWS = 100  # of tables with more than `LARGE` values under `DRAWS_USED` dr
 LARGE = 10_000_000  # 25,000 rows
 MOST_VALUES = 500_000  # of rows under draws whose LOO-PIT is computed: beyond, from some of the draws
 NEAREST = 1e-300
+PERMUTATIONS = 4999
 NOISE = "loo_pit"  # the test of the noise alone
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
@@ -73,6 +74,9 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         ``means by column ...``
             Means of the groups that a column of the table names and the law does not use (`groupings`). The result is
             that of the column where p is least; p is multiplied by the number of such columns.
+        ``neighbours by ...``
+            Products of mean residuals of rows that follow each other along a column, against random orders: whether the
+            form is another. Of the column where p is least, as before. It sees nothing in fewer than eight rows.
         ``loo_pit``
             Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
             share an effect, F is conditional on the other rows, and the values depend on each other a little. Not for
@@ -96,19 +100,20 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         )
         for name, codes in law.groupings(rows).items()
     }
+    orders = {name: _Neighbours(name, order) for name, order in law.orders(rows).items()}
     used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
         z = special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
         sigma = part.relative_scatter()
-        for test in (*tests.values(), *groups.values()):
+        for test in (*tests.values(), *groups.values(), *orders.values()):
             test.see(part, z, sigma)
     results = {name: test.entry() for name, test in tests.items()}
-    if groups:
-        entries = {name: test.entry() for name, test in groups.items()}
+    for several in filter(None, (groups, orders)):
+        entries = {name: test.entry() for name, test in several.items()}
         worst = min(entries, key=lambda name: entries[name]["p"])
-        results[worst] = _of_several(entries[worst], len(entries))
+        results[worst if several is groups else f"neighbours by {worst}"] = _of_several(entries[worst], len(entries))
     if law.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
@@ -203,6 +208,32 @@ class _Directions(_Test):
         by_direction = members @ self.sizes / members.sum(1)
         worst = int(by_direction.argmax())
         return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
+
+
+class _Neighbours(_Test):
+    """Whether rows that follow each other along a column miss the law alike, as they do where its form is another."""
+
+    def __init__(self, name, order):
+        super().__init__()
+        self.order, self.df, self.total, self.scatter = order, len(order) - 1, 0.0, 0.0
+        self.what = f"products of residuals of neighbours along {name}, against {PERMUTATIONS:,} random orders"
+
+    def see(self, draws, z, sigma):
+        self.total, self.scatter = (
+            self.total + z.sum((0, 1)),
+            self.scatter + np.broadcast_to(sigma, z.shape).sum((0, 1)),
+        )
+        self.draws += z.shape[0] * z.shape[1]
+
+    def entry(self):
+        """Return the row of the test."""
+        z = self.total[self.order] / self.draws
+        statistic, rng = float(z[1:] @ z[:-1]), np.random.default_rng(0)
+        orders = rng.permuted(np.tile(z, (PERMUTATIONS, 1)), axis=1)
+        random = np.einsum("ij,ij->i", orders[:, 1:], orders[:, :-1])
+        p = (1 + np.count_nonzero(random >= statistic)) / (1 + PERMUTATIONS)
+        size = np.sqrt(max(0.0, statistic / self.df)) * (self.scatter / self.draws).mean()
+        return {"statistic": statistic, "df": self.df, "p": float(p), "size": float(size), **NOWHERE, "what": self.what}
 
 
 def _of_several(entry, count):

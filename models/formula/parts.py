@@ -24,6 +24,12 @@ class FormulaTests(Tests):
             contrasts[f"means by {name}"] = Contrast.of_means(bins, f"bins of {name}", ordinals(bins, name))
         return informed(contrasts)
 
+    def orders(self, rows):
+        """Return the order of rows along each column, of one value along the others."""
+        names = [*self.columns]
+        sort = {name: [name, *(other for other in names if other != name)] for name in names}
+        return {name: np.lexsort(rows[by[::-1]].to_numpy(float).T) for name, by in sort.items()}
+
     def groupings(self, rows):
         """Return the codes of the groups that other columns of text name."""
         used = (*self.needed, self.observed, *rows.select_dtypes("number").columns)
