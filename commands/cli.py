@@ -15,6 +15,7 @@ from .. import __version__
 from ..errors import InputError
 from . import (
     allocate,
+    ask,
     cache,
     calibrate,
     compare,
@@ -39,7 +40,7 @@ from . import (
 from .help import Command, Group
 
 GROUPS = {
-    "Your runs": (fit.fit, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
+    "Your runs": (fit.fit, ask.ask, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
                   report.report, curve.curve),
     "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
     "Forecasts": (forecast.forecast, forecast.score_forecast),

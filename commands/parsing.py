@@ -246,6 +246,8 @@ def law_named(name, fitting, **options):
     noise = _present(fitting, "noise", "scale", "threshold", "measurement_error")
     chosen, priors = options | noise | values(fitting.option), pairs(fitting.prior, "--prior")
     texts = _present(fitting, "pooled", "shared")
+    if "~" in name:
+        name, chosen = "formula", {"formula": name} | chosen
     if fitting.group is None:
         if texts:
             raise InputError(f"--{next(iter(texts))}: for groups of rows; name their column with --group")
