@@ -14,7 +14,7 @@ def ask(
         list[str],
         Argument(
             metavar="QUESTION...",
-            help="'alpha', 'loss at n = 1e9', 'n where loss = 2.5', 'alpha[a] > alpha[b]' or 'best n, d for 6*n*d=1e21'.",
+            help="'alpha', 'loss at n = 1e9', 'n where loss = 2.5', 'a[x] > a[y]' or 'best n, d for 6*n*d = 1e21'.",
         ),
     ],
     json: options.Json = False,

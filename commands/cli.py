@@ -40,8 +40,8 @@ from . import (
 from .help import Command, Group
 
 GROUPS = {
-    "Your runs": (fit.fit, ask.ask, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
-                  report.report, curve.curve),
+    "Your runs": (fit.fit, ask.ask, show.show, allocate.allocate, predict.predict, design.design, worth.worth,
+                  plot.plot, report.report, curve.curve),
     "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
     "Forecasts": (forecast.forecast, forecast.score_forecast),
     "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, gpu_check.gpu_check),

@@ -36,6 +36,8 @@ NU = FreeParameter("nu_minus_one", "Gamma(2, 0.1)", "Degrees of freedom above 1:
 CONCENTRATION = FreeParameter(
     "concentration", "LogNormal(4, 1.5)", "Trials that are worth as much as the scatter of probabilities: 3 to 1,000."
 )
+UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response without a natural zero
+ERRORS = (("_minus", "_plus"), ("_se",), ("_stderr",), ("_sem",), ("_err",), ("_sd",), ("_std",))  # ends of names
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 REFERENCE = "reference "  # begins the names of arrays of one number
 CLOSE = 1e-9  # to 0 and 1 of a probability
@@ -59,8 +61,9 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         By default relative where the response is positive, additive where it is not, binomial of counts.
     tails : {"normal", "student_t"}, optional
         By default Student-t where there are at least 8 rows more than constants.
-    errors : str, optional
-        Column of the standard errors of the response.
+    errors : str or tuple of str, optional
+        Column of the standard errors of the response, or the two of errors down and up, which are averaged. By default
+        columns that are named after the response: ``elo_se``, or ``elo_minus`` and ``elo_plus``. ``"none"`` for none.
     signs : mapping of str to int, optional
         Signs of the terms of amplitudes; by default as they are on the rows of the table.
     positive : bool, optional
@@ -83,7 +86,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
     columns: tuple = ()
     noise: str = ""
     tails: str = ""
-    errors: str = ""
+    errors: str | tuple = ""
     levels: tuple = ()
     signs: Mapping = field(default_factory=dict)
     positive: bool | None = None
@@ -101,6 +104,8 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         if self.tails:
             self._check_options(tails=TAILS)
         object.__setattr__(self, "columns", tuple(self.columns))
+        if not isinstance(self.errors, str):
+            object.__setattr__(self, "errors", tuple(self.errors))
         object.__setattr__(self, "levels", tuple((tuple(key), tuple(names)) for key, names in self.levels))
         object.__setattr__(self, "signs", dict(self.signs))
         if self.columns:
@@ -180,7 +185,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         """Return the columns that a table must have."""
         left = [name.name for name in names_in(self.parsed.left)]
         groups = [column for levels in self.groups.values() for column in levels]
-        return tuple(dict.fromkeys((*left, *self.columns, *groups, *filter(None, [self.errors]))))
+        return tuple(dict.fromkeys((*left, *self.columns, *groups, *self.error_columns)))
 
     def free(self, reference):
         """Return the `Coordinates` of the free parameters."""
@@ -203,6 +208,8 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
             changes["positive"] = bool((y > 0).all())
         if not law.noise:
             changes["noise"] = law._usual_noise(table, y)
+        if not law.errors:
+            changes["errors"] = law._errors_in(table)
         law = replace(law, **changes)
         keys = dict.fromkeys(law.groups.values())
         levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
@@ -241,15 +248,30 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
 
     def _usual_noise(self, table, y):
         left = self.parsed.left
-        if (
-            isinstance(left, Operation)
-            and left.operator == "/"
-            and all(isinstance(x, Name) for x in (left.left, left.right))
-        ):
-            k, n = (table[str(x.name)].to_numpy(float) for x in (left.left, left.right))
+        sides = (left.left, left.right) if isinstance(left, Operation) and left.operator == "/" else ()
+        if sides and all(isinstance(side, Name) for side in sides):
+            k, n = (table[side.name].to_numpy(float) for side in sides)
             if (k == np.round(k)).all() and (n == np.round(n)).all() and (k >= 0).all() and (k <= n).all():
                 return "binomial"
-        return "relative" if (y > 0).all() else "additive"
+        unbounded = any(word in str(left).lower() for word in UNBOUNDED)
+        return "relative" if (y > 0).all() and not unbounded else "additive"
+
+    def _errors_in(self, table):
+        """Return the columns of errors that are named after the response, those down and up together."""
+        name = str(self.parsed.left).strip("`")
+        for ends in ERRORS:
+            columns = tuple(f"{name}{end}" for end in ends)
+            if all(
+                column in table and table[column].dtype.kind == "f" and (table[column] >= 0).all() for column in columns
+            ):
+                return columns
+        return "none"
+
+    @property
+    def error_columns(self):
+        """Return the columns of errors, none where there are none."""
+        names = (self.errors,) if isinstance(self.errors, str) else tuple(self.errors)
+        return tuple(name for name in names if name not in ("", "none"))
 
     def _check_names(self, parsed):
         levels = {}
@@ -258,8 +280,8 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
                 raise FormulaError(f"formula {self.formula!r}: {quoted(name.name)} is a column and has no groups")
             if levels.setdefault(name.name, name.levels) != name.levels:
                 raise FormulaError(
-                    f"formula {self.formula!r}: {name} and {Name(name.name, levels[name.name])} are of different groups; "
-                    "give one another name"
+                    f"formula {self.formula!r}: {name} and {Name(name.name, levels[name.name])} are of different "
+                    "groups; give one another name"
                 )
 
     def response(self, table):
@@ -311,7 +333,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         for name in self.needed:
             if name not in table:
                 raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
-        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns} | {*filter(None, [self.errors])}
+        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns, *self.error_columns}
         for name in numbers:
             column = table[name]
             if column.dtype.kind not in "fiub":
@@ -390,7 +412,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
             arrays |= {"row_y": k, "row_n": n, "row_ways": _log_ways(k, n)}
         else:
             arrays["row_y"] = self.on_scale(rows[self.observed].to_numpy(float))
-            if self.errors:
+            if self.error_columns:
                 arrays["row_variance"] = self._error_variance(rows)
         for place, (key, names) in enumerate(self.levels):
             labels = np.array(self.group_labels(rows, key), object)
@@ -399,7 +421,8 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         return arrays
 
     def _error_variance(self, rows):
-        error, y = rows[self.errors].to_numpy(float), rows[self.observed].to_numpy(float)
+        error = rows[[*self.error_columns]].mean(axis=1).to_numpy(float)
+        y = rows[self.observed].to_numpy(float)
         unit = {"relative": y, "additive": 1.0, "logit": y * (1 - y)}[self.noise]
         return (error / unit) ** 2
 
@@ -442,7 +465,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         """Return the scale of the noise of rows, (..., row) or (..., 1)."""
         unit = reference["spread"] if self.noise == "additive" else 1.0
         sigma = values["sigma"][..., None] * unit
-        return (sigma**2 + data["row_variance"]) ** 0.5 if self.errors else sigma
+        return (sigma**2 + data["row_variance"]) ** 0.5 if self.error_columns else sigma
 
     def scaled(self, mean):
         """Return means on the scale of the noise."""

@@ -1,7 +1,10 @@
 """How the rows of a formula test it and belong together."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from ...datasets.formulas import Name, Operation, replace_names, spell
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 
@@ -18,6 +21,8 @@ class FormulaTests(Tests):
         """Return means of residuals in the order of each column."""
         contrasts = {}
         for name in self.columns:
+            if rows[name].nunique() == 1:
+                continue
             ranks = rows[name].rank(method="dense").to_numpy(int) - 1
             count = max(2, min(BINS, len(rows) // LEAST_OF_BIN, ranks.max() + 1))
             bins = ranks * count // (ranks.max() + 1)
@@ -26,7 +31,7 @@ class FormulaTests(Tests):
 
     def orders(self, rows):
         """Return the order of rows along each column, of one value along the others."""
-        names = [*self.columns]
+        names = [name for name in self.columns if rows[name].nunique() > 1]
         sort = {name: [name, *(other for other in names if other != name)] for name in names}
         return {name: np.lexsort(rows[by[::-1]].to_numpy(float).T) for name, by in sort.items()}
 
@@ -34,6 +39,34 @@ class FormulaTests(Tests):
         """Return the codes of the groups that other columns of text name."""
         used = (*self.needed, self.observed, *rows.select_dtypes("number").columns)
         return groupings(rows, used)
+
+    def wider_laws(self, rows):
+        """Return neighbours of the formula: with a floor, an offset or a break, and a curve between two levels."""
+        if self.counts:
+            return ()
+        left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
+        column = max(self.columns, key=lambda name: rows[name].nunique())
+        x, positive = spell(column), (rows[column] > 0).all()
+        new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b")}
+        offset = replace_names(
+            right, lambda name: Operation("+", name, Name(new["x0"])) if name.name == column else name
+        )
+        forms = []
+        if not any(role.terms and role.terms[0].is_bare for role in self.roles.values()):
+            forms.append(f"{right} + {new['E']}")
+        if positive:
+            steeper = "(1 + ({x} / {d1})**(1 / {f1}))**(-{c1} * {f1})".format(x=x, **new)
+            forms.append(f"({right}) * {steeper}")
+            forms.append("{low} + {high} / (1 + ({mid} / {x})**{b})".format(x=x, **new))
+            forms.append("{low} + {high} / (1 + ({x} / {mid})**{b})".format(x=x, **new))
+            forms.append(str(offset))
+        options = {"columns": (), "signs": {}, "levels": (), "tails": "", "priors": {}}
+        return tuple(replace(self, formula=f"{left} ~ {form}", **options) for form in forms)
+
+
+def _unused(name, used):
+    """Return a name that no column and no constant has, by a number after it where they have it."""
+    return next(text for text in (name, *(f"{name}{k}" for k in range(2, 99))) if text not in used)
 
 
 class FormulaGrouping(Grouping):
