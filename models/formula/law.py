@@ -311,7 +311,8 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
             if role.kind == "amplitude":
                 factor = add([(term.sign, term.without(name)) for term in role.terms])
                 x = self._evaluated(factor, table, usual)
-                signs[name] = 1 if (x > 0).all() else -1 if (x < 0).all() else 0
+                logs = any(term.has_logarithm for term in role.terms)  # has no natural zero: units move it
+                signs[name] = 0 if logs else 1 if (x > 0).all() else -1 if (x < 0).all() else 0
         return signs
 
     def _usual_constants(self, table):

@@ -39,6 +39,11 @@ class Term:
         """Return whether it is a constant, but for numbers."""
         return all(isinstance(node, Name | Number) for node in self.factors) and not self.divisors
 
+    @property
+    def has_logarithm(self) -> bool:
+        """Return whether a factor is a logarithm."""
+        return any(isinstance(node, Call) and node.function.startswith("log") for node in self.factors)
+
     def without(self, constant: str) -> Node:
         """Return the term as an expression, without its sign and, if it has it, a constant as factor."""
         factors = [factor for factor in self.factors if not _is(factor, constant)]
