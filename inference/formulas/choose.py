@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ...datasets.formulas import spell
 from ...datasets.wording import listed
-from ...errors import InputError
+from ...errors import DiagnosticWarning, InputError
+from ..checks.suggestion import LEAST_GAIN
+from ..comparison.weights import sum_error
+from ..fitting import fit as fit_law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ..fitted import Fit
 
 # Words in the names of columns, in the order in which they are preferred.
 FALLING = (
@@ -63,6 +69,7 @@ COUNTED = (
     ("success", "successes", "solved", "correct", "passed", "wins"),
     ("trials", "total", "attempts", "n", "episodes"),
 )
+MOST = 3  # formulas that are fitted
 LEAST_VALUES = 3
 LEAST_RANGE = 1.5
 MOST_GROUPS = 12
@@ -190,6 +197,69 @@ class Columns:
         return None
 
 
+def fit_usual(table: pd.DataFrame, **settings: Any) -> tuple[Fit, list[str]]:
+    """Fit the usual formulas for a table, and choose the one that predicts rows left out best.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From ``read(source, "columns")``.
+    **settings
+        As for `fit`.
+
+    Returns
+    -------
+    fit : Fit
+        Of the first formula that is usual for the table, unless another of the same response predicts better by more
+        than its standard error and four nats.
+    others : list of str
+        Sentences on the others, each with its formula.
+
+    Raises
+    ------
+    InputError
+        If the table tells no formula, or none can be fitted to it.
+    """
+    fits, refusals = [], []
+    for proposal in propose(table)[:MOST]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticWarning)
+            try:
+                fits.append(fit_law(proposal.formula, table, **settings))
+            except InputError as error:
+                refusals.append(error)
+    if not fits:
+        raise refusals[0]
+    scores = [_score(fit) for fit in fits]
+    best = 0
+    for k in range(1, len(fits)):
+        if _comparable(fits[best], fits[k]):
+            apart = scores[k] - scores[best]
+            best = k if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
+    sentences = []
+    for k, fit in enumerate(fits):
+        if k == best:
+            continue
+        if _comparable(fits[best], fit):
+            apart = scores[k] - scores[best]
+            how = "better" if apart.sum() > 0 else "worse"
+            by = f"predicts the rows {how} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
+        else:
+            by = "is of another response"
+        sentences.append(f"Also fitted: '{fit.law.label}' {by}")
+    return fits[best], sentences
+
+
+def _score(fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        return fit.loo(high_k="none").elpd_i.values
+
+
+def _comparable(one, other):
+    return one.law.scale == other.law.scale and one.law.observed == other.law.observed
+
+
 def propose(table: pd.DataFrame) -> list[Proposal]:
     """Return formulas for a table, the likeliest first.
 
@@ -221,8 +291,9 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     shares = columns.shares()
     if not x and not shares:
         raise InputError(
-            f"{place}: no column of positive numbers has {LEAST_VALUES} values or more that {listed(response)} could be "
-            f"a function of; write the formula: fit '{spell(response[0])} ~ ...' with columns of {listed(table.columns, 8)}"
+            f"{place}: {listed(response)} could be a function of no column, since none of positive numbers has "
+            f"{LEAST_VALUES} values or more; write the formula: fit '{spell(response[0])} ~ ...' with columns of "
+            f"{listed(table.columns, 8)}"
         )
     left = " / ".join(map(spell, response)) if counts else spell(response[0])
     return list(_forms(columns, left, response, x, shares))
@@ -267,7 +338,7 @@ def _of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]
     table = columns.table
 
     def named(*words, among=x):
-        return next((name for name in among if {*words} & {*words_of(name)}), None)
+        return next((name for name in among if {*words} & {*words_of(name)} and "non" not in words_of(name)), None)
 
     def powers(names, used=()):
         pairs = [pair for pair in PAIRS if pair[0] not in used]

@@ -49,8 +49,8 @@ class FormulaDraws(MemberDraws):
         if self.law.counts:
             k, n = at.design["row_y"], at.design["row_n"]
             p = np.clip(mean, 1e-9, 1 - 1e-9)
-            below = np.where(k > 0, special.bdtr(np.maximum(k - 1, 0), n, p), 0.0)
-            return self._array(0.5 * (below + special.bdtr(k, n, p)), "row")
+            ends = [np.where(x < 0, 0.0, special.betainc(np.maximum(n - x, 0), x + 1, 1 - p)) for x in (k - 1, k)]
+            return self._array(0.5 * (ends[0] + np.where(k == n, 1.0, ends[1])), "row")
         u = (at.design["row_y"] - self.law.scaled(mean)) / self.law.scatter(self.values, at.design, self.reference)
         if self.law.tails == "student_t":
             return self._array(special.stdtr(1 + self.values["nu_minus_one"][..., None], u), "row")

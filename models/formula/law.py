@@ -202,6 +202,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
         law = self._with_columns(table)
+        law._check_numbers(table, table.attrs.get("source", "the table"))
         y = law.response(table)
         changes: dict[str, Any] = {}
         if law.positive is None:
@@ -273,6 +274,21 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         names = (self.errors,) if isinstance(self.errors, str) else tuple(self.errors)
         return tuple(name for name in names if name not in ("", "none"))
 
+    def _check_numbers(self, table, place):
+        """Refuse columns of text, and cells that are no finite number, where the formula takes numbers."""
+        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns, *self.error_columns}
+        for name in numbers:
+            column = table[name]
+            if column.dtype.kind not in "fiub":
+                raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
+            bad = ~np.isfinite(column.to_numpy(float))
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise InputError(
+                    f"{place}: column {quoted(name)} is {column.iloc[row]} in row {table.index[row] + 1}; delete the "
+                    "row (--drop-missing, drop_missing=True)"
+                )
+
     def _check_names(self, parsed):
         levels = {}
         for name in names_in(parsed.right):
@@ -334,18 +350,7 @@ class Formula(FormulaTests, FormulaGrouping, MemberLaw):
         for name in self.needed:
             if name not in table:
                 raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
-        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns, *self.error_columns}
-        for name in numbers:
-            column = table[name]
-            if column.dtype.kind not in "fiub":
-                raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
-            bad = ~np.isfinite(column.to_numpy(float))
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise InputError(
-                    f"{place}: column {quoted(name)} is {column.iloc[row]} in row {table.index[row] + 1}; delete the "
-                    "row (--drop-missing, drop_missing=True)"
-                )
+        self._check_numbers(table, place)
         y = self.response(table)
         if not np.isfinite(y).all():
             row = int(np.argmin(np.isfinite(y)))

@@ -1,0 +1,139 @@
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.datasets.formulas import parse_formula
+from bayescaling.models.formula.roles import find_roles
+from bayescaling.models.loss.chinchilla import Chinchilla
+
+SHORT = {"draws": 500, "tune": 500}
+SIZES = np.exp(np.linspace(np.log(1e6), np.log(1e9), 24))
+
+
+def table(noise=0.01, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"n": SIZES, "y": (1.8 + 60 * SIZES**-0.25) * np.exp(noise * rng.standard_normal(len(SIZES)))})
+
+
+def quantiles(fit, name):
+    return fit["posterior"][name].quantile([0.01, 0.5, 0.99]).values
+
+
+@pytest.mark.parametrize(
+    ("formula", "columns", "roles"),
+    [
+        ("y ~ E + A * n**-a", "n", "amplitude amplitude exponent"),
+        ("y ~ 1 - (1 + n / n0)**-b", "n", "relative exponent"),
+        ("y ~ low + (top - low) / (1 + exp(-k * (log10(n) - m)))", "n", "level level steepness place"),
+        ("y ~ A * (n * (1 - exp(-bits / g)))**-a", "n bits", "amplitude relative exponent"),
+        ("y ~ ((nc / n)**(an / ad) + dc / d)**ad", "n d", "carrier exponent exponent carrier"),
+        ("y ~ c + exp(t1 * r1 + t2 * r2)", "r1 r2", "amplitude rate rate"),
+        ("y ~ c + (g / G**gamma + a) / n**alpha", "n G", "amplitude amplitude exponent amplitude exponent"),
+        ("y ~ b * n**-c0 * (1 + (n / d1)**(1 / f1))**(-c1 * f1)", "n", "amplitude exponent relative exponent exponent"),
+    ],
+)
+def test_what_a_constant_is_follows_from_its_place(formula, columns, roles):
+    found = find_roles(parse_formula(formula), columns.split())
+    assert [role.kind for role in found.values()] == roles.split()
+
+
+def test_a_constant_whose_place_tells_nothing_needs_a_prior():
+    with pytest.raises(bs.InputError, match=r"the place of the constant 'q' .* priors=\{'q'"):
+        find_roles(parse_formula("y ~ A * q * n**-a"), ["n"])
+
+
+def test_it_recovers_constants():
+    fit = bs.fit("y ~ E + A * n**-a", table(), **SHORT)
+    for name, truth in {"E": 1.8, "A": 60, "a": 0.25}.items():
+        low, _, high = quantiles(fit, name)
+        assert low < truth < high
+    assert fit.diagnostics["ok"]
+
+
+@pytest.mark.parametrize("noise", ["relative", "additive"])
+@pytest.mark.parametrize(("x", "y"), [(1e-6, 1.0), (1.0, 100.0)])
+def test_units_do_not_matter(x, y, noise):
+    as_it_is = table()
+    densities = []
+    for rows in (as_it_is, as_it_is.assign(n=x * as_it_is["n"], y=y * as_it_is["y"])):
+        law = bs.laws.Formula("y ~ E + A * n**-a", noise=noise).suited(rows)
+        draws = law.prior_draws(np.random.default_rng(0), law.reference(rows), law.rows(rows), 20)
+        densities.append(draws.log_density().values)
+    assert np.diff(densities[1] - densities[0]) == pytest.approx(0, abs=1e-6 * abs(densities[0]).max())
+
+
+def test_its_density_is_that_of_chinchillas_law_but_for_the_priors():
+    rng = np.random.default_rng(1)
+    runs = bs.load("chinchilla_runs").table().head(60)
+    rows = pd.DataFrame({"N": runs["parameters"], "D": runs["tokens"], "loss": runs["loss"]})
+    law = bs.laws.Formula("loss ~ E + A * N**-alpha + B * D**-beta", tails="normal").suited(rows)
+    draws = law.prior_draws(rng, law.reference(rows), law.rows(rows), 20)
+    constants = {name: draws.named()[name].values[..., None] for name in ("E", "A", "alpha", "B", "beta")}
+    expected = Chinchilla().mean(constants, {"parameters": rows["N"].to_numpy(), "tokens": rows["D"].to_numpy()})
+    assert draws.mean().values == pytest.approx(expected, rel=1e-10)
+
+
+def test_values_by_group_are_those_of_fits_to_each_group():
+    rng, rows = np.random.default_rng(2), []
+    for group, exponent in (("adamw", 0.2), ("muon", 0.3)):
+        rows.append(table().assign(opt=group, y=50 * SIZES**-exponent * np.exp(0.01 * rng.standard_normal(len(SIZES)))))
+    both = pd.concat(rows, ignore_index=True)
+    fit = bs.fit("y ~ A[opt] * n**-a[opt]", both, **SHORT)
+    for group, of_group in both.groupby("opt"):
+        alone = bs.fit("y ~ A * n**-a", of_group, **SHORT)
+        low, middle, high = fit["posterior"]["a"].sel(opt=group).quantile([0.01, 0.5, 0.99]).values
+        assert abs(middle - quantiles(alone, "a")[1]) < 0.3 * (high - low)
+    assert fit["posterior"]["a"].dims == ("chain", "draw", "opt")
+
+
+def test_counts_are_binomial():
+    rng, n = np.random.default_rng(3), np.array([10, 30, 100, 300, 1000.0])
+    counts = pd.DataFrame({"demos": n, "k": rng.binomial(200, 1 - (1 + n / 30) ** -0.9), "trials": 200})
+    fit = bs.fit("k / trials ~ 1 - (1 + demos / x0)**-b", counts, **SHORT)
+    assert fit.law.noise == "binomial"
+    low, _, high = quantiles(fit, "x0")
+    assert low < 30 < high
+
+
+def test_errors_named_after_the_response_widen_its_rows():
+    rows = table().rename(columns={"y": "elo"}).assign(elo_minus=0.5, elo_plus=0.7)
+    law = bs.laws.Formula("elo ~ E + A * n**-a").suited(rows)
+    assert (law.noise, law.errors) == ("additive", ("elo_minus", "elo_plus"))
+    assert law.design_arrays(law.rows(rows))["row_variance"] == pytest.approx(0.36)
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("loss ~ E + A * n**-a", 'no column "loss"'),
+        ("y ~ E + A * n_parms**-a", 'no column "n_parms"; did you mean "n_params"'),
+        ("y ~ E + a", "has no column on the right of ~"),
+        ("y ~ A * n[g]**-a", '"n" is a column and has no groups'),
+        ("name ~ A * n**-a", 'column "name" holds text'),
+    ],
+)
+def test_a_formula_that_does_not_suit_a_table_is_refused_in_a_line(formula, words):
+    rows = table().assign(name="a", n_params=1.0)
+    with pytest.raises(bs.InputError, match=words) as error:
+        bs.fit(formula, rows)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_saved_fit_is_opened_with_its_formula(tmp_path):
+    fit = bs.fit("y ~ E + A * n**-a", table(), **SHORT)
+    fit.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
+    assert opened.law == fit.law
+    assert opened.law.label == "y ~ E + A * n**-a"
+    assert opened.loo().elpd == pytest.approx(fit.loo().elpd, rel=1e-9)
+
+
+def test_neighbours_of_a_wrong_form_predict_better_and_are_named():
+    rng = np.random.default_rng(4)
+    y = 3 * SIZES**-0.05 * (1 + (SIZES / 3e7) ** 5) ** -0.1 * np.exp(0.01 * rng.standard_normal(len(SIZES)))
+    fit = bs.fit("y ~ E + A * n**-a", pd.DataFrame({"n": SIZES, "y": y}), **SHORT)
+    check = fit.check()
+    assert check["tests"]["neighbours by n"]["p"] < 0.01
+    best = fit.wider_laws()[0]
+    assert best["elpd_diff"] > 4
+    assert "~" in best["law"]
