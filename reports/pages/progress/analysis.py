@@ -9,7 +9,7 @@ from ....datasets import load
 from ....inference import fit as fit_law
 from ....inference.estimands import rules
 from ....inference.points import penalised
-from ....inference.progress import contributions, direct_rate
+from ....inference.progress import contributions
 from ....inference.progress.fitting import new_fitter
 from ....models.progress.law import Progress
 from ...findings import Findings
@@ -67,11 +67,9 @@ def _fits(table, *, seed, sampler, **settings):
 
 
 def _quantities(fit, table):
-    """Return shares of progress and of scaling, direct doubling times, and those of the paper's estimator."""
+    """Return shares of progress and of scaling, and the doubling times of the paper's estimator."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
-        "direct": direct_rate.direct_doubling(table),
-        "direct_with_reference": direct_rate.direct_doubling(table, include_reference=True),
         "paper": {
             "as it stops": penalised.penalised_fit(MAIN, table),
             "converged": penalised.penalised_fit(MAIN, table, converged=True),
