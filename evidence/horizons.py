@@ -12,7 +12,7 @@ import pandas as pd
 import past_cuts
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.differences import differences
-from bayescaling.inference.comparison.groups import unresolved
+from bayescaling.inference.comparison.loo import unresolved
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS

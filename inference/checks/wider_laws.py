@@ -17,8 +17,7 @@ from ...datasets.printed import Printed, Text
 from ...datasets.progress_messages import counted
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
-from ..comparison.groups import loo_by_group, unresolved
-from ..comparison.loo import loo
+from ..comparison.loo import loo, loo_by_group, unresolved
 from ..comparison.weights import sum_error
 from ..fitted import SUGGESTION, results_of
 from ..fitter import fitter_of

@@ -24,8 +24,7 @@ from ..remarks import lines_of_each
 from ..standing import standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
-from .groups import unresolved
-from .loo import loo
+from .loo import loo, unresolved
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
 from .weights import stacking, sum_error, weigh

@@ -12,8 +12,8 @@ from ...datasets.progress_messages import counted
 from ..checks import chains
 from ..comparison.compare import Comparison, check_comparable
 from ..comparison.differences import differences, p_worse, sentence
-from ..comparison.groups import loo_by_group
 from ..comparison.importance import importance_sampling
+from ..comparison.loo import loo_by_group
 from ..comparison.refits import largest_k_left, resolve, unreliable
 from ..comparison.weights import pseudo_bma, stacking, sum_error
 from ..fitted import LEFT_OUT, results_of
