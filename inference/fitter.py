@@ -38,20 +38,10 @@ _KEPT = OrderedDict()  # compiled programs of this process, the least recently u
 
 @dataclass(frozen=True)
 class SamplerResult:
-    """Draws of one fit with the sampler's statistics.
+    """Draws of one fit, by name in the posterior, with the sampler's statistics.
 
-    Parameters
-    ----------
-    draws : Draws
-    posterior : Dataset
-        The draws by name.
-    sample_stats : Dataset
-    settings : Settings
-        Those of the last try.
-    seconds : float
-        Of sampling, all tries together.
-    diagnostics : dict
-        From `chains.diagnose_chains`.
+    The settings are those of the last try, the seconds are of sampling, all tries together, and the diagnostics are
+    from `chains.diagnose_chains`.
     """
 
     draws: Draws

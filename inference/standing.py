@@ -20,23 +20,14 @@ def known_check(fit):
 def standing(fit, interval=None, *, decades=None, robust=True):
     """Return what holds of a number of a fit, in plain values.
 
-    Parameters
-    ----------
-    fit : Fit
-    interval : mapping, optional
-        Quantiles of the number, whose width is one of the facts that `strength` grades.
-    decades : float, optional
-        Decades of compute by which the number lies outside the runs.
-    robust : bool
-        Whether the interval is the robust one where the rows reject the law, of a kind of law that has it.
+    The interval, quantiles of the number, has a width, one of the facts that `strength` grades; `decades` of compute
+    are those by which the number lies outside the runs. `robust` is whether the interval is the robust one where the
+    rows reject the law, of a kind of law that has it.
 
-    Returns
-    -------
-    dict
-        ``law`` and ``data`` in words. ``converged`` and ``chains``, its sentence. ``verdict``, ``p``, ``misfit`` and
-        ``check``, its sentence; None where the law was not checked. ``robust`` is whether the interval was widened.
-        ``rivals`` is a sentence on wider laws, None where none was tried. ``strength``, ``because`` and ``width`` are
-        from `graded`.
+    In the dict are ``law`` and ``data`` in words; ``converged`` and ``chains``, its sentence; ``verdict``, ``p``,
+    ``misfit`` and ``check``, its sentence, None where the law was not checked. ``robust`` is whether the interval was
+    widened. ``rivals`` is a sentence on wider laws, None where none was tried. ``strength``, ``because`` and ``width``
+    are from `graded`.
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS

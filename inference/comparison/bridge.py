@@ -36,12 +36,8 @@ def bridge(having, lacking):
 
     Posterior draws with and without the observations differ by their density r, so that the result is its mean over the
     draws without them. Where few of those draws come near the others, this mean is that of a handful. The optimal
-    bridge [1]_ is as exact as both sets of draws together allow.
-
-    Parameters
-    ----------
-    having, lacking : array_like, shape (chain, draw)
-        Log density of the observations under draws fitted with them and without them.
+    bridge [1]_ is as exact as both sets of draws together allow. `having` and `lacking`, (chain, draw), are log
+    densities of the observations under draws fitted with them and without them.
 
     Examples
     --------
@@ -106,19 +102,10 @@ def log_normaliser(draws):
 def filled_bridge(draws, without, left, informed):
     """Compute the log predictive density of rows that alone inform some coordinates, such as a group left out whole.
 
-    A refit without the rows has those coordinates from their prior, of which barely a draw comes near the posterior.
-    Here they are drawn from a normal instead: that of the posterior given the other coordinates, which are those of the
-    refit. What is bridged then differs from the posterior by the shape of a few coordinates alone. The first half of
-    each chain of the fit to all rows determines the normal, the second half is one end of the bridge.
-
-    Parameters
-    ----------
-    draws, without : Draws
-        Of the fit to all rows, and of the refit.
-    left : DataFrame
-        The rows left out.
-    informed : sequence of str
-        Labels of the coordinates, from `Draws.informed_by`.
+    A refit without the rows `left` has the coordinates `informed` from their prior, of which barely a draw comes near
+    the posterior. Here they are drawn from a normal instead: that of the posterior given the other coordinates, which
+    are those of the refit. What is bridged then differs from the posterior by the shape of a few coordinates alone. The
+    first half of each chain of the fit to all rows determines the normal, the second half is one end of the bridge.
     """
     real, refitted = draws.real_line(), without.real_line()
     dimension = real.dims[-1]
@@ -163,18 +150,13 @@ def log_mean_exp(values):
 def left_out(draws, having, without, lacking, left=None):
     """Bridge the draws of a fit and those of a refit; where these barely overlap, bridge either to a normal.
 
+    `having` and `lacking`, (chain, draw), are the log density of what was left out, given the rest, under the draws of
+    the fit and under those of the refit. Rows `left` out that alone inform some coordinates are a case of
+    `filled_bridge`.
+
     A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap. Where
     a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the density. The result
     is then the plain mean over the refit, with NaN for its overlap.
-
-    Parameters
-    ----------
-    draws, without : Draws
-        Of the fit to all rows, and of the refit.
-    having, lacking : ndarray, shape (chain, draw)
-        Log density of what was left out, given the rest, under the draws of the fit and under those of the refit.
-    left : DataFrame, optional
-        Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
     """
     if not draws.law.one_prior:
         by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))

@@ -50,24 +50,14 @@ def is_apart(difference, error):
 
 
 def differences(pointwise, high_k=None):
-    """Compare log predictive densities with those of the fit whose sum is highest.
+    """Compare log predictive densities, of a unit a row and a fit a column, with those of the fit whose sum is highest.
 
-    Parameters
-    ----------
-    pointwise : DataFrame
-        One row a unit that was left out, one column a fit.
-    high_k : dict of int, optional
-        Units of each fit whose Pareto k is above 0.7 and that no refit fixed.
-
-    Returns
-    -------
-    DataFrame
-        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal approximation may mislead
-        [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be. ``diff<4`` marks a
-        difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7`` marks an elpd, of
-        this fit or of the best, that depends on units whose Pareto k is too high. It is so where a law misses some of
-        them, and the difference itself may be wrong. The best has that last flag alone. R's ``loo_compare`` shows
-        ``n<100`` in place of ``diff<4`` where both hold.
+    By fit, the DataFrame has ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal
+    approximation may mislead [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be.
+    ``diff<4`` marks a difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7``
+    marks an elpd, of this fit or of the best, that depends on units whose Pareto k is too high; `high_k` counts them by
+    fit. It is so where a law misses some of them, and the difference itself may be wrong. The best has that last flag
+    alone. R's ``loo_compare`` shows ``n<100`` in place of ``diff<4`` where both hold.
     """
     best = pointwise.sum().idxmax()
     apart = pointwise.sub(pointwise[best], axis=0)
@@ -88,16 +78,8 @@ def differences(pointwise, high_k=None):
 def sentence(table, *, left_out, named=str, error="dse"):
     """Return sentences on which fit predicts best and by how much, or that several cannot be distinguished.
 
-    Parameters
-    ----------
-    table : DataFrame
-        At least two fits, best first, with what `differences` returned.
-    left_out : str
-        What was left out, in the plural: "runs".
-    named : callable
-        Turns what stands in the index into a name.
-    error : str
-        Column of the standard error of the difference.
+    The table is of at least two fits, best first, with what `differences` returned. `left_out` names what was left out,
+    in the plural, and `named` turns what stands in the index into a name; `error` is the column of the standard error.
     """
     best, second = (named(name) for name in table.index[:2])
     row = table.iloc[1]

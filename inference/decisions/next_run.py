@@ -24,17 +24,8 @@ WORTHWHILE = 0.01  # share of the least cost of the others that one more run mus
 def decided(fit, baseline, result, curves, switch):
     """Compute the expected cost of each action, the least, and the run that lowers it most: a Dataset, see `worth`.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a `Grouped` law.
-    baseline : str
-    result : Dataset
-        With ``multiplier`` (chain, draw, group, compute).
-    curves : dict of str to Curve
-        By group.
-    switch : float
-        FLOP of adopting a change.
+    The fit is of a `Grouped` law. `result` has ``multiplier`` (chain, draw, group, compute), `curves` has a `LossCurve`
+    by group, and `switch` is the FLOP of adopting a change.
     """
     parts = []
     for group in result[GROUP].values.tolist():

@@ -20,23 +20,12 @@ STEP = 0.05  # of log C, over which the loss and the best size are differenced
 
 
 class Target(NamedTuple):
-    """A target under the draws of one fit.
+    """A target under the draws of one fit, (sample,), and what it is in words.
 
-    Attributes
-    ----------
-    draws : ndarray, shape (sample,)
-    text : str
-        What it is, in words.
-    ratio : float
-        Tokens per parameter where it is learned; NaN where it has none.
-    compute : float
-        Training FLOP there; NaN where it has none.
-    of : {"size", "loss", None}
-        Whether the drift of the law is that of log N*, that of log loss, or none.
-    excess : float
-        Expected excess loss at the target, nats, of the size that is best on average; NaN for other targets.
-    slope : float
-        Fall of the best loss with log C, nats.
+    The ratio is tokens per parameter where it is learned, and `compute` the training FLOP there; NaN where it has none.
+    `of` is "size" where the drift of the law is that of log N*, "loss" where it is that of log loss, and None where
+    there is none. Of the best size alone, `excess` is the expected excess loss at the target, in nats, of the size that
+    is best on average, and `slope` the fall of the best loss with log C.
     """
 
     draws: np.ndarray

@@ -198,15 +198,7 @@ def one_number(value, must):
 def positive_numbers(values, must, *, least=None, shape=None):
     """Return numbers above 0, or of at least `least`, as an array of one axis.
 
-    Raises
-    ------
-    InputError
-        That begins with `must` if a value is another, or the array is not of `shape`.
-
-    Examples
-    --------
-    >>> positive_numbers([1e21, 1e22], "budgets must be positive FLOP")
-    array([1.e+21, 1.e+22])
+    It refuses another value, or an array that is not of `shape`, in a message that begins with `must`.
     """
     try:
         raw = np.atleast_1d(np.asarray(values))

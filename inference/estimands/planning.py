@@ -15,19 +15,9 @@ PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     """Compute the best sizes for each draw, request and demand: a Dataset of dims (chain, draw, name, demand).
 
-    Parameters
-    ----------
-    draws : Draws
-    wanted : ndarray, shape (asked, 1) or (sample, asked, demand)
-        Budgets in FLOP, or target losses in nats per token that the law must give.
-    asked : ndarray, shape (asked,)
-        Budgets and targets as they were requested.
-    name : {"compute", "target"}
-        Which they are, and their dimension.
-    demand : ndarray, shape (demand,), or None
-        Tokens; None for no demand, and without its dim.
-    near_optimal : float or None
-    planned : dict
+    Budgets in FLOP, or target losses in nats per token that the law must give, are `wanted`, (asked, 1) or (sample,
+    asked, demand). They are `asked`, (asked,), as they were requested. The name, "compute" or "target", is which they
+    are, and their dimension. The demand, (demand,), is tokens; without it, None, there is no such dimension.
     """
     draws, planned = draws.of_planned(**planned)
     law = draws.law

@@ -102,25 +102,13 @@ def frontier_exponents(
     """Compute the exponents that a study of curves would have measured, had the law and its constants been true.
 
     At each budget the model of least loss is found; slopes of logarithms against that of compute follow by least
-    squares (approach 1 of Hoffmann et al. 2022).
+    squares (approach 1 of Hoffmann et al. 2022). The law is one of the loss in all parameters and tokens. Its constants
+    are as its posterior has them, such as ``E``, ``A``, ``B``, ``alpha`` and ``beta`` of the Chinchilla law; gamma and
+    delta are of the embedding parameters. All broadcast to one shape. The `basis`, "nonembedding" or "total", is which
+    parameters the study counts, in sizes and in compute.
 
-    Parameters
-    ----------
-    constants : mapping of str to array_like, shape (...)
-        Of the law, as its posterior has them: ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the Chinchilla law.
-    basis : {"nonembedding", "total"}
-        Which parameters the study counts, in sizes and in compute.
-    gamma, delta : array_like, shape (...)
-        Of the embedding parameters.
-    study : SyntheticStudy, optional
-    law : LossLaw
-        A law of the loss in all parameters and tokens.
-
-    Returns
-    -------
-    Dataset
-        ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the law has
-        none), dims (draw,) of the constants laid flat.
+    The Dataset has ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the
+    law has none), dims (draw,) of the constants laid flat.
     """
     check_choice("basis", basis, BASES)
     study = study or SyntheticStudy()
@@ -160,12 +148,9 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, l
     optimal are searched for. The constants of the law are as its posterior has them, of any dims, with gamma and delta;
     sizes are N_x, (size,).
 
-    Returns
-    -------
-    Dataset
-        ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a size is
-        optimal at no budget. ``highest`` is the largest exponent over the sizes, and ``highest_at`` its N_x. The
-        Chinchilla law also has ``small`` and ``large``, the limits of the exponent.
+    The Dataset has ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a
+    size is optimal at no budget. ``highest`` is the largest exponent over the sizes, and ``highest_at`` its N_x. The
+    Chinchilla law also has ``small`` and ``large``, the limits of the exponent.
     """
     n = xr.DataArray(np.asarray(sizes, float), dims="size", coords={"size": np.asarray(sizes, float)})
     limits = {}

@@ -85,22 +85,16 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
     By default SLSQP runs from zeros at SciPy's default settings, as the paper's code does; it stops early, and where it
     stops is part of the estimate. With `converged` the objective is minimised to the accuracy of the arithmetic, from
     where SLSQP stops, from zeros and from random points, and the best optimum is returned. The penalty has the weight
-    `delta`, 0 or more.
+    `delta`.
 
-    Returns
-    -------
-    PointEstimate
-        ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective compute doubles,
-        ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on wt103 and for
-        transformers where slopes differ. It is None without progress (16 and 17) and where a rate or an exponent is
-        not positive. It is also None for 14 and 15, whose rate changes with compute. In `search` are
-
-        - ``specification`` (a number or formulas) and ``delta``;
-        - ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in nats^2;
-        - ``iterations`` of SLSQP from zeros, without those of the converged optimum;
-        - ``subgradient``: least size of an element, the largest over coefficients; 0 at an optimum.
-
-        `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before one.
+    The `PointEstimate` has ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective
+    compute doubles, ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on
+    wt103 and for transformers where slopes differ. It is None without progress (16 and 17), where a rate or an exponent
+    is not positive, and for 14 and 15, whose rate changes with compute. In `search` are ``specification`` (a number or
+    formulas) and ``delta``; ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in
+    nats^2; ``iterations`` of SLSQP from zeros; and ``subgradient``, the least size of an element, the largest over
+    coefficients, 0 at an optimum. `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before
+    one.
     """
     law = Progress(specification)
     problem = _problem(law, table)
