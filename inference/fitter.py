@@ -6,15 +6,17 @@ import functools
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ..datasets import KINDS
 from ..datasets.progress_messages import counted, lasting, say
 from ..errors import InputError
 from ..models.draws import Draws
+from ..models.law import Law
 from ..models.laws import as_law
 from . import densities
 from .adaptive import sample_enough
@@ -25,11 +27,6 @@ from .record import record
 from .samplers.choose import choose, compiled
 from .settings import Settings, seed_of, settings_of
 from .workers import mapped, one_thread
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..models.law import Law
 
 OF_WHITENED = {"target_accept": 0.7, "tune": 200}  # which serve a posterior that is nearly a standard normal
 MOST_KEPT = 8

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,18 +23,12 @@ from ..datasets.files import written_whole
 from ..datasets.wording import listed, printable, quoted
 from ..errors import InputError
 from .comparison.scoring import crps
-from .fitted import place_of
+from .fitted import Fit, place_of, record_of
 from .forecast_result import COUNT, Forecast
 from .intervals import without_nonfinite
 from .kinds import find_record, list_records
-from .needs import record_of
 from .settings import seed_of
 from .standing import standing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from .fitted import Fit
 
 PROBABILITIES = np.arange(1, COUNT) / COUNT
 LEVELS = (0.5, 0.9)

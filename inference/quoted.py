@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -11,11 +12,7 @@ from ..models.draws import DRAWS
 from .checks.sandwich import spread_draws
 from .checks.verdict import FITS, verdict_of
 from .estimands.beyond import drift_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .fitted import Fit
+from .fitted import Fit
 
 
 def quote_draws(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,9 +15,6 @@ from ..errors import InputError
 from ..models.backend import pymc
 from .fitted import KEY, Fit, recomputed
 from .record import SCHEMA
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 
 def open(path: str | PathLike[str]) -> Fit:

@@ -14,15 +14,13 @@ from .checks.chains import sentence
 from .checks.known_floor import known_floor
 from .checks.trade_off import trade_off_sentence
 from .checks.verdict import verdict_sentence
-from .fitted import table_named
+from .fitted import Fit, record_of, table_named
 from .kinds.record import MOST_LEVELS
-from .needs import record_of
 from .standing import known_check, standing
 from .stored_answers import RIVALS, quotes
 from .words import HIGH, LOW, MIDDLE
 
 if TYPE_CHECKING:
-    from .fitted import Fit
     from .kinds.record import Answer
 
 

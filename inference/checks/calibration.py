@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from ...datasets.progress_messages import counted
 from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
+from ...models.law import Law
 from ...models.laws import as_law
 from ..fitter import Fitter
 from ..record import table_entry, versions
@@ -42,12 +44,6 @@ from ..settings import seed_of, settings_of
 from ..workers import mapped
 from . import chains, uniformity
 from .uniformity import RANKS, UNLIKELY, not_uniform, p_uniform
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from ...models.law import Law
 
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,15 +19,12 @@ from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ..checks.chains import PARETO_K_LIMIT
-from ..fitted import once
+from ..fitted import Fit, once
 from ..settings import seed_of
 from ..workers import mapped
 from .bridge import LEAST_OVERLAP
 from .importance import importance_sampling
 from .refits import Refits, largest_k_left, resolve, unreliable
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 HIGH_K_WAYS = ("refit", "none")
 

@@ -12,14 +12,12 @@ from ...datasets.schedules import HELD, RateSchedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
+from ..fitted import Fit, of_kind
 from ..interval_table import IntervalTable, printed
 from ..intervals import name_quantiles
-from ..needs import of_kind
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from ..fitted import Fit
 
 PLACES = 400  # of a schedule
 # How the law misses losses to come, of greatest log score on the curves of all three sizes (`evidence/curves.json`).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...errors import InputError
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
 from ..estimands.beyond import check_beyond, drift_of
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
 from ..settings import seed_of
 from ..standing import standing
 from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
@@ -25,11 +26,7 @@ from .schedule import Schedule, scheduled
 from .targets import target_of
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import xarray as xr
-
-    from ..fitted import Fit
 
 
 def design(

@@ -24,9 +24,8 @@ from ..checks import chains
 from ..checks.chains import PARETO_K_LIMIT
 from ..cut import systematic
 from ..diagnostics import smooth_weights
-from ..fitted import Fit, changed_fit, new_fit
+from ..fitted import Fit, changed_fit, new_fit, of_kind
 from ..fitter import Fitter
-from ..needs import of_kind
 from ..record import table_entry
 from ..settings import seed_of
 

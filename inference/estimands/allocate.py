@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.units import in_unit_of_loss, unit_of_loss
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..fitted import table_named
+from ..fitted import Fit, table_named
 from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
 from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
-
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
 

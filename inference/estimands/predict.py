@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,8 @@ from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..fitted import table_named
+from ..fitted import Fit, of_kind, table_named
 from ..intervals import check_level, named
-from ..needs import of_kind
 from ..quoted import quote_draws
 from ..remarks import lines
 from ..settings import seed_of
@@ -25,9 +24,6 @@ from ..words import plain, probability, si
 from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of
 from .task_errors import task_errors
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 
 def predict(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
+from ..fitted import Fit
 from ..quoted import drift_errors, quote_draws
 from .allocate import allocate, checked_plan, compute_range, decades_outside, largest_sizes
 from .beyond import check_beyond
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 
 def quoted_loss(

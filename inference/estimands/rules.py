@@ -6,7 +6,7 @@ from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.loss import kaplan, rules
-from ..needs import of_kind
+from ..fitted import of_kind
 from .allocate import allocate
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -28,15 +27,12 @@ from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import LIMIT
 from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
+from ..fitted import Fit, of_kind
 from ..intervals import summary
-from ..needs import of_kind
 from ..quoted import quote_draws
 from ..remarks import lines
 from ..standing import standing
 from ..words import plain, probability, size
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 BASES = ("nonembedding", "total")
 NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}

@@ -8,8 +8,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ...models.loss.tasks import TaskError
-from ..fitted import place_of
-from ..needs import of_kind
+from ..fitted import of_kind, place_of
 
 TASK = "task"
 

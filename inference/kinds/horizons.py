@@ -45,8 +45,8 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
+    from ..fitted import of_kind
     from ..forecasts import near
-    from ..needs import of_kind
 
     if not hasattr(later, "law"):
         raise InputError("a forecast of time horizons is scored on a fit to later data, not on a table")

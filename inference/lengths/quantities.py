@@ -7,12 +7,13 @@ short lengths. Every run has such a length, and a few errors at any length do no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.kinds.counts import COUNTS
 from ...datasets.printed import PrintedTable
@@ -23,17 +24,10 @@ from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
+from ..fitted import Fit, of_kind
 from ..interval_table import IntervalTable, printed, tabulate_by_share
 from ..intervals import check_shares, name_quantiles
-from ..needs import of_kind
 from ..settings import seed_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 SEEDS = tuple(IN_WORDS)

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import growth
-from ..needs import of_kind
+from ..fitted import of_kind
 from .rate_at_optimum import GrowthAt, first_rate
 
 

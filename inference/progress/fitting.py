@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ...datasets import load
 from ...models.laws import Progress
 from ...models.progress.specifications import SPECIFICATIONS
+from ..fitted import Fit
 from ..fitter import Fitter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-
-    from ..fitted import Fit
 
 
 def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,6 @@ from ..workers import mapped
 from .compare import differences_by_paper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ...models.laws import Progress
     from ..fitter import Fitter
 

@@ -9,7 +9,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,15 +22,10 @@ from ...models.loss.budget import log_slots
 from ...models.progress import growth
 from ...models.progress.benchmarks import VOCABULARY
 from ...models.progress.design import intercepts
+from ..fitted import Fit, of_kind
 from ..interval_table import IntervalTable, printed
 from ..intervals import named
-from ..needs import of_kind
 from ..words import flop
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..fitted import Fit
 
 COMPUTE, YEAR = 1e25, 2023.0
 NOTE = "Medians and 95% intervals; never: no progress."

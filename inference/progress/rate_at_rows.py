@@ -7,7 +7,7 @@ parameters and tokens growing alike. The mean of the first over the mean of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,12 @@ from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress.density import log_terms
 from ...models.progress.growth import doubling_quantiles
+from ..fitted import Fit, of_kind
 from ..interval_table import IntervalTable, printed
 from ..intervals import QUANTILES, finite
-from ..needs import of_kind
 from ..quoted import quote_draws
 from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..fitted import Fit
 
 SPLIT_YEAR = 2019.0
 

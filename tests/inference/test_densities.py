@@ -68,10 +68,6 @@ def test_what_was_found_by_blocks_is_kept_and_saved(fits, small_blocks, tmp_path
     table = bs.compare({"having": having, "lacking": opened})
     assert opened.loo().elpd == elpd
     assert table["elpd_diff"].abs().max() < 1e-8
-    groups = {"importance_sampling": opened["importance_sampling"].to_dataset().isel(run=slice(9))}
-    changed_fit(opened, groups, opened.record).save(tmp_path / "short.nc")
-    with pytest.raises(bs.InputError, match=r'short\.nc: its group "importance_sampling" is not of the rows'):
-        bs.open(tmp_path / "short.nc")
 
 
 def test_arviz_takes_an_ordinary_fit(fits):
