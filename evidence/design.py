@@ -19,7 +19,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.comparison.rollout import predicted
-from bayescaling.inference.decisions.candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio
+from bayescaling.inference.decisions.candidates import candidate_means, misfit_variance, noise_variance, off_ratio
 from bayescaling.inference.decisions.gate import CUTOFFS, FEWEST, LEAST
 from bayescaling.inference.decisions.purchases import best_plan, moments, spread_out
 from bayescaling.inference.decisions.targets import target_of

@@ -20,15 +20,48 @@ from .. import __version__
 from ..datasets.cells import as_days, fractional_years
 from ..datasets.deferred import stats
 from ..datasets.files import written_whole
+from ..datasets.printed import Printed, Text
 from ..datasets.wording import listed, printable, quoted
 from ..errors import InputError
 from .comparison.scoring import crps
 from .fitted import Fit, place_of, record_of
-from .forecast_result import COUNT, Forecast
-from .intervals import without_nonfinite
+from .intervals import QUANTILES, without_nonfinite
 from .kinds import find_record, list_records
 from .settings import seed_of
-from .standing import standing
+from .standing import lines, standing
+
+COUNT = 200  # quantiles are at 1/200 to 199/200
+COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
+MOST = 20  # entries that are printed
+
+
+class Forecast(Printed, dict):
+    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit, its `standing`."""
+
+    def __init__(self, document, held):
+        super().__init__(document)
+        self.standing = held
+
+    def text(self):
+        """Return what is printed."""
+        form, entries = find_record(self["kind"]).forecasts.form, self["entries"]
+        rows = {
+            entry["name"]: {name: written(entry[key], form) for name, key in COLUMNS.items()}
+            for entry in entries[:MOST]
+        }
+        of = f"what comes in {self['at']}" if "at" in self else "the planned run"
+        title = f"Forecast of {of}, {self['unit']} ({self['law']}, {self['data']['source']})"
+        more = [f"{len(entries) - MOST} further benchmarks follow"] if len(entries) > MOST else []
+        below = ("Medians and 95% intervals", *more, *lines(self.standing))
+        return Text(title, pd.DataFrame.from_dict(rows, orient="index"), below)
+
+
+def written(quantiles, form):
+    """Write a median with its interval, given all quantiles; a dash where there are none."""
+    if quantiles is None:
+        return "–"
+    return form({name: quantiles[int(COUNT * p) - 1] for name, p in QUANTILES.items()})
+
 
 PROBABILITIES = np.arange(1, COUNT) / COUNT
 LEVELS = (0.5, 0.9)

@@ -11,7 +11,7 @@ from ..datasets.printed import Text
 from .checks.verdict import FITS
 from .fitted import ANSWERS, Fit, once
 from .kinds import find_record
-from .remarks import lines, rivals_of
+from .standing import lines, rivals_of
 
 RIVALS = "{rivals}"  # stands in a sentence to quote for other forms of the law that predict as well
 

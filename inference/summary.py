@@ -11,8 +11,7 @@ import pandas as pd
 from ..datasets.printed import Printed, Text
 from . import intervals
 from .checks.chains import sentence
-from .checks.known_floor import known_floor
-from .checks.trade_off import trade_off_sentence
+from .checks.trade_off import known_floor, trade_off_sentence
 from .checks.verdict import verdict_sentence
 from .fitted import Fit, record_of, table_named
 from .kinds.record import MOST_LEVELS

@@ -1,8 +1,9 @@
-"""Whether a table tells the floor of a law of one variable from its exponent."""
+"""Whether a table tells the floor of a law from its exponent, and whether E is the floor where that is known."""
 
 import pandas as pd
 
 from ...models.draws import DRAWS
+from .. import intervals
 
 BARELY = 0.9  # rank correlation: of two such quantities, either alone has half the spread once the other is given
 
@@ -37,3 +38,26 @@ def trade_off_sentence(fit):
         f"these rows can barely tell E and {name} apart (rank correlation {correlation:.2f}): quote them together, or "
         "add runs of other sizes"
     )
+
+
+COLUMN = "irreducible_loss"
+
+
+def known_floor(fit):
+    """Return the known floor, in nats per token, whether the 95% interval of E holds it, and a sentence.
+
+    Only a table of runs on one synthetic language has a floor, in the column ``irreducible_loss``. The dict is empty
+    without it, and with a law that has no E.
+    """
+    floors = fit.rows[COLUMN].unique() if COLUMN in fit.rows else ()
+    if len(floors) != 1 or not floors[0] > 0 or "E" not in fit["posterior"]:
+        return {}
+    fitted = intervals.parameters(fit).get("E")
+    if fitted is None:
+        return {}
+    low, middle, high = (fitted[name] for name in ("q2.5", "q50", "q97.5"))
+    where = "ends below" if high < floors[0] else "begins above" if low > floors[0] else "holds"
+    sentence = (
+        f"the known floor of the language is {floors[0]:.3f}; E, {middle:.3g} [{low:.3g}, {high:.3g}], {where} it"
+    )
+    return {"known": float(floors[0]), "holds": where == "holds", "sentence": sentence}

@@ -21,8 +21,7 @@ from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
 from ..fitted import Fit
 from ..kinds import find_record
-from ..remarks import lines_of_each
-from ..standing import standing
+from ..standing import lines_of_each, standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
 from .loo import loo, unresolved

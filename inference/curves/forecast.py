@@ -13,8 +13,7 @@ from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
 from ..fitted import Fit, of_kind
-from ..interval_table import IntervalTable, printed
-from ..intervals import name_quantiles
+from ..intervals import IntervalTable, name_quantiles, printed
 
 if TYPE_CHECKING:
     import xarray as xr

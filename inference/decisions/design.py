@@ -17,8 +17,7 @@ from ..estimands.beyond import check_beyond, drift_of
 from ..fitted import Fit, of_kind
 from ..settings import seed_of
 from ..standing import standing
-from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
-from .candidates import COST, candidates_of
+from .candidates import COST, candidate_means, candidates_of, misfit_variance, noise_variance, off_ratio, on_scale
 from .gate import label, through, warn
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .purchases import best_plan, moments, spread_out

@@ -9,7 +9,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled
 from ..estimands.beyond import decades_beyond, drift_of
-from .candidate_losses import candidate_means, noise_variance, on_scale
+from .candidates import candidate_means, noise_variance, on_scale
 from .curves import DECADES, MOST
 from .purchases import moments
 

@@ -30,8 +30,7 @@ from ...models.loss.sizes import family_constant
 from ..fitted import Fit, of_kind
 from ..intervals import summary
 from ..quoted import quote_draws
-from ..remarks import lines
-from ..standing import standing
+from ..standing import lines, standing
 from ..words import plain, probability, size
 
 BASES = ("nonembedding", "total")

@@ -13,8 +13,7 @@ from ...datasets.kinds.horizons import HORIZONS
 from ...datasets.wording import check_choice
 from ...models.loss.search import root
 from ..fitted import Fit, of_kind
-from ..interval_table import IntervalTable, printed, tabulate_by_share
-from ..intervals import check_shares
+from ..intervals import IntervalTable, check_shares, printed, tabulate_by_share
 from ..quoted import quote_draws
 
 if TYPE_CHECKING:

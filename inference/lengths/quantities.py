@@ -25,8 +25,7 @@ from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ..fitted import Fit, of_kind
-from ..interval_table import IntervalTable, printed, tabulate_by_share
-from ..intervals import check_shares, name_quantiles
+from ..intervals import IntervalTable, check_shares, name_quantiles, printed, tabulate_by_share
 from ..settings import seed_of
 
 IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}

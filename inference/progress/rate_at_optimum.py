@@ -23,8 +23,7 @@ from ...models.progress import growth
 from ...models.progress.benchmarks import VOCABULARY
 from ...models.progress.design import intercepts
 from ..fitted import Fit, of_kind
-from ..interval_table import IntervalTable, printed
-from ..intervals import named
+from ..intervals import IntervalTable, named, printed
 from ..words import flop
 
 COMPUTE, YEAR = 1e25, 2023.0

@@ -19,8 +19,7 @@ from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress.density import log_terms
 from ...models.progress.growth import doubling_quantiles
 from ..fitted import Fit, of_kind
-from ..interval_table import IntervalTable, printed
-from ..intervals import QUANTILES, finite
+from ..intervals import QUANTILES, IntervalTable, finite, printed
 from ..quoted import quote_draws
 from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary

@@ -20,8 +20,7 @@ from ..comparison.loo import loo
 from ..fitted import FORMS, Fit, of_kind, once, place_of, record_of, results_of
 from ..fitter import fitter_of
 from ..horizons.quantities import TASKS
-from ..interval_table import IntervalTable, printed
-from ..intervals import ends, name_quantiles
+from ..intervals import IntervalTable, ends, name_quantiles, printed
 from ..kinds import list_records
 from ..quoted import quote_draws
 from ..words import plain

@@ -17,11 +17,9 @@ from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
 from ..fitted import Fit, of_kind, place_of, table_named
-from ..interval_table import IntervalTable
-from ..intervals import named
+from ..intervals import IntervalTable, named
 from ..intervals import summary as summarised
-from ..remarks import lines
-from ..standing import standing
+from ..standing import lines, standing
 from ..words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)

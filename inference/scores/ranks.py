@@ -8,8 +8,7 @@ import xarray as xr
 
 from ...errors import InputError
 from ..fitted import Fit, place_of, record_of
-from ..interval_table import IntervalTable, printed
-from ..intervals import finite, name_quantiles
+from ..intervals import IntervalTable, finite, name_quantiles, printed
 from ..kinds import list_records
 
 ALIKE = 0.95  # probability from which one of two models is called the better one

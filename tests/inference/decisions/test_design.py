@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.inference.decisions.candidate_losses import candidate_means, misfit_variance, noise_variance
+from bayescaling.inference.decisions.candidates import candidate_means, misfit_variance, noise_variance
 from bayescaling.inference.decisions.gate import LEAST, gate
 from bayescaling.inference.decisions.targets import target_of
 from bayescaling.models.loss import coupled
