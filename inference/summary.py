@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,13 +13,10 @@ from .checks.chains import sentence
 from .checks.trade_off import known_floor, trade_off_sentence
 from .checks.verdict import verdict_sentence
 from .fitted import Fit, record_of, table_named
-from .kinds.record import MOST_LEVELS
+from .kinds.record import MOST_LEVELS, Answer
 from .standing import known_check, standing
 from .stored_answers import RIVALS, quotes
 from .words import HIGH, LOW, MIDDLE
-
-if TYPE_CHECKING:
-    from .kinds.record import Answer
 
 
 @dataclass(frozen=True, repr=False)

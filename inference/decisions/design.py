@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...datasets.kinds.runs import RUNS
 from ...errors import InputError
@@ -23,9 +24,6 @@ from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .purchases import best_plan, moments, spread_out
 from .schedule import Schedule, scheduled
 from .targets import target_of
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def design(

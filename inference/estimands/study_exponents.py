@@ -211,7 +211,6 @@ def study_exponents(
     *,
     vocabulary: float | None = None,
     aspect_ratio: float | None = None,
-    configurations: Fit | None = None,
     study: SyntheticStudy | None = None,
 ) -> Exponents:
     """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
@@ -222,10 +221,7 @@ def study_exponents(
         Of a law of the loss in all parameters and tokens: ``chinchilla``, ``coupled``, ``offsets`` or
         ``embedding-corrected``.
     vocabulary, aspect_ratio : float, optional
-        Of the models studied; by default the relation of sizes that the fit learned, else that of `configurations`,
-        else Chinchilla's.
-    configurations : Fit, optional
-        Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
+        Of the models studied; by default the relation of sizes that the fit learned, else Chinchilla's.
     study : SyntheticStudy, optional
 
     Returns
@@ -238,7 +234,7 @@ def study_exponents(
     Raises
     ------
     InputError
-        If either fit is of another law, or the vocabulary or aspect ratio is not a positive number.
+        If the fit is of another law, or the vocabulary or aspect ratio is not a positive number.
 
     Examples
     --------
@@ -250,9 +246,7 @@ def study_exponents(
     True
     """
     law, study = of_kind(fit, RUNS).law, study or SyntheticStudy()
-    constants, gamma, delta = constants_and_family(
-        fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
-    )
+    constants, gamma, delta = constants_and_family(fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
     shape = tuple(fit["posterior"].sizes[dim] for dim in DRAWS)
     options = {"gamma": gamma, "delta": delta, "study": study, "law": law}
     draws = {
@@ -300,7 +294,7 @@ class Exponents(Printed, dict):
         return {"exponents": exponents, "p_exponent_above_0.73": self.p_kaplan, "standing": self.standing}
 
 
-def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
+def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None):
     """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
     law = of_kind(fit, RUNS).law
     if not law.in_all_parameters:
@@ -309,23 +303,6 @@ def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurati
             "chinchilla, coupled, offsets or embedding-corrected"
         )
     posterior = fit["posterior"].to_dataset()
-    if vocabulary is None and aspect_ratio is None:
-        if "gamma" in posterior:
-            return posterior, posterior["gamma"], posterior["delta"]
-        if configurations is not None:
-            return posterior, *_family(configurations, posterior)
+    if vocabulary is None and aspect_ratio is None and "gamma" in posterior:
+        return posterior, posterior["gamma"], posterior["delta"]
     return posterior, family_constant(vocabulary, aspect_ratio), embeddings.PROPORTIONAL
-
-
-def _family(configurations, posterior):
-    """Return draws of gamma and delta for each draw of a posterior that does not depend on them.
-
-    The pairs are shuffled: fits of one seed need not be independent draw by draw.
-    """
-    name = of_kind(configurations, RUNS).law.name
-    if name != "configurations":
-        raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
-    relation, like = configurations["posterior"], posterior["E"]
-    count = relation["gamma"].size
-    index = np.random.default_rng(0).permutation(np.arange(like.size) % count).reshape(like.shape)
-    return tuple(like.copy(data=relation[name].values.ravel()[index]) for name in ("gamma", "delta"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 
 from ...datasets.deferred import special
@@ -15,9 +15,6 @@ from ...models.loss.search import root
 from ..fitted import Fit, of_kind
 from ..intervals import IntervalTable, check_shares, printed, tabulate_by_share
 from ..quoted import quote_draws
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)

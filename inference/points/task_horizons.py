@@ -15,6 +15,7 @@ from scipy.special import expit
 from ...datasets import require
 from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
+from .curves import slopes
 from .result import PointEstimate
 
 WEIGHTS = ("families", "tasks")
@@ -83,8 +84,9 @@ def fit_horizons(
         for rows in of_models.indices.values()
     ]
     logs, names = np.stack([horizon for horizon, _ in regressions], -1), pd.Index(list(of_models.indices), name="model")
-    slopes = _slopes(of_models["year"].first().to_numpy(float), logs)
-    days = np.divide(DAYS, slopes, out=np.full(len(slopes), np.inf), where=slopes > 0)
+    logs_in_line = np.where(np.isfinite(logs) & (logs > np.log2(LEAST)), logs, np.nan)
+    yearly = slopes(of_models["year"].first().to_numpy(float), logs_in_line)
+    days = np.divide(DAYS, yearly, out=np.full(len(yearly), np.inf), where=yearly > 0)
     horizons, of_line = {"horizon": logs[0]}, {"doubling_days": float(days[0])}
     if bootstraps:
         horizons |= zip(("low", "high"), np.quantile(logs[1:], ENDS, axis=0, method="nearest"), strict=True)
@@ -140,11 +142,3 @@ def _regression(x, shares, weight, penalty):
     horizons = np.where(right > 0, np.inf, -np.inf)
     horizons[mixed] = x.mean() - theta[:, 0] / theta[:, 1]
     return horizons, bool(np.abs(gradient).max(initial=0.0) < TOLERANCE)
-
-
-def _slopes(x, logs):
-    """Return slopes of least squares of each row of log horizons that are finite and not below `LEAST`."""
-    in_line = np.isfinite(logs) & (logs > np.log2(LEAST))
-    x, y, count = (x - x.mean()) * in_line, np.where(in_line, logs, 0.0), np.maximum(in_line.sum(1), 1)
-    products, squares = (x * y).sum(1) - x.sum(1) * y.sum(1) / count, (x**2).sum(1) - x.sum(1) ** 2 / count
-    return np.divide(products, squares, out=np.zeros(len(x)), where=squares > 0)

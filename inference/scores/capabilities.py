@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...datasets.kinds.scores import SCORES
 from ...datasets.printed import PrintedTable
@@ -14,9 +14,6 @@ from ..checks.law_tests import loo_pit
 from ..checks.uniformity import RANKS, p_uniform
 from ..fitted import Fit, of_kind
 from ..points.item_response import between_anchors
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 LEVELS = (0.5, 0.9)
 

@@ -132,15 +132,6 @@ def test_the_study_reads_the_curves_of_the_law(law, runs):
         assert float(exponents[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
 
 
-def test_draws_of_sizes_are_combined_with_those_of_the_loss(fit_default, configurations):
-    slopes = fit_default.study_exponents(configurations=configurations)["nonembedding"]["size"]
-    corrected = fit_default.study_exponents()["nonembedding"]["size"]
-    assert slopes.sizes == corrected.sizes and not np.array_equal(slopes, corrected)
-    assert float(slopes.median()) == pytest.approx(float(corrected.median()), abs=0.03)
-    with pytest.raises(InputError, match="configurations is a fit of chinchilla; it must be"):
-        fit_default.study_exponents(configurations=fit_default)
-
-
 def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(fit_default):
     exponents = fit_default.study_exponents()
     one = {name: float(fit_default["posterior"][name].values.ravel()[7]) for name in BESIROGLU}
