@@ -26,7 +26,7 @@ def candidates_of(law, rows, candidates, budget, ratio, planned):
     """Return a table of runs that may be made, each with its ``cost`` in FLOP.
 
     They are those of a table, or a ladder about the fitted rows up to the budget. Its tokens per parameter are near the
-    `ratio` of the target (NaN where it has none), and its group is that of what is `planned`.
+    `ratio` of the target, and its group is that of what is `planned`.
     """
     table = _ladder(law, rows, budget, ratio, planned) if candidates is None else _read(candidates, law)
     place = table.attrs["source"]
@@ -141,7 +141,7 @@ def _below(rows, table):
 
 
 def off_ratio(table, ratio):
-    """Compute decades, (candidate,), between tokens per parameter and those of the target, 0 where either has none."""
-    if np.isnan(ratio) or not {"parameters", "tokens"} <= set(table):
+    """Compute decades, (candidate,), between tokens per parameter and those of the target, 0 where a table has none."""
+    if not {"parameters", "tokens"} <= set(table):
         return np.zeros(len(table))
     return np.abs(np.log10(table["tokens"].to_numpy(float) / table["parameters"].to_numpy(float) / ratio))
