@@ -8,6 +8,8 @@ import pandas as pd
 from ...datasets.kinds.horizons import HORIZONS
 from ...errors import InputError
 from .. import intervals
+from ..fitted import of_kind, place_of
+from ..forecasts import NEW, entry, near, release, straight_line
 from ..horizons.quantities import margins, summary
 from ..progress.trends import doubling_days
 from ..words import durations, months
@@ -28,9 +30,6 @@ def _answers(fit):
 
 
 def _forecast(fit, at, benchmarks, plan, seed):
-    from ..fitted import place_of
-    from ..forecasts import NEW, entry, release, straight_line
-
     of, draws, rng = release(fit, at, plan), fit.draws, np.random.default_rng(seed)
     if len(benchmarks):
         raise InputError("a forecast of time horizons takes no benchmarks")
@@ -45,9 +44,6 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
-    from ..fitted import of_kind
-    from ..forecasts import near
-
     if not hasattr(later, "law"):
         raise InputError("a forecast of time horizons is scored on a fit to later data, not on a table")
     draws = of_kind(later, HORIZONS).draws

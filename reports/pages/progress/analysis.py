@@ -7,7 +7,6 @@ import pandas as pd
 
 from ....datasets import load
 from ....inference import fit as fit_law
-from ....inference.estimands import rules
 from ....inference.points import penalised
 from ....inference.progress import contributions
 from ....inference.progress.fitting import new_fitter
@@ -53,7 +52,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     entries = partial(document, findings, compared["document"], fits, **quantities)
     findings.document = stage(NUMBERS, entries, of=fits)
     if (chinchilla := earlier.get("chinchilla")) is not None:
-        gains = partial(rules.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
+        gains = partial(contributions.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
         gains = stage(RULES, gains, of={"chinchilla": chinchilla})
         findings.document["chinchilla_over_kaplan"] = rule_gains(gains)
     return findings
