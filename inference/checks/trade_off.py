@@ -9,16 +9,7 @@ BARELY = 0.9  # rank correlation: of two such quantities, either alone has half 
 
 
 def trade_off(fit):
-    """Return the rank correlation of E and the exponent in the posterior of a law of one variable, else None.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> runs = bs.load("chinchilla_runs").nsmallest(8, "loss")
-    >>> fit = bs.fit("power-compute", runs, seed=1, draws=500, tune=500)
-    >>> trade_off(fit) > 0.5
-    True
-    """
+    """Return the rank correlation of E and the exponent in the posterior of a law of one variable, else None."""
     law, posterior = fit.law, fit["posterior"]
     exponents = getattr(law, "exponents", ())
     if len(exponents) != 1 or len(law.columns) != 1:

@@ -121,20 +121,12 @@ class GrowthAt:
 
     def loss(self, log_parameters, log_tokens):
         """Return the mean loss at sizes, nats per token, (chain, draw)."""
-        floor, factor = self._floor_and_factor()
-        return floor + factor * sum(self.terms(log_parameters, log_tokens))
-
-    def reducible(self, loss):
-        """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
-        floor, factor = self._floor_and_factor()
-        return (loss - floor) / factor
-
-    def _floor_and_factor(self):
         c = self.draws.c
         usual = self.draws.reference["log_vocabulary"][self.level]
         log_vocabulary = np.log(VOCABULARY[self.benchmark]) if self.benchmark in VOCABULARY else usual
         floor = c["irreducible"][..., self.level] + c["vocabulary"][..., 0] * log_vocabulary
-        return floor, (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+        factor = np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0
+        return floor + factor * sum(self.terms(log_parameters, log_tokens))
 
     def rate(self, compute=COMPUTE):
         """Compute the growth of effective compute in log units a year, (chain, draw); NaN where there is no optimum."""
