@@ -1,7 +1,5 @@
 """Runs that may be made next, of a table or a ladder of sizes; their losses by draw, and how far laws miss them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

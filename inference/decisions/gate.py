@@ -1,7 +1,5 @@
 """Whether a law predicts the dearest of the runs at hand, and so may choose the next ones."""
 
-from __future__ import annotations
-
 import warnings
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What `design` returns: runs in order of purchase, with what each leaves unknown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What runs are bought to learn: the best size at a budget, the loss there, or the exponent of the best size."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What answers need of tables of problems that runs get right, and of the law of lengths."""
 
-from __future__ import annotations
-
 from ...errors import InputError
 from .. import intervals
 from ..lengths.quantities import (

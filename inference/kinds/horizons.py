@@ -1,7 +1,5 @@
 """What answers need of tables of successes on timed tasks, and of the law of time horizons."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

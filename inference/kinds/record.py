@@ -1,7 +1,5 @@
 """The record of a kind of table: what the answers of a fit of its laws need, beside what reading needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What answers need of tables of training runs, and of the laws of their losses, sizes and errors."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

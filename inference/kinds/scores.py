@@ -1,7 +1,5 @@
 """What answers need of tables of scores of models on benchmarks, and of the law of scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What answers need of tables of dated values, and of the law of their trend."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
