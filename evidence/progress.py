@@ -10,11 +10,10 @@ from bayescaling.inference.checks.sensitivity import power_scaling
 from bayescaling.inference.progress import contributions, rate_at_optimum
 from bayescaling.inference.progress.change_points import NONE, acceleration, change_of_pace, pace_by_year
 from bayescaling.inference.progress.compare import against, score_progress
-from bayescaling.inference.progress.fitting import new_fitter
+from bayescaling.inference.progress.fitting import VARIANTS, new_fitter
 from bayescaling.inference.progress.futures import by_cutoff, compare_futures
 from bayescaling.inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
-from bayescaling.inference.progress.variants import VARIANTS
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
 from bayescaling.reports.pages.progress.specifications import ten_best, with_weight

@@ -29,6 +29,7 @@ from .intervals import QUANTILES, without_nonfinite
 from .kinds import find_record, list_records
 from .settings import seed_of
 from .standing import lines, standing
+from .words import enumerated
 
 COUNT = 200  # quantiles are at 1/200 to 199/200
 COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
@@ -120,7 +121,8 @@ def forecast(
     """
     record, seed = record_of(fit), seed_of(seed, fit)
     if record.forecasts is None:
-        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {_forecast_kinds()}")
+        kinds = enumerated(record.name for record in list_records("forecasts"))
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {kinds}")
     entries, of = record.forecasts.make(fit, at, benchmarks, plan, seed)
     document = {
         "schema": SCHEMA,
@@ -136,11 +138,6 @@ def forecast(
         "entries": entries,
     }
     return Forecast(document, standing(fit, robust=False))
-
-
-def _forecast_kinds():
-    *others, last = (record.name for record in list_records("forecasts"))
-    return f"{', '.join(others)} and {last}"
 
 
 # What kinds of table share --------------------------------------------------------------------------------------------
@@ -264,7 +261,8 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
         raise InputError(f"within must be a number of days such as 45, not {within!r}")
     forecasts = find_record(document["kind"]).forecasts
     if forecasts is None:
-        raise InputError(f"a forecast of {quoted(document['kind'])} is unknown; forecasts are of {_forecast_kinds()}")
+        kinds = enumerated(record.name for record in list_records("forecasts"))
+        raise InputError(f"a forecast of {quoted(document['kind'])} is unknown; forecasts are of {kinds}")
     came = forecasts.outcomes(document, later, within)
     if came.empty:
         what = f"models released within {within:g} days of it" if "at" in document else "the planned run"

@@ -105,12 +105,6 @@ def answers(fit: Fit) -> list[Answer]:
     return list(record_of(fit).answers(fit)) if fit.diagnostics["ok"] else []
 
 
-def held_by(fit, answered):
-    """Return the `standing` of the answers of a fit, of which the last with a best size is graded."""
-    ahead = [one.value for one in answered if one.label.startswith("parameters at")]
-    return standing(fit, ahead[-1], decades=1.0) if ahead else standing(fit)
-
-
 def make_answers(fit):
     """Make what a fit prints, in plain values that it holds; `stored_answers` reads them.
 
@@ -119,7 +113,9 @@ def make_answers(fit):
     """
     checked = known_check(fit) is not None or not record_of(fit).widens
     answered = answers(fit) if checked else []
-    held = held_by(fit, answered)
+    # The last best size is graded.
+    ahead = [one.value for one in answered if one.label.startswith("parameters at")]
+    held = standing(fit, ahead[-1], decades=1.0) if ahead else standing(fit)
     of = f"{held['law']}, {held['data']}, 95% interval{'; robust, since the rows reject the law' * held['robust']}"
     return {
         "answers": [_entry(one, of) for one in answered],

@@ -103,6 +103,12 @@ dates = _writer(lambda x: f"{int(x)}-{int(12 * (x % 1)) + 1:02d}")  # years and 
 budgets = _writer(lambda x: f"{x:.2g}".replace("e+", "e"))  # compute that may never be reached
 
 
+def enumerated(names):
+    """Write names one after the other: a, b and c."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def flop(compute):
     """Write a budget: 1e24 FLOP."""
     return f"{compute:.3g} FLOP".replace("e+", "e")

@@ -145,7 +145,9 @@ def calibrate(
     }
     done = _begun(out, record)
     if len(done) < simulations:
-        fitter = fitter or Fitter(law, _design(law, table, truth), sampler=record["sampler"])
+        if truth != "posterior" and law.observed not in table:  # which does not matter
+            table = table.assign(**{law.observed: 1.0})
+        fitter = fitter or Fitter(law, table, sampler=record["sampler"])
         shared = _Simulations(fitter, truth, _source(fitter, truth, seed, settings, progress), seed, settings)
         left, text = range(len(done), simulations), f"{law.label}: fitting simulated tables"
         fitted = mapped(_Simulations.fitted, shared, left)
@@ -154,13 +156,6 @@ def calibrate(
             if out is not None:
                 netcdf.write(_dataset(done, record), out)
     return _dataset(done[:simulations], record)
-
-
-def _design(law, table, truth):
-    """Return the table, ones in the place of the observations where it has none and truths do not come from them."""
-    if truth == "posterior" or law.observed in table:
-        return table
-    return table.assign(**{law.observed: 1.0})
 
 
 def _source(fitter, truth, seed, settings, progress):

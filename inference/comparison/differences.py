@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...datasets.deferred import special
 from ..checks.chains import PARETO_K_LIMIT
+from ..words import enumerated
 from .weights import sum_error
 
 FEW_UNITS, SMALL = 100, 4.0  # of Stan's loo, after [1]_
@@ -88,27 +89,19 @@ def sentence(table, *, left_out, named=str, error="dse"):
     if close:
         largest = table.iloc[len(close)]
         text = (
-            f"Predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
+            f"Predictions of left-out {left_out} do not distinguish {best} from {enumerated(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:
         worse = float(special.ndtr(-difference / se)) if se else 0.0
+        p = f"below {LEAST_P:.0e}" if worse < LEAST_P else f"{worse:.2g}"
         text = (
             f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
-            f"{se:.1f}); probability that it is worse {_probability(worse)}"
+            f"{se:.1f}); probability that it is worse {p.replace('e-0', 'e-')}"
         )
     if FEW in row["flags"]:
         text += f". With fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
     if HIGH_K in row["flags"]:
         text += f". Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
     return text
-
-
-def _in_words(names):
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _probability(p):
-    return f"below {LEAST_P:.0e}".replace("e-0", "e-") if p < LEAST_P else f"{p:.2g}".replace("e-0", "e-")

@@ -38,7 +38,10 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     if name == "target":
         result |= {"floor": spending.floor, "reached": spending.reached}
         if demand is not None:
-            result["saved"] = _saved(ToTarget(plan, wanted, np.zeros(1)), result["total_compute"], demands)
+            without = ToTarget(plan, wanted, np.zeros(1))  # models of least training compute
+            least = plan.model(np.exp(without.best()))
+            served = _compute(least["parameters"], without.tokens(least), demands)
+            result["saved"] = 1 - result["total_compute"] / served["total_compute"]
     if near_optimal is not None:
         result |= _near(spending, best, near_optimal)
     if name == "target":
@@ -52,12 +55,6 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
 def _compute(parameters, tokens, demand):
     training, inference = training_compute(parameters, tokens), inference_compute(parameters, demand)
     return {"training_compute": training, "inference_compute": inference, "total_compute": training + inference}
-
-
-def _saved(without, total, demand):
-    """Compute the share of compute saved over the models of least training compute, if they serve the same demand."""
-    model = without.plan.model(np.exp(without.best()))
-    return 1 - total / _compute(model["parameters"], without.tokens(model), demand)["total_compute"]
 
 
 def _near(spending, best, tolerance):

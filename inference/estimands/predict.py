@@ -85,7 +85,10 @@ def predict(
     ('chain', 'draw', 'run')
     """
     check_beyond(beyond)
-    _check_above(above, task)
+    if above is not None and task is None:
+        raise InputError("above is an accuracy on tasks; give their fit as task (--task TASKS.nc)")
+    if above is not None and not (isinstance(above, int | float) and 0 < above < 1):
+        raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
     draws = of_kind(fit, RUNS).draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
@@ -162,14 +165,6 @@ class Prediction(Printed, xr.Dataset):
         """Return what JSON holds: ``runs`` with their sizes and quantiles, and what holds of them."""
         more = {"tasks": self.tasks().reset_index().to_dict("records")} if "error" in self else {}
         return {"runs": self.table().to_dict("records"), **more, "standing": self.attrs["standing"]}
-
-
-def _check_above(above, task):
-    """Refuse what is no accuracy, or an accuracy without tasks."""
-    if above is not None and task is None:
-        raise InputError("above is an accuracy on tasks; give their fit as task (--task TASKS.nc)")
-    if above is not None and not (isinstance(above, int | float) and 0 < above < 1):
-        raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
 
 
 TASK = "task"

@@ -77,7 +77,10 @@ def fit_horizons(
     for model, lengths in of_models["minutes"].nunique().items():
         if lengths == 1:
             raise InputError(f"{source}: all tasks of {quoted(model)} have one length; leave that model out")
-    weight = _weights(cells, weights)
+    weight = pd.Series(1.0, cells.index)
+    if weights == "families":
+        weight = cells.groupby(["model", "task_family"])["task"].transform("nunique") ** -0.5
+    weight = (weight / weight.groupby(cells["model"]).transform("sum")).to_numpy()  # which sum to 1 in each model
     copies, shares = _samples(cells, bootstraps, np.random.default_rng(seed))
     regressions = [
         _regression(doublings[rows], shares[:, rows], copies[:, rows] * weight[rows], penalty)
@@ -101,14 +104,6 @@ def fit_horizons(
         message=f"{np.isinf(logs[0]).sum()} of {len(names)} models have no horizon",
         search={"penalty": penalty, "bootstraps": bootstraps},
     )
-
-
-def _weights(cells, weights):
-    """Return the weight of each row, which sum to 1 in each model."""
-    weight = pd.Series(1.0, cells.index)
-    if weights == "families":
-        weight = cells.groupby(["model", "task_family"])["task"].transform("nunique") ** -0.5
-    return (weight / weight.groupby(cells["model"]).transform("sum")).to_numpy()
 
 
 def _samples(cells, bootstraps, rng):

@@ -7,8 +7,8 @@ from ....inference import intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.progress import contributions, rate_at_optimum
+from ....inference.progress.fitting import VARIANTS
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
-from ....inference.progress.variants import VARIANTS
 from ....inference.quoted import quote_draws
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
