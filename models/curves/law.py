@@ -13,7 +13,6 @@ from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
-from ..parts import Grouping, Tests
 from .areas import MEMORY, areas
 from .draws import CurveDraws
 from .priors import PRIORS
@@ -25,32 +24,8 @@ LEAST = 8  # blocks of all runs
 BEFORE = 1e3  # e-folds to the reading before the first one: none
 
 
-class CurveTests(Tests):
-    """How readings test the law."""
-
-    tolerance = 0.005
-
-    def contrasts(self, rows):
-        """Return means of innovations by progress."""
-        bins = rows.groupby("run").cumcount().to_numpy() * 5 // BLOCKS
-        codes = np.unique(bins, return_inverse=True)[1]
-        return {"means by progress": Contrast.of_means(codes, "bins of progress", ordinals(codes, "progress"))}
-
-
-class CurveGrouping(Grouping):
-    """How readings belong together."""
-
-    axes = {"clock": "clock"}  # noqa: RUF012
-    clusters = ("run",)
-    left_out_by = "run"
-
-    def join_simulated(self, rows, simulated):
-        """Return the rows and simulated ones, which are of other runs."""
-        return super().join_simulated(rows, simulated.assign(run=simulated["run"] + ", simulated"))
-
-
 @dataclass(frozen=True)
-class Curve(CurveTests, CurveGrouping, MemberLaw):
+class Curve(MemberLaw):
     """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
 
     S is the area under a power of the learning rate and V how far the rate has annealed (`areas`). Deviations are of
@@ -97,6 +72,10 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
     memory: float = MEMORY
     priors: Mapping = field(default_factory=dict)
 
+    tolerance = 0.005
+    axes = {"clock": "clock"}  # noqa: RUF012
+    clusters = ("run",)
+    left_out_by = "run"
     name: ClassVar[str] = "curve"
     kind: ClassVar[str] = "curves"
     observed: ClassVar[str] = "loss"
@@ -156,6 +135,16 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
     def reference(self, rows):
         """Return the area that the centre is of: the largest."""
         return {"area": float(rows["area"].max())}
+
+    def contrasts(self, rows):
+        """Return means of innovations by progress."""
+        bins = rows.groupby("run").cumcount().to_numpy() * 5 // BLOCKS
+        codes = np.unique(bins, return_inverse=True)[1]
+        return {"means by progress": Contrast.of_means(codes, "bins of progress", ordinals(codes, "progress"))}
+
+    def join_simulated(self, rows, simulated):
+        """Return the rows and simulated ones, which are of other runs."""
+        return super().join_simulated(rows, simulated.assign(run=simulated["run"] + ", simulated"))
 
     def design_arrays(self, rows, reference):
         """Return the arrays that the model holds as data: of each block, and where the blocks of each run are."""

@@ -9,15 +9,16 @@ import numpy as np
 from ...datasets import filled, require
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
+from ..contrasts import Contrast, bin_levels, informed, ordinals
 from ..coordinates import place
 from ..density import POTENTIAL
 from ..law import Effort, MemberLaw
 from ..lengths.curve import log_rising
+from ..parts import ModelsOnItems
 from ..trends import level
 from . import design
 from .draws import HorizonsDraws
 from .outcomes import log_density, shares
-from .parts import HorizonsParts
 from .priors import OF_TRENDS, free_parameters
 
 NOISES = ("beta_binomial", "binomial")
@@ -27,7 +28,7 @@ BENT = "break", "logistic"  # trends with a date of their own
 
 
 @dataclass(frozen=True)
-class Horizons(HorizonsParts, MemberLaw):
+class Horizons(ModelsOnItems, MemberLaw):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
     Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -
@@ -98,6 +99,10 @@ class Horizons(HorizonsParts, MemberLaw):
     estimates: bool = False
     priors: Mapping = field(default_factory=dict)
 
+    item = "task"
+    share_of = "the runs"
+    clusters = ("model", "task")
+    axes = {"date": "year", "time": "minutes"}  # noqa: RUF012
     name: ClassVar[str] = "horizons"
     kind: ClassVar[str] = "horizons"
     observed: ClassVar[str] = "successes"
@@ -164,6 +169,18 @@ class Horizons(HorizonsParts, MemberLaw):
         data |= {name: x for name, x in of_models.items() if x is not None}
         counts = {f"level_{axis}": np.array([float(len(reference[axis]))]) for axis in ("models", "tasks")}
         return data | counts | {"level_share_estimated": np.array([np.mean(reference.get("estimated", 0.0))])}
+
+    def contrasts(self, rows):
+        """Return means of residuals by human time, and slopes in it by model."""
+        log_minutes = np.log(rows["minutes"].to_numpy(float))
+        bins, model = bin_levels(log_minutes), rows["model"].to_numpy(object)
+        means = Contrast.of_means(bins, "bins of human time", ordinals(bins, "time"))
+        within = Contrast.of_slopes(model, log_minutes, "the log of human time", "models", "model " + model)
+        return informed({"means by time": means, "slopes by model": within})
+
+    def with_observed(self, rows, observed):
+        """Return rows with other successes, those that no run is then at risk of left out."""
+        return design.nested(super().with_observed(rows, observed))
 
     # The density -----------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,10 @@ from ...datasets import filled, require
 from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, pick
+from ..contrasts import Contrast, informed
 from ..law import Effort, MemberLaw
 from ..naming import positive
+from ..parts import ModelsOnItems
 from . import design
 from .draws import ScoresDraws
 from .item import (
@@ -25,7 +27,6 @@ from .item import (
     sampled_items,
 )
 from .noise import NOISES
-from .parts import ScoresParts
 from .priors import OF_FORMS, free_parameters
 from .scatter import SCATTERS, Normal
 
@@ -37,7 +38,7 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 
 
 @dataclass(frozen=True)
-class Scores(ScoresParts, MemberLaw):
+class Scores(ModelsOnItems, MemberLaw):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
     Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
@@ -143,6 +144,10 @@ class Scores(ScoresParts, MemberLaw):
     compute_prior: str = "flat"
     priors: Mapping = field(default_factory=dict)
 
+    item = "benchmark"
+    share_of = "the scale of scores"
+    clusters = ("model", "family")
+    axes = {"date": "year", "compute": "training_compute_flop"}  # noqa: RUF012
     name: ClassVar[str] = "scores"
     kind: ClassVar[str] = "scores"
     observed: ClassVar[str] = "score"
@@ -240,6 +245,16 @@ class Scores(ScoresParts, MemberLaw):
     def _sampled_arrays(self, rows, reference):
         """Return the same with the estimates and rows that place what is sampled."""
         return self.design_arrays(rows, reference) | design.placing(self, rows, reference)
+
+    def contrasts(self, rows):
+        """Return the means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
+        benchmark = rows["benchmark"].to_numpy(object)
+        named = "benchmark " + benchmark
+        contrasts = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
+        if "year" in rows and rows["year"].notna().all():
+            year = rows["year"].to_numpy(float)
+            contrasts["slopes by date"] = Contrast.of_slopes(benchmark, year, "the date", "benchmarks", named)
+        return informed(contrasts)
 
     # The density -----------------------------------------------------------------------------------------------------
 

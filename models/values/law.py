@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,22 +12,23 @@ from ...datasets import filled, require
 from ...datasets.deferred import special
 from ...datasets.wording import quoted, shown
 from ...errors import InputError
+from ..contrasts import Contrast, groupings, informed, ordinals
 from ..effects import joint_logp
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
 from ..naming import positive
 from ..trends import level, span_of
 from .draws import TrendDraws, groups_of
-from .parts import TrendGrouping, TrendTests
 from .priors import OF_TRENDS, free_parameters
 
 LEAST_ROWS, LEAST_DATES = 5, 3
 LOG = "log"
+BINS, LEAST_OF_BIN = 10, 5  # of rows by date, in the tests of the law
 NARROW = 2.0  # greatest over least value, below which a log scale is not taken for granted
 
 
 @dataclass(frozen=True)
-class Trend(TrendTests, TrendGrouping, MemberLaw):
+class Trend(MemberLaw):
     """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
 
     Values are normal about the trend, on a log scale or on a linear one: ``value = trend(year) + scatter``. Errors that
@@ -81,6 +82,9 @@ class Trend(TrendTests, TrendGrouping, MemberLaw):
     limits: float = 0.95
     priors: Mapping = field(default_factory=dict)
 
+    share_of = "the value"
+    tolerance = 0.05
+    axes = {"date": "year"}  # noqa: RUF012
     name: ClassVar[str] = "trend"
     kind: ClassVar[str] = "values"
     observed: ClassVar[str] = "value"
@@ -202,6 +206,39 @@ class Trend(TrendTests, TrendGrouping, MemberLaw):
             codes = pd.factorize(rows[self.groups])[0]
             data |= {"row_group": codes, "group_rows": np.bincount(codes).astype(float)}
         return data
+
+    def contrasts(self, rows):
+        """Return means of residuals by date and, of groups, slopes in the date."""
+        year = rows["year"].to_numpy(float)
+        ranks = rows["year"].rank(method="dense").to_numpy(int) - 1
+        count = max(2, min(BINS, len(rows) // LEAST_OF_BIN, ranks.max() + 1))
+        bins = ranks * count // (ranks.max() + 1)
+        contrasts = {"means by date": Contrast.of_means(bins, "bins of dates", ordinals(bins, "date"))}
+        if self.groups:
+            group = rows[self.groups].astype(str).to_numpy(object)
+            contrasts["slopes by group"] = Contrast.of_slopes(group, year, "the date", "groups", "group " + group)
+        return informed(contrasts)
+
+    def groupings(self, rows):
+        """Return the codes of the groups that other columns of text name; numbers may follow from the values."""
+        numbers = rows.select_dtypes("number").columns
+        return groupings(rows, ("model", *numbers, *((self.groups,) if self.groups else ())))
+
+    def wider_laws(self, rows):
+        """Return laws whose gain changes, where this one's does not."""
+        if self.trend != "linear":
+            return ()
+        return tuple(replace(self, trend=trend) for trend in ("break", "acceleration"))
+
+    @property
+    def clusters(self):
+        """Return the column of groups, where the law has them."""
+        return (self.groups,) if self.groups else ()
+
+    @property
+    def left_out_by(self):
+        """Return the column of groups, None where the law has none."""
+        return self.groups
 
     # The density -----------------------------------------------------------------------------------------------------
 
