@@ -7,8 +7,8 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
-from .text import reason, refuse_duplicates
-from .wording import listed
+from .text import refuse_duplicates
+from .wording import listed, reason
 
 
 def read_parquet(data, label, _=()):

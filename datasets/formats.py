@@ -18,9 +18,9 @@ from .binary import read_netcdf, read_parquet
 from .checks import place
 from .json_tables import read_json, read_json_lines
 from .markdown import read_markdown
-from .metric_files import join_metrics
-from .text import read_plain, read_separated, reason, refuse_duplicates, refuse_empty
-from .wording import listed, printable, quoted, suggestion
+from .panels import join_metrics
+from .text import read_plain, read_separated, refuse_duplicates, refuse_empty
+from .wording import listed, printable, quoted, reason, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
 

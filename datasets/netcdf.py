@@ -9,7 +9,7 @@ from xarray.backends import H5NetCDFStore
 
 from ..errors import InputError
 from .files import written_whole
-from .wording import printable, shortened
+from .wording import printable, reason
 
 
 def write(tree, path, *, parents=False, encoding=None):
@@ -76,8 +76,3 @@ def read(path, opener):
         raise InputError(
             f"{printable(path)}: not a netCDF file that can be read ({reason(error)}); take another copy"
         ) from None
-
-
-def reason(error):
-    """Return the first line of an error's text, short enough for a message."""
-    return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)

@@ -20,6 +20,11 @@ def shortened(text):
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
+def reason(error):
+    """Return the first line of an error's text, or its class where it has none, short enough for a message."""
+    return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)
+
+
 def quoted(value):
     """Return a value for a message: numbers bare, anything else between double quotes."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):

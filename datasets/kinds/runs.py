@@ -11,7 +11,7 @@ from ..cells import numbers
 from ..checks import check_agreement, check_at_most
 from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise, recognise_later, recognise_with_unit
 from ..expressions import add_derived_columns
-from ..meaning import losses, rows
+from ..meaning import rows
 from ..meaning.facts import TableFacts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.names import means
@@ -111,8 +111,8 @@ def parse(
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)
     if independent := sizes[:2]:
-        losses.warn_of_outliers(runs, independent, names, label)
-        losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
+        rows.warn_of_outliers(runs, independent, names, label)
+        rows.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
     return runs
 
 

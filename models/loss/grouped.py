@@ -12,8 +12,7 @@ from ...errors import InputError
 from ..contrasts import joined
 from ..draws import DRAWS
 from ..law import Law
-from . import grouped_density, grouping, unseen_groups
-from .grouped_draws import GroupedDraws
+from . import grouped_density, grouped_draws, grouping
 from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
 from .noise import OF_EFFECTS
@@ -259,11 +258,11 @@ class Grouped(Law):
 
     def draws(self, sampled, rows, reference):
         """Return the `GroupedDraws` of a Dataset that holds the sampled quantities."""
-        return GroupedDraws(self, reference, rows, sampled[list(self.prior_of)])
+        return grouped_draws.GroupedDraws(self, reference, rows, sampled[list(self.prior_of)])
 
-    prior_draws = unseen_groups.prior_draws
-    with_group = unseen_groups.with_group
-    regrouped = unseen_groups.regrouped
+    prior_draws = grouped_draws.prior_draws
+    with_group = grouped_draws.with_group
+    regrouped = grouped_draws.regrouped
 
     def labels(self, reference):
         """Name each coordinate, with the quantity and the place of its group."""

@@ -1,18 +1,23 @@
-"""The data of a law of progress: its columns at the rows of a table, centred, and the priors of its coordinates."""
+"""The data of a law of progress: what D is, its columns at rows, centred, and the priors of its coordinates."""
 
 import numpy as np
 
+from ..loss.data_constrained import decayed
 from . import density
 from .benchmarks import VOCABULARY
 from .penalty import coding
 from .priors import between, locations_and_spreads
+from .specifications import KNOTS, STEPS
 from .terms import SIDES
+
+DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
+REPEATED = 15.39  # R_D* of data together with parameters, Muennighoff et al. (2023), section 6
 
 
 def reference(law, rows):
     """Return what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
-    origin = law.origin(rows)
-    points = law.points_of(rows, origin)
+    start = origin(law, rows)
+    points = points_of(law, rows, start)
     level = _level(law, rows)
     weights = level / level.sum(0, keepdims=True).clip(min=1)
     scales = [_rate_scales(law, points, side) for side in (0, 1)]
@@ -26,7 +31,7 @@ def reference(law, rows):
     sizes = {f"sizes_{name}": means(law.sizes[i], [1.0] * len(law.sizes[i])) for i, name in sides.items()}
     drifts = {f"drifts_{name}": means([d.columns[i] for d in law.drifts], scales[i]) for i, name in sides.items()}
     counts = level.sum(0)
-    return origin | {
+    return start | {
         "means": sizes | drifts,
         "rate_scales": scales,
         "log_vocabulary": [float(x) for x in weights.T @ _log_vocabulary(law, rows)],
@@ -58,7 +63,7 @@ def design_arrays(law, rows, reference):
     the priors, and ``between`` what benchmarks have in common. Where the law has several levels, ``level`` (row, level)
     is 1 at that of the row, and ``level_shares`` counts them. The others are there where an option needs them.
     """
-    points = law.points_of(rows, reference)
+    points = points_of(law, rows, reference)
     location, spread = locations_and_spreads(law)
     d = {"observed": law.on_scale(rows["perplexity"].to_numpy(float))}
     level = _level(law, rows)
@@ -121,3 +126,65 @@ def _benchmarks(law, rows):
 
 def _level(law, rows):
     return _benchmarks(law, rows) if len(law.levels) > 1 else np.ones((len(rows), 1))
+
+
+def tokens(law, rows):
+    """Return D by the law's definition, (row,)."""
+    distinct = rows["dataset_tokens"].to_numpy(float)
+    if law.data_definition == "dataset":
+        return distinct
+    epochs = rows["epochs"].fillna(1).to_numpy(float)
+    if law.data_definition == "tokens_seen":
+        return distinct * epochs
+    if law.data_definition == "diminishing":
+        return decayed(distinct, epochs, DIMINISHING)
+    return decayed(distinct, epochs - 1, REPEATED)
+
+
+def origin(law, rows):
+    """Return N0, D0 and Y0, the least values of the rows, and the year at which exponents are reported."""
+    year = rows["year"].to_numpy(float)
+    return {
+        "N0": float(rows["parameters"].min()),
+        "D0": float(tokens(law, rows).min()),
+        "Y0": float(year.min()),
+        "Yc": float(np.exp(np.log(year).mean())),
+    }
+
+
+def points(law, origin, *, parameters, tokens, year, benchmark, transformer):
+    """Return all factors at sizes, dates, benchmarks and architectures of one shape, with derivatives by date."""
+    n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
+    year = np.asarray(year, float) + np.zeros_like(n)
+    late = (year >= (np.inf if law.cutoff is None else law.cutoff)).astype(float)
+    steps = {name: (knot, (year >= knot).astype(float)) for name, knot in zip(STEPS, KNOTS, strict=True)}
+    return {
+        "n": n,
+        "d": d,
+        "c": n + d,
+        "y": year - origin["Y0"],
+        "log(Y)": (np.log(year) - np.log(origin["Yc"])) * origin["Yc"],
+        "after": late * (year - origin["Y0"]),
+        "hinge": late * (year - (law.cutoff or 0)),
+        "d y": np.ones_like(n),
+        "d log(Y)": origin["Yc"] / year,
+        "d after": late,
+        "d hinge": late,
+        **{name: since * (year - knot) for name, (knot, since) in steps.items()},
+        **{f"d {name}": since for name, (_, since) in steps.items()},
+        "benchmark": np.broadcast_to(np.asarray(benchmark, object), n.shape),
+        "architecture": np.where(np.asarray(transformer, bool), "transformer", "other"),
+    }
+
+
+def points_of(law, rows, origin):
+    """Return `points` at rows."""
+    return points(
+        law,
+        origin,
+        parameters=rows["parameters"].to_numpy(float),
+        tokens=tokens(law, rows),
+        year=rows["year"].to_numpy(float),
+        benchmark=rows["benchmark"].to_numpy(object),
+        transformer=rows["transformer"].to_numpy(),
+    )

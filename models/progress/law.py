@@ -16,7 +16,6 @@ from ..coordinates import Units
 from ..density import Density
 from ..law import Effort, Law
 from . import benchmarks, density, design, penalty, terms
-from . import points as placing
 from . import priors as progress_priors
 from .draws import ProgressDraws
 from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
@@ -317,10 +316,8 @@ class Progress(Law):
     slices = cached_property(terms.slices)
     coordinates = property(terms.coordinates)
     places_of_drifts = terms.places_of_drifts
-    tokens = placing.tokens
-    origin = placing.origin
-    points = placing.points
-    points_of = placing.points_of
+    tokens = design.tokens
+    points = design.points
     reference = design.reference
     design_arrays = design.design_arrays
     described_priors = progress_priors.described_priors

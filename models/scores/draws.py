@@ -12,8 +12,7 @@ from ..trends import AFTER, BEFORE, BREAKS, WithTrend
 from . import design
 from .integrals import Nodes
 from .item import centres, expected, items, logits
-from .noise import END, NOISES
-from .scatter import SCATTERS
+from .noise import END, NOISES, SCATTERS
 
 
 class ScoresDraws(WithTrend, MemberDraws):

@@ -6,8 +6,7 @@ from ...datasets.deferred import special
 from ..member_draws import nodes
 from . import design
 from .item import logits
-from .noise import NOISES
-from .scatter import SCATTERS, Normal
+from .noise import NOISES, SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
 FINER = 2  # Times as many nodes of a version: given its model's capability its density is narrower than its draws.

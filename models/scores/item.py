@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import clip, exp, log, logaddexp, maximum, pick, spread, sum_by, where
 from ..coordinates import place
-from .scatter import Normal
+from .noise import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
 LEAST = 1e-100  # of information, where there may be none

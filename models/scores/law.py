@@ -26,9 +26,8 @@ from .item import (
     prior_of_items,
     sampled_items,
 )
-from .noise import NOISES
+from .noise import NOISES, SCATTERS, Normal
 from .priors import OF_FORMS, free_parameters
-from .scatter import SCATTERS, Normal
 
 PACES = (None, *OF_FORMS)
 COMPUTE_PRIORS = ("flat", "normal")
