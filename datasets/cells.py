@@ -72,14 +72,9 @@ def _propose(text):
 
 
 def as_names(table, names, optional=()):
-    """Return columns of a table as text, and the faults of cells that are no names.
+    """Return columns of a table by name as text, and the faults of cells that are no names.
 
     A whole number that blanks have made a float has no decimal point. A blank stays, and is no fault in `optional`.
-
-    Returns
-    -------
-    columns : dict of str to pandas.Series
-    faults : list of Fault
     """
     faults = [fault for name in names for fault in _find_nameless(table[name], name in optional)]
     text = {name: table[name].astype(object).map(_write_name, na_action="ignore").astype(object) for name in names}

@@ -7,22 +7,12 @@ import pandas as pd
 
 
 def sha256(frame):
-    """Compute the SHA-256 of a table's contents.
+    """Compute the SHA-256 of a table's contents, 64 hexadecimal digits.
 
     It depends on the names of the columns, on the values and on the order of the rows. It also depends on whether a
     column holds truth values, whole numbers, other numbers or anything else. It does not depend on the index, the
     attributes, the order of the columns, the width of a number's type or the version of pandas. All missing values are
     alike.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Any table.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
     """
     digest = hashlib.sha256(f"{len(frame)} rows".encode())
     for position in sorted(range(frame.shape[1]), key=lambda position: str(frame.columns[position])):

@@ -16,25 +16,11 @@ JSON = " json"  # ends the names of columns of objects, each cell of which is st
 
 
 def to_dataset(frame, dimension):
-    """Store a table along a dimension.
+    """Store a checked table along a dimension, without its index and attributes: a Dataset.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A checked table. Its index and attributes are not stored.
-    dimension : str
-        Name of the dimension of its rows.
-
-    Returns
-    -------
-    xarray.Dataset
-        A variable for each column of numbers or truth values. ``other_columns`` has the other columns as the bytes of
-        an Arrow file (Feather), and the attribute ``columns`` the names of all in their order.
-
-    Raises
-    ------
-    InputError
-        If a cell is something that a file cannot hold, such as a set, naming its column and row.
+    It has a variable for each column of numbers or truth values. ``other_columns`` has the other columns as the bytes
+    of an Arrow file (Feather), and the attribute ``columns`` the names of all in their order. A cell that a file cannot
+    hold, such as a set, is refused by its column and row.
     """
     variables, others = {}, {}
     for position, column in enumerate(frame.columns):

@@ -93,17 +93,7 @@ LEAST_P = 1e-16  # smaller p values are printed as less than this
 
 
 def p_value(p, name="p"):
-    """Return a p value as text, with one digit below 0.01 and two above.
-
-    Parameters
-    ----------
-    p : float
-    name : str
-        What stands before the number; "" for a cell of a table.
-
-    Returns
-    -------
-    str
+    """Return a p value as text, with one digit below 0.01 and two above; without a name it is a cell of a table.
 
     Examples
     --------

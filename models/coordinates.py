@@ -69,18 +69,10 @@ class Coordinates:
         return medians if self.axis is None else np.tile(medians, (self.members, 1))
 
     def values(self, z, parents=None):
-        """Return the value and log prior density of each quantity at coordinates of any array library.
+        """Return values and log prior densities of the quantities at coordinates of any array library, dicts by name.
 
-        Parameters
-        ----------
-        z : array_like, shape (coordinate,) or (member, coordinate)
-        parents : dict of str to array_like, optional
-            Values of the blocks before, which a prior may depend on.
-
-        Returns
-        -------
-        values, densities : dict of str to array_like
-            Scalars or, of several values or members, (value,).
+        Coordinates are (coordinate,) or (member, coordinate), and `parents` the values of the blocks before, which a
+        prior may depend on. Values are scalars or, of several values or members, (value,).
         """
         z = z if self.axis is None else z.T
         pairs = {name: self.priors[name].of_coordinate(z[place]) for name, place in self._placed()}
@@ -105,16 +97,10 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Coordinates of one kind that the law gives a density, such as the capabilities of models.
+    """Coordinates of one kind that the law gives a density, such as the capabilities of models, and where they start.
 
-    Parameters
-    ----------
-    name : str
-    dims : tuple of str
-        Of what they are called by, besides those of draws.
-    start : ndarray
-    axis : str, optional
-        What the first axis of `start` is of, where a table may have any number of them.
+    Dims, besides those of draws, are of what they are called by. An axis names what the first of `start` is of, where a
+    table may have any number of them.
     """
 
     name: str

@@ -57,13 +57,7 @@ class Draws:
         raise NotImplementedError
 
     def blocks(self, rows=None):
-        """Cut rows into those whose log densities can be evaluated apart, some at a time.
-
-        Returns
-        -------
-        list of ndarray of int
-            Positions of the rows of each block, every row in one; by default all in one.
-        """
+        """Return the positions of rows whose log densities can be evaluated apart, in blocks; by default all in one."""
         return [np.arange(len(self.rows if rows is None else rows))]
 
     def log_likelihood_blocks(self, *, seed=0):
@@ -77,42 +71,24 @@ class Draws:
         return self.log_likelihood(rows).sum(self.law.unit)
 
     def of_groups(self):
-        """Return the log density of groups of rows that are independent given the draws, where rows are not.
+        """Return the log density of groups of rows that are independent given the draws, (chain, draw, group).
 
-        Returns
-        -------
-        DataArray or None
-            Dims (chain, draw, group); None where units are independent given the draws.
+        It is None where units are independent given the draws.
         """
 
     def exchangeable(self):
-        """Return the log density of what is exchangeable given the law's free parameters, where that is not the units.
+        """Return the log density of what is exchangeable given the law's free parameters, None where that is the units.
 
-        Returns
-        -------
-        DataArray or None
-            Dims (chain, draw, group), what is sampled of each group integrated out, the dim named after the column that
-            holds the groups; None where it is the units.
+        Its dims are (chain, draw, group), the last named after the column that holds the groups. What is sampled of
+        each group is integrated out.
         """
         return self.of_groups()
 
     def by_group(self, by=None):
-        """Return the log density of the rows of each value of a column together.
+        """Return the log density of the rows of each value of a column together, dims (chain, draw, group) in order.
 
-        Parameters
-        ----------
-        by : str, optional
-            By default the law's `group`.
-
-        Returns
-        -------
-        DataArray
-            Dims (chain, draw, group), groups in order of the column's values.
-
-        Raises
-        ------
-        InputError
-            If units are no rows, the column is missing or empty in a row, or takes apart rows that are not independent.
+        The column is by default the law's `left_out_by`. It is refused where units are no rows, or where it is missing,
+        is empty in a row, or takes apart rows that are not independent.
         """
         law, rows = self.law, self.rows
         if law.left_out_by is None:
@@ -179,12 +155,9 @@ class Draws:
         raise NotImplementedError
 
     def replicate(self, rng, rows=None):
-        """Draw the observations that each draw predicts for the rows, scatter included.
+        """Draw the observations that each draw predicts for the rows, scatter included: dims (chain, draw, row).
 
-        Returns
-        -------
-        DataArray
-            On the scale of the law, dims (chain, draw, row).
+        They are on the scale of the law.
         """
         raise NotImplementedError
 

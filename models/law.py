@@ -127,19 +127,8 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
     def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return `Draws` of the prior, dims (chain, draw) with one chain, or one draw of a truth.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        reference : dict
-        rows : DataFrame
-        draws : int
-        truth : dict of str to float, optional
-            The free parameters by name. What is sampled besides, of groups of rows, is drawn from the law.
-
-        Raises
-        ------
-        InputError
-            If the truth lacks a quantity, or the law's quantities are no scalars.
+        A truth has the free parameters by name, and is refused where it lacks one, or where quantities are no scalars.
+        What is sampled besides, of groups of rows, is drawn from the law.
         """
         if truth is None:
             values = {name: prior.drawn(rng, (1, draws)) for name, prior in self.prior_of.items()}
@@ -167,10 +156,7 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
 class MemberLaw(Law):
     """A law whose draws are `MemberDraws`: free parameters and, of some laws, coordinates of members such as models.
 
-    Attributes
-    ----------
-    drawn_as : type
-        The class of its draws.
+    The class of its draws is `drawn_as`.
     """
 
     unit: ClassVar[str] = "row"

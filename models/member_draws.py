@@ -10,13 +10,7 @@ from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws, flatten
 
 
 def places(rows, column, names, values=None):
-    """Return the places among names of the rows' values in a column, such as models, or of `values` of the rows.
-
-    Raises
-    ------
-    InputError
-        If one is not there.
-    """
+    """Return the places among names of the rows' values in a column, such as models, or of `values`; refuse others."""
     values = rows[column] if values is None else values
     codes = pd.Index(names).get_indexer(values)
     if (codes < 0).any():
@@ -36,28 +30,16 @@ def nodes(draws, count, width):
 
 
 class MemberDraws(CoordinateDraws):
-    """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
+    """Draws of coordinates z, (chain, draw, coordinate), of a law in which models have a quantity each, as capability.
 
     A subclass gives three methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
     and ``rowwise()`` those of rows given their model, (chain, draw, row). ``integrated(draws)`` returns that of each
     model's rows under draws by name, (chain, draw), its quantity integrated out. The quantity of an unseen model
     follows from what the law knows of it.
 
-    Parameters
-    ----------
-    law : Law
-        Its ``blocks(reference)`` are those of coordinates of members, none where rows have no members.
-    reference : dict
-    rows : DataFrame
-    z : ndarray, shape (chain, draw, coordinate)
-
-    Attributes
-    ----------
-    values : dict of str to ndarray, shape (chain, draw) or (chain, draw, value)
-        Free parameters.
-    units : list of ndarray
-        Blocks of coordinates, (chain, draw, ...).
-    design : dict of str to ndarray
+    Free parameters are `values` by name, (chain, draw) or (chain, draw, value). Blocks of coordinates of members are
+    `units`, (chain, draw, ...), in the order of the law's ``blocks(reference)``, which has none where rows have no
+    members.
     """
 
     def __init__(self, law, reference, rows, z):

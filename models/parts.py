@@ -122,22 +122,9 @@ class Grouping:
         return np.ones(len(rows), bool)
 
     def numbers_along(self, rows, by):
-        """Return numbers along which rows may be cut.
+        """Return numbers along which rows may be cut, (row,): by a name of `axes`, or a column of numbers or of dates.
 
-        Parameters
-        ----------
-        rows : DataFrame
-        by : str
-            A name of `axes`, or a column of numbers or of dates, which become fractional years.
-
-        Returns
-        -------
-        ndarray, shape (row,)
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or a row of it holds no number.
+        Dates become fractional years. A column that is not there, or a row without a number, is refused.
         """
         column = by if by in rows else self.axes.get(by, by)
         if column not in rows:
@@ -192,28 +179,14 @@ class Planner:
     planned: ClassVar[tuple] = ()
 
     def optimum(self, draws, compute, **planned):
-        """Return the compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
-
-        Returns
-        -------
-        Dataset
-            What the law's `plan` describes.
-
-        Raises
-        ------
-        InputError
-            If the law has none.
-        """
+        """Return what the law's `plan` describes for each draw, a Dataset, at training budgets C = 6 N D in FLOP."""
         plan = self.plan(draws.constants(), **planned)
         return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
 
     def plan(self, constants, **planned):
         """Return the models that may be trained, as a `models.loss.plan.Plan`, given constants of draws, by name.
 
-        Raises
-        ------
-        InputError
-            If the law is not one of parameters and tokens, or what is planned is no positive number.
+        A law that is not one of parameters and tokens refuses, as does one of a plan that is no positive number.
         """
         raise InputError(
             f"a fit of {self.name} has no compute-optimal size; use a law of parameters and tokens, such as chinchilla"

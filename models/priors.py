@@ -353,12 +353,7 @@ class FreeParameter:
 
 
 class WithPriors:
-    """What has free parameters, whose default priors ``priors`` replaces by name.
-
-    Attributes
-    ----------
-    priors : dict of str
-    """
+    """What has free parameters, whose default priors ``priors`` replaces by name."""
 
     priors: Mapping
 
@@ -379,15 +374,8 @@ class WithPriors:
     def _checked_priors(self, derived=()):
         """Return the priors that replace the default ones as text.
 
-        Parameters
-        ----------
-        derived : sequence of str
-            Names of results, which have no priors.
-
-        Raises
-        ------
-        InputError
-            If a prior is of no free parameter, or leaves its support.
+        One of no free parameter is refused, of a result by a name among `derived` for that reason, and one that leaves
+        its support.
         """
         sampled = {q.name: q for q in self._free_parameters}
         for name in self.priors:

@@ -13,22 +13,11 @@ from .density import POTENTIAL
 
 
 def model(law, rows, reference=None):
-    """Build the PyMC model of a law on rows.
+    """Build the PyMC model of a law on rows from `Law.rows`; the reference is by default that of the rows.
 
-    Parameters
-    ----------
-    law : Law
-    rows : DataFrame
-        From `Law.rows`.
-    reference : dict, optional
-        From `Law.reference`; by default that of the rows.
-
-    Returns
-    -------
-    pymc.Model
-        Its free variables are the law's free parameters and, where the law gives more a density, such as the
-        capabilities of models, these in one vector. The observations are named after the law's ``scale``. The arrays
-        of the density are `pymc.Data`, so that the model is compiled once and sampled again on other data.
+    Its free variables are the law's free parameters and, where the law gives more a density, such as the capabilities
+    of models, these in one vector. The observations are named after the law's ``scale``. The arrays of the density are
+    `pymc.Data`, so that the model is compiled once and sampled again on other data.
     """
     pm = pymc()
     reference = reference or law.reference(rows)

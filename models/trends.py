@@ -46,23 +46,12 @@ def forms(unit, gain, change, middle):
 
 
 def level(values, trend, date, span=None, zero=YEAR):
-    """Return the mean at dates, such as of a log horizon.
+    """Return the mean at dates, years such as 2025.25, from ``centre`` and the quantities of the trend, by name.
 
-    With t the date less that of zero the mean is ``centre + gain t`` for ``linear``. A ``break`` at b adds
-    ``change max(t - b, 0)`` and ``acceleration`` adds ``acceleration t**2 / 2``. The ``logistic`` form rises between
-    two levels, fastest at a midpoint m: ``centre + 4 gain w (S((t - m) / w) - S(-m / w))``, with the logistic function
-    S and a width w. Its gain at the midpoint is ``gain``.
-
-    Parameters
-    ----------
-    values : mapping of str to array_like
-        ``centre`` and the quantities of the trend.
-    trend : {None, "linear", "break", "acceleration", "logistic"}
-    date : array_like
-        Years, such as 2025.25.
-    span : tuple of float, optional
-        Dates between which a break lies.
-    zero : float
+    With t the date less that of zero the mean is ``centre + gain t`` for ``linear``. A ``break`` at b, between the
+    dates of a span, adds ``change max(t - b, 0)`` and ``acceleration`` adds ``acceleration t**2 / 2``. The ``logistic``
+    form rises between two levels, fastest at a midpoint m: ``centre + 4 gain w (S((t - m) / w) - S(-m / w))``, with the
+    logistic function S and a width w. Its gain at the midpoint is ``gain``. Without a trend it is the centre.
 
     Examples
     --------
@@ -149,13 +138,10 @@ class WithTrend:
         return break_date(self.values, self.reference["break_span"])
 
     def gain(self, years=None):
-        """Return the gain a year: dims (chain, draw, period).
+        """Return the gain a year: dims (chain, draw, period), by default of periods, or at dates that these then are.
 
-        Parameters
-        ----------
-        years : sequence of float, optional
-            Dates of the gains, which ``period`` then holds. By default periods are ``all``, or ``before`` and ``after``
-            a break. Of other forms that change these are two dates: those of the reference, or mid-2023 and mid-2025.
+        Periods are ``all``, or ``before`` and ``after`` a break. Of other forms that change these are two dates: those
+        of the reference, or mid-2023 and mid-2025.
         """
         parts = self.reference.get("parts", (EARLIER, LATER))
         if years is not None:

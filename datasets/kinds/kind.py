@@ -177,21 +177,7 @@ KINDS: dict[str, Kind] = {}
 
 
 def register_kind(kind: Kind) -> Kind:
-    """Register a kind of table, so that `read` takes its name and laws can be of it.
-
-    Parameters
-    ----------
-    kind : Kind
-
-    Returns
-    -------
-    Kind
-        The kind itself.
-
-    Raises
-    ------
-    InputError
-        If another kind has the name.
+    """Register a kind of table, so that `read` takes its name and laws can be of it; refuse a name that another has.
 
     Examples
     --------

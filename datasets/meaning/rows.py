@@ -192,10 +192,6 @@ def warn_of_outliers(runs, sizes, names, label):
 
     The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly. One row of
     which a size is wrong bends that function; it is compared with the function of the other rows.
-
-    Warns
-    -----
-    TableWarning
     """
     if len(runs) < LEAST_ROWS:
         return

@@ -179,18 +179,10 @@ class Curve(MemberLaw):
         return values["loss_centre"] * (1.0 + falls)
 
     def filtered(self, values, data):
-        """Return what is known of each run after each of its blocks (a Kalman filter).
+        """Return what is known of each run after each of its blocks (a Kalman filter), from values of shape (..., 1).
 
-        Parameters
-        ----------
-        values : dict of str to array_like, shape (..., 1)
-        data : dict of str to array_like
-
-        Returns
-        -------
-        tuple of array_like, shape (..., run, place)
-            What the loss has besides what blocks before it predict, and the variance of that. Then the slow deviation,
-            and its variance.
+        It is what the loss has besides what blocks before it predict, and the variance of that, then the slow
+        deviation, and its variance, (..., run, place) each.
         """
         residuals = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
         persistence = exp(-data["row_gap"] / values["drift_range"])

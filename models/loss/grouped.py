@@ -314,13 +314,7 @@ class Grouped(Law):
         return [replace(self, law=other) for other in self.law.wider_laws(rows)]
 
     def optimum(self, draws, compute, *, group=None, **planned):
-        """Return the compute-optimal sizes in one group; see the law's.
-
-        Raises
-        ------
-        InputError
-            If no group is named, or one that the fit lacks.
-        """
+        """Return the compute-optimal sizes in one group, which must be one of the fit; see the law's."""
         return self.law.optimum(draws.of(group), compute, **planned)
 
     def planned_rows(self, rows, *, group=None, **planned):

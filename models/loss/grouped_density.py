@@ -18,12 +18,7 @@ CODES, CODES_OF_EFFECTS, OF_GROUPS = "group_codes", "group_codes_of_effects", "o
 
 @dataclass(frozen=True)
 class OfGroups(Coordinates):
-    """Quantities of which each group has a value; the prior of pooled ones is their population.
-
-    Parameters
-    ----------
-    pooled : sequence of str
-    """
+    """Quantities of which each group has a value; the prior of those that are pooled is their population."""
 
     pooled: tuple = ()
 

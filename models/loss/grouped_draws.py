@@ -29,13 +29,7 @@ class GroupedDraws(LossDraws):
         return {name: self.sampled[name] for name in self.law.law.prior_of}
 
     def of(self, group):
-        """Return the draws of the law of one group, with its rows.
-
-        Raises
-        ------
-        InputError
-            If no group is named, or one that the fit lacks.
-        """
+        """Return the draws of the law of one group of the fit, with its rows, refusing any other."""
         names = self.reference[GROUPS]
         if str(group) not in names:
             raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")

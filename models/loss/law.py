@@ -355,17 +355,10 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
         return self.draws(xr.Dataset(sampled, draw_coordinates(1, next(iter(values.values())).size)), rows, reference)
 
     def simulate(self, values, rows, rng, reference=None):
-        """Draw losses of runs from the law and its noise, nats per token, ndarray (..., run).
+        """Draw losses of runs from the law and its noise, nats per token, ndarray (..., run), at sampled values (...).
 
-        Parameters
-        ----------
-        values : dict of str to float or ndarray, shape (...,)
-            Sampled quantities.
-        rows : DataFrame
-            The runs' sizes (and reading errors, where the law has them).
-        rng : numpy.random.Generator
-        reference : dict, optional
-            Centre of the sampled quantities; by default that of the rows.
+        Rows have the runs' sizes (and reading errors, where the law has them). The reference is by default that of the
+        rows.
         """
         self._check_all_known(values)
         values = {name: np.asarray(x, float)[..., None] for name, x in values.items()}

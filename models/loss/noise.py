@@ -225,22 +225,12 @@ class Noise:
         return reduce(or_, below + above)
 
     def arguments(self, values, reference=None, columns=None, *, fitted=False):
-        """Return what `logp`, `cdf` and `draw` take after the residual, in order.
+        """Return what `logp`, `cdf` and `draw` take after the residual, in order, from sampled quantities.
 
-        Outside the fitted range of a size, sigma has its value at the end of the range. Where the value at the centre
-        of the runs is larger, it has that. A scatter that falls with size would otherwise predict the next size almost
-        exactly, which no run supports.
-
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            Sampled quantities; where sigma depends on sizes they broadcast against the columns.
-        reference : mapping of str to array_like, optional
-            Holds what `centre` gave; needed where sigma depends on sizes.
-        columns : mapping of str to array_like, optional
-            The sizes.
-        fitted : bool
-            Whether the rows are those of the reference, none of them outside its range.
+        Where sigma depends on sizes, these are the `columns`, and the reference holds what `centre` gave. Outside the
+        fitted range of a size, sigma has its value at the end of the range. Where the value at the centre of the runs
+        is larger, it has that. A scatter that falls with size would otherwise predict the next size almost exactly,
+        which no run supports. Of `fitted` rows none is outside.
         """
         sigma = centre = values[self.scale_name]
         if self.sizes:

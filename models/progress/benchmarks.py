@@ -9,12 +9,7 @@ VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
 
 
 def checked(names):
-    """Return the names of benchmarks as a tuple, from a sequence or from text with commas between them.
-
-    Raises
-    ------
-    InputError
-        If they are no two different names.
+    """Return two or more names of benchmarks as a tuple, from a sequence or from text with commas between them.
 
     Examples
     --------

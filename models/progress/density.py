@@ -52,22 +52,12 @@ def at_columns(law, share, columns, d):
 
 
 def coefficients(law, z, d):
-    """Compute what the coordinates z mean.
+    """Compute what the coordinates z, (..., coordinate), mean, by name, given the arrays of `design_arrays`.
 
-    Parameters
-    ----------
-    law : Progress
-    z : array_like, shape (..., coordinate)
-    d : mapping of str to array_like
-        From `design_arrays`.
-
-    Returns
-    -------
-    dict
-        ``loss_centre``, ``reducible``, ``irreducible``, ``share`` and ``rest`` have shape (..., level). ``alpha``,
-        ``beta``, ``drift_parameters`` and ``drift_data`` have shape (..., column) of the predictor. ``sigma``,
-        ``vocabulary``, ``log_factor``, ``nu``, ``paper_sd`` and ``pace_sd`` have shape (..., 1), and ``log_scatter``
-        (..., benchmark). Of what the law does not have, there is none, or an array of zeros.
+    ``loss_centre``, ``reducible``, ``irreducible``, ``share`` and ``rest`` have shape (..., level). ``alpha``,
+    ``beta``, ``drift_parameters`` and ``drift_data`` have shape (..., column) of the predictor. ``sigma``,
+    ``vocabulary``, ``log_factor``, ``nu``, ``paper_sd`` and ``pace_sd`` have shape (..., 1), and ``log_scatter`` (...,
+    benchmark). Of what the law does not have, there is none, or an array of zeros.
     """
     part = {name: z[..., place] for name, place in law.slices.items()}
     judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in law.slices.items()}

@@ -13,15 +13,7 @@ LARGEST_MEAN = 600.0  # nats: a perplexity of exp(600) is near the largest that 
 
 
 class ProgressDraws(CoordinateDraws):
-    """Draws of the coordinates z of a law of algorithmic progress.
-
-    Attributes
-    ----------
-    c : dict of str to ndarray
-        From `density.coefficients`.
-    design : dict of str to ndarray
-        From `Progress.design_arrays`.
-    """
+    """Draws of the coordinates z of a law of algorithmic progress, with their `density.coefficients` in ``c``."""
 
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows, z)
@@ -128,23 +120,11 @@ class ProgressDraws(CoordinateDraws):
         return fitted._array(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
 
     def left_out(self, fitted, left):
-        """Return the log densities of rows left out, given draws `fitted` to the others.
+        """Return densities and means of rows left out, marked in an array of bool, given draws `fitted` to the others.
 
-        Under paper effects, rows of a paper that were not left out inform those that were.
-
-        Parameters
-        ----------
-        fitted : ProgressDraws
-        left : ndarray of bool, shape (row,)
-
-        Returns
-        -------
-        rowwise : ndarray, shape (chain, draw, left out)
-            Of each row alone.
-        joint : ndarray, shape (chain, draw)
-            Of them together.
-        mean : ndarray, shape (chain, draw, left out)
-            Mean loss in nats (in another paper, under paper effects).
+        They are the log density of each row alone, (chain, draw, left out), that of them together, (chain, draw), and
+        the mean loss in nats of each. Under paper effects, rows of a paper that were not left out inform those that
+        were, and the mean is one in another paper.
         """
         if not self.law.paper_effects:
             at = fitted._at(self.rows[left].reset_index(drop=True))

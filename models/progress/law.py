@@ -204,13 +204,7 @@ class Progress(Law):
         return rows
 
     def selected(self, table):
-        """Return the rows of a table that the options leave in, however few.
-
-        Raises
-        ------
-        InputError
-            If a column that the law needs is missing.
-        """
+        """Return the rows of a table that the options leave in, however few; refuse one that lacks a needed column."""
         needed = [*self.columns]
         needed += ["epochs"] if self.data_definition != "dataset" else []
         needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
@@ -239,13 +233,7 @@ class Progress(Law):
         return np.log(np.log(observed)) if self.scale == "log_loss" else np.log(observed)
 
     def from_scale(self, values):
-        """Return the perplexities of losses on the law's scale.
-
-        Raises
-        ------
-        InputError
-            If no number holds one.
-        """
+        """Return the perplexities of losses on the law's scale, refusing one that no number holds."""
         loss = np.exp(values) if self.scale == "log_loss" else values
         if np.max(loss) > LARGEST_LOSS:
             raise InputError(

@@ -36,14 +36,9 @@ YEARS = ("y", "log(Y)", "after", "hinge", *STEPS)
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a predictor: the product of some factors within one benchmark or architecture, or all of them.
+    """One column of a predictor: the product of numeric factors within one benchmark or architecture, None for all.
 
-    Parameters
-    ----------
-    factors : tuple of str
-        Numeric factors; none for an intercept.
-    benchmark, architecture : str or None
-        Rows that the column covers; None for all.
+    Without factors it is an intercept.
     """
 
     factors: tuple
@@ -86,21 +81,10 @@ class Column:
 
 
 def parse(formula, size, benchmarks=BENCHMARKS):
-    """Return the columns of a predictor.
+    """Return the columns of a predictor by its formula, such as ``"b + y + n"``, with b for each of the benchmarks.
 
-    Parameters
-    ----------
-    formula : str
-        Such as ``"b + y + n"``.
-    size : str
-        The sizes it may hold: ``"n"`` and ``"c"`` in eta_N, ``"d"`` in eta_D.
-    benchmarks : sequence of str
-        What ``b`` stands for.
-
-    Raises
-    ------
-    InputError
-        If a factor is unknown or a term makes no sense.
+    It may hold the given sizes: ``"n"`` and ``"c"`` in eta_N, ``"d"`` in eta_D. An unknown factor, or a term that makes
+    no sense, is refused.
     """
     allowed = {"1", "b", "t", "y", "log(Y)", *size}
     place, columns = f"specification {quoted(formula)}", []

@@ -13,17 +13,8 @@ SIDES = ("parameters", "data")  # of the two predictors, eta_N and eta_D
 class DatedTerm(NamedTuple):
     """A change with the date, of one benchmark or architecture or of all, in one predictor or in both.
 
-    Attributes
-    ----------
-    timed : tuple of str
-        Its factor of the date.
-    kind : str
-        ``year`` or ``rate``, as of a `Column`.
-    benchmark, architecture : str or None
-    columns : tuple of (Column or None)
-        Its column in eta_N and in eta_D.
-    shared : bool
-        One coefficient serves both predictors.
+    It has a factor of the date, ``timed``, the kind ``year`` or ``rate`` of a `Column`, and its columns in eta_N and in
+    eta_D, of which one may be None. If it is ``shared``, one coefficient serves both predictors.
     """
 
     timed: tuple

@@ -18,17 +18,9 @@ from .noise import END, NOISES, SCATTERS
 class ScoresDraws(WithTrend, MemberDraws):
     """Draws of the coordinates z of a law of scores; see `MemberDraws`.
 
-    Attributes
-    ----------
-    units : list of ndarray
-        Coordinates of benchmarks (chain, draw, benchmark, part), models, families, versions and steps.
-    items : Items
-        Arrays of shape (chain, draw, benchmark).
-    capability : ndarray, shape (chain, draw, model)
-    families : ndarray, shape (chain, draw, family), or None
-        Standardised.
-    versions : ndarray, shape (chain, draw, version), or None
-        Logits above the model's capability.
+    Its `units` are coordinates of benchmarks (chain, draw, benchmark, part), models, families, versions and steps. Of
+    these it has the `items`, of which arrays are (chain, draw, benchmark), the `capability` of models, standardised
+    `families`, and `versions` in logits above the model's capability; the last two may be None.
     """
 
     def __init__(self, law, reference, rows, z):

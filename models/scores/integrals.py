@@ -17,16 +17,11 @@ POINTS, WEIGHTS = np.array([-(3**0.5), 0.0, 3**0.5]), np.array([1 / 6, 2 / 3, 1 
 class Nodes:
     """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its draws.
 
-    Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
-    ``integral of p(y | c) p(c) dc``, p(c) about what compute and date predict. The integrand is smooth and falls off on
-    either side, where a sum at even steps is all but exact. Where versions of a model have effects, p(y | c) is the
-    product over versions of ``integral of p(y' | v) N(v; c, sd) dv``. Its nodes are about the draws of the version, or
-    about c where sd is far smaller than their spread.
-
-    Parameters
-    ----------
-    draws : ScoresDraws
-        The nodes lie about their draws of the capabilities.
+    Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density ``integral
+    of p(y | c) p(c) dc``, p(c) about what compute and date predict. The integrand is smooth and falls off on either
+    side, where a sum at even steps is all but exact. Where versions of a model have effects, p(y | c) is the product
+    over versions of ``integral of p(y' | v) N(v; c, sd) dv``. Its nodes are about the draws of the version, or about c
+    where sd is far smaller than their spread.
     """
 
     def __init__(self, draws):

@@ -83,16 +83,9 @@ def prior_of_items(values, raw):
 def expected(values, pace, d, families=None, steps=()):
     """Return the mean and variance of capabilities given date and compute, (..., model).
 
-    Parameters
-    ----------
-    values : mapping of str to array_like, shape (...)
-    pace : {None, "linear", "break", "sampled_break", "acceleration", "random_walk"}
-        Whether capability depends on compute and date, and how the yearly gain changes.
-    d : mapping of str to array_like
-    families : array_like, shape (..., family), optional
-        Standardised effects of families.
-    steps : sequence of array_like, shape (...)
-        Standardised changes of the yearly gain from one half-year to the next, of a random walk.
+    `pace` states how the yearly gain changes, None that capability depends on neither. Values are (...), effects of
+    families, (..., family), are standardised, as are the steps, (...) each, from one half-year to the next of a random
+    walk.
 
     Notes
     -----

@@ -282,14 +282,8 @@ class Scores(ModelsOnItems, MemberLaw):
     def parts(self, values, units, data):
         """Return log densities, with names, of benchmarks, models, families, versions and of the scores.
 
-        Parameters
-        ----------
-        values : mapping of str to array_like, shape (...)
-            Free parameters.
-        units : sequence of array_like
-            Coordinates of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1),
-            versions (..., version, 1) and steps of a random walk (..., half_year).
-        data : mapping of str to array_like
+        Coordinates are of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1),
+        versions (..., version, 1) and steps of a random walk (..., half_year).
         """
         raw = [units[0][..., i] for i in range(units[0].shape[-1])]
         return self._parts(values, items(units[0], data), raw, units[1:], data)
