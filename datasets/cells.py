@@ -105,6 +105,14 @@ def others_than(choices, cells, *, optional=False):
     return faults
 
 
+def find_fractions(table, names):
+    """Yield the faults of cells of columns that are no whole numbers."""
+    for name in names:
+        for row, value in table[name][table[name] != table[name].round()].items():
+            fault = "nothing (a blank or NaN)" if np.isnan(value) else f"{quoted(value)}, which is no whole number"
+            yield Fault(row, name, f"found {fault}", "correct it or delete the row")
+
+
 def blank_cells(cells):
     """Return the faults of cells that are blank."""
     fix = "fill it in or delete the row"

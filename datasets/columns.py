@@ -133,7 +133,7 @@ def find_roles(table, chosen, label, needed=()):
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
         settings = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
-        names |= _choose_one(settings, canonical, label)
+        names |= choose_one(settings, canonical, label)
     others = [name for name in table if name not in roles.values()]
     for canonical in ALIASES:
         if canonical in chosen:
@@ -171,7 +171,7 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
     for canonical in canonicals:
         if canonical not in names:
             common = _common_names(canonical, aliases)
-            names |= _choose_one([name for name in others if _spell(name) in common], canonical, label)
+            names |= choose_one([name for name in others if _spell(name) in common], canonical, label)
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     table.attrs[HEADERS] = names
@@ -212,7 +212,7 @@ def _check_chosen(headers, chosen, canonicals, label):
             raise InputError(f"{label}: column {quoted(name)} is chosen for {listed(uses)}; choose one column for each")
 
 
-def _choose_one(candidates, canonical, label):
+def choose_one(candidates, canonical, label):
     """Return the column for a canonical name by that name, nothing if there is none; refuse several."""
     if canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]

@@ -17,9 +17,8 @@ from ..errors import InputError
 from .binary import read_netcdf, read_parquet
 from .checks import place
 from .json_tables import read_json, read_json_lines
-from .markdown import read_markdown
 from .panels import join_metrics
-from .text import read_plain, read_separated, refuse_duplicates, refuse_empty
+from .text import read_markdown, read_plain, read_separated, refuse_duplicates, refuse_empty
 from .wording import listed, printable, quoted, reason, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern

@@ -1,4 +1,4 @@
-"""Tables in text files: values separated by commas, semicolons, tabs or bars."""
+"""Tables in text files: values separated by commas, semicolons, tabs or bars, and Markdown."""
 
 import csv
 import io
@@ -40,6 +40,10 @@ OF_RUNS = (
 LEAST_SUMMED = 4  # lines above one that may sum them up
 # First cells of such lines.
 CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
+
+MARKDOWN_RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|")  # the line below a header
+BETWEEN = re.compile(r"(?<!\\)\|")  # cells; a line that is written \| is part of one
+MARKS = re.compile(r"\*\*|__|`")  # of bold text and of code
 
 # Helpers of every form ------------------------------------------------------------------------------------------------
 
@@ -185,6 +189,34 @@ def _read_records(lines, first, delimiter, label):
             "quotes"
         ) from error
     return records
+
+
+# Markdown, as in a README ---------------------------------------------------------------------------------------------
+
+
+def read_markdown(data, label, text=()):
+    """Read the one table of a Markdown file; columns `text` as text."""
+    whole = decode(data, label)
+    refuse_empty(whole, label)
+    lines = whole.splitlines()
+    below = [i for i, line in enumerate(lines) if MARKDOWN_RULE.fullmatch(line.strip())]
+    tables = [i for i in below if i and "|" in lines[i - 1]]
+    if len(tables) != 1:
+        what = f"{plural(len(tables), 'table')} of Markdown" if tables else "no table of Markdown"
+        raise InputError(f"{label}: {what} in it; save one table, a header above a line of dashes, as a file")
+    (rule,) = tables
+    records = {rule: _split_markdown(lines[rule - 1])}  # by number from 1
+    for i in range(rule + 1, len(lines)):
+        if "|" not in lines[i]:
+            break
+        records[i + 1] = _split_markdown(lines[i])
+    return make_table(records, label, text)
+
+
+def _split_markdown(line):
+    line = line.strip().removeprefix("|")
+    line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
+    return [MARKS.sub("", cell).strip().replace("\\|", "|") for cell in BETWEEN.split(line)]
 
 
 # Records --------------------------------------------------------------------------------------------------------------

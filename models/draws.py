@@ -14,23 +14,37 @@ BLOCK = 2**22  # log densities held at a time, 32 MiB; evaluating them takes sev
 
 
 class Draws:
-    """Draws of a law's sampled quantities, with the rows they belong to.
+    """Draws of a law's sampled quantities, with the rows that were fitted, or those whose densities are requested.
 
-    Parameters
-    ----------
-    law : Law
-    reference : dict
-        From `Law.reference`.
-    rows : DataFrame
-        From `Law.rows`: the rows that were fitted, or those whose densities are requested.
+    The rows are from `Law.rows`, the reference is from `Law.reference`. DataArrays have the dims chain and draw. A
+    subclass gives these methods, in which rows are by default those of the draws:
+
+    ``named()``
+        Sampled and derived quantities by name, a Dataset.
+    ``mean(rows=None)``
+        The mean observation at each row, in the table's unit.
+    ``log_likelihood(rows=None, *, seed=0)``
+        The log density of each unit. Its ``attrs`` hold figures on the precision of an evaluation by simulation.
+    ``cdf(rows=None, *, conditioning="earlier")``
+        The probability of at most each observation. Where rows share effects, it is given other rows of the group.
+        Given the ``"earlier"`` ones, probabilities are independent and uniform if the law is true; leave-one-out needs
+        all ``"others"``. A count is placed uniformly between the probabilities of fewer and of at most as many.
+    ``relative_scatter()``
+        The scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row). Of losses it
+        is a share of the mean loss, of counts one of the problems.
+    ``log_prior()``, ``log_density()``
+        The log prior density of each sampled quantity, a Dataset; that on the real line with the rows, which may lack a
+        constant that is the same whatever rows the law is fitted to.
+    ``replicate(rng, rows=None)``
+        Observations that each draw predicts for the rows, scatter included, on the scale of the law.
+    ``real_line()``, ``from_real_line(z)``
+        Coordinates on the real line, with the dim coordinate, and draws of the same rows at such coordinates.
+    ``left_out_density(fitted, i, *, seed=0)``
+        The log predictive density of unit `i` under draws `fitted` to the others.
     """
 
     def __init__(self, law, reference, rows):
         self.law, self.reference, self.rows = law, reference, rows
-
-    def named(self):
-        """Name the sampled and derived quantities: a Dataset of dims (chain, draw, ...)."""
-        raise NotImplementedError
 
     def constants(self):
         """Return the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
@@ -44,17 +58,6 @@ class Draws:
         whole = {name: np.broadcast_to(x, (np.prod(draws), *lengths)) for name, x in arrays.items()}
         dims = (*DRAWS, *coordinates)
         return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, axes | coordinates)
-
-    def mean(self, rows=None):
-        """Return the mean observation at each row, in the table's unit: a DataArray of dims (chain, draw, row)."""
-        raise NotImplementedError
-
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return the log density of each unit: a DataArray of dims (chain, draw, unit).
-
-        Its ``attrs`` hold figures on the precision of the evaluation; `seed` is that of an evaluation by simulation.
-        """
-        raise NotImplementedError
 
     def blocks(self, rows=None):
         """Return the positions of rows whose log densities can be evaluated apart, in blocks; by default all in one."""
@@ -121,45 +124,9 @@ class Draws:
             )
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
-    def cdf(self, rows=None, *, conditioning="earlier"):
-        """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
-
-        Where rows share effects, each probability is given other rows of the row's group, which `conditioning` selects.
-        Given the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs
-        all ``"others"``.
-
-        A count is placed uniformly between the probabilities of fewer and of at most as many.
-        """
-        raise NotImplementedError
-
     def of_planned(self, **planned):
         """Return the draws of the law of planned runs, and the options of these runs for it: here all."""
         return self, planned
-
-    def relative_scatter(self):
-        """Return the scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
-
-        Of losses it is a share of the mean loss, of counts one of the problems.
-        """
-        raise NotImplementedError
-
-    def log_prior(self):
-        """Return the log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
-        raise NotImplementedError
-
-    def log_density(self):
-        """Return the log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
-
-        It may lack a constant, but one that is the same whatever rows the law is fitted to.
-        """
-        raise NotImplementedError
-
-    def replicate(self, rng, rows=None):
-        """Draw the observations that each draw predicts for the rows, scatter included: dims (chain, draw, row).
-
-        They are on the scale of the law.
-        """
-        raise NotImplementedError
 
     def of_unseen(self, rows, rng):
         """Return draws that predict rows, each of a group that was not fitted.
@@ -167,14 +134,6 @@ class Draws:
         Here the same draws: their replicates draw the quantities of each group. Where they do not, `rng` draws them.
         """
         return self
-
-    def real_line(self):
-        """Return the coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
-        raise NotImplementedError
-
-    def from_real_line(self, z):
-        """Return draws at coordinates `z` as `real_line` gives them, of the same rows."""
-        raise NotImplementedError
 
     def thinned(self, stride):
         """Return every `stride`-th draw of each chain."""
@@ -194,10 +153,6 @@ class Draws:
     def without(self, i):
         """Return the rows without those of unit `i`."""
         return self.rows.drop(index=self.rows.index[i]).reset_index(drop=True)
-
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
-        raise NotImplementedError
 
     def left_out_group(self, fitted, rows, by=None):
         """Return the log predictive density of a group of `rows` under draws fitted to the other rows."""

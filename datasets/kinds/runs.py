@@ -19,8 +19,8 @@ from ..meaning.problems import check_meaning, describe_fix_of_compute
 from ..meaning.readings import check_readings
 from ..panels import melted
 from ..schemas import ABOVE_ONE, NONNEGATIVE, POSITIVE, SHARE, check
-from ..units import is_unit_of_flop, scale_columns
-from ..wording import listed, quoted, shown, suggestion
+from ..units import check_factor, is_unit_of_flop, scale_columns
+from ..wording import listed, quoted, suggestion
 from .kind import Kind, register_kind
 
 OPTIONAL = ("d_model", "vocabulary", "parameters_nonembedding", "unique_tokens")
@@ -46,7 +46,7 @@ def parse(
 ):
     """Check a table of runs, add what follows from its columns, and return the rows that are wanted."""
     label, sure = changes.label, dict(unit) if isinstance(unit, Mapping) else {}
-    multiple = _multiple(flop_per_parameter_token)
+    multiple = check_factor("flop_per_parameter_token: ", flop_per_parameter_token, "6 or 2")
     ignore = [ignore] if isinstance(ignore, str) else ignore
     opened = _without(opened, ignore, label)
     table, expressions = add_derived_columns(opened, columns, sure, changes)
@@ -138,12 +138,6 @@ def _without_spare_sizes(table, names, chosen, size, changes):
             changes.add("columns", f"column {quoted(header)} is left out: {name} are not needed", column=str(header))
             table = table.drop(columns=header)
     return table, names
-
-
-def _multiple(number):
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
-        raise InputError(f"flop_per_parameter_token: {shown(number)} is not a positive number such as 6 or 2")
-    return float(number)
 
 
 def _of_training(table, names, multiple, changes):

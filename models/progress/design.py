@@ -7,8 +7,7 @@ from . import density
 from .benchmarks import VOCABULARY
 from .penalty import coding
 from .priors import between, locations_and_spreads
-from .specifications import KNOTS, STEPS
-from .terms import SIDES
+from .specifications import KNOTS, SIDES, STEPS
 
 DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
 REPEATED = 15.39  # R_D* of data together with parameters, Muennighoff et al. (2023), section 6

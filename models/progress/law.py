@@ -15,7 +15,7 @@ from ..contrasts import Contrast, groupings, informed, means
 from ..coordinates import Units
 from ..density import Density
 from ..law import Effort, Law
-from . import benchmarks, density, design, penalty, terms
+from . import benchmarks, density, design, penalty, specifications
 from . import priors as progress_priors
 from .draws import ProgressDraws
 from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
@@ -296,14 +296,14 @@ class Progress(Law):
 
     # The design ------------------------------------------------------------------------------------------------------
 
-    predictors = cached_property(terms.predictors)
-    sizes = cached_property(terms.sizes)
-    drifts = cached_property(terms.drifts)
-    levels = cached_property(terms.levels)
-    blocks = cached_property(terms.blocks)
-    slices = cached_property(terms.slices)
-    coordinates = property(terms.coordinates)
-    places_of_drifts = terms.places_of_drifts
+    predictors = cached_property(specifications.predictors)
+    sizes = cached_property(specifications.sizes)
+    drifts = cached_property(specifications.drifts)
+    levels = cached_property(specifications.levels)
+    blocks = cached_property(specifications.blocks)
+    slices = cached_property(specifications.slices)
+    coordinates = property(specifications.coordinates)
+    places_of_drifts = specifications.places_of_drifts
     tokens = design.tokens
     points = design.points
     reference = design.reference
