@@ -73,6 +73,11 @@ def arcsinh(x):
     return namespace(x).arcsinh(x)
 
 
+def sigmoid(x):
+    """Return the logistic function."""
+    return 1.0 / (1.0 + exp(-x))
+
+
 def where(condition, x, y):
     """Return the elements of `x` where `condition` holds, of `y` elsewhere.
 

@@ -5,7 +5,7 @@ All functions take arrays of any library of `arrays`, quantities of shape (..., 
 
 import numpy as np
 
-from .arrays import exp, maximum
+from .arrays import maximum, sigmoid
 from .priors import FreeParameter
 
 YEAR = 2024.5  # the date that horizons are relative to
@@ -64,7 +64,7 @@ def level(values, trend, date, span=None, zero=YEAR):
     gain = values["yearly_gain"]
     if trend == "logistic":
         middle, width = values["midpoint"] - zero, values["width"]
-        return centre + 4.0 * gain * width * (_logistic((t - middle) / width) - _logistic(-middle / width))
+        return centre + 4.0 * gain * width * (sigmoid((t - middle) / width) - sigmoid(-middle / width))
     mean = centre + gain * t
     if trend == "break":
         return mean + values["yearly_gain_change"] * maximum(date - break_date(values, span), 0.0)
@@ -83,7 +83,7 @@ def yearly_gain(values, trend, date, span=None, zero=YEAR):
     """
     gain = values["yearly_gain"]
     if trend == "logistic":
-        risen = _logistic((date - values["midpoint"]) / values["width"])
+        risen = sigmoid((date - values["midpoint"]) / values["width"])
         return 4.0 * gain * risen * (1.0 - risen)
     if trend == "break":
         return gain + values["yearly_gain_change"] * (date >= break_date(values, span))
@@ -157,7 +157,3 @@ class WithTrend:
     def _gain(self, date):
         """Return the gain a year at a date, which broadcasts to (chain, draw)."""
         return yearly_gain(self.of_trend(), self._form, date, **self._where)
-
-
-def _logistic(x):
-    return 1.0 / (1.0 + exp(-x))

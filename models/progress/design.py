@@ -1,14 +1,17 @@
 """The data of a law of progress: what D is, its columns at rows, centred, and the priors of its coordinates."""
 
+import json
+
 import numpy as np
 
+from ...datasets.wording import listed, quoted, shown
+from ...errors import InputError
 from ..loss.data_constrained import decayed
 from . import density
-from .benchmarks import VOCABULARY
-from .penalty import coding
 from .priors import between, locations_and_spreads
 from .specifications import KNOTS, SIDES, STEPS
 
+VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
 DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
 REPEATED = 15.39  # R_D* of data together with parameters, Muennighoff et al. (2023), section 6
 
@@ -75,7 +78,7 @@ def design_arrays(law, rows, reference):
         if drifts:
             d[f"drifts_{name}"] = np.stack(drifts, -1) - level @ centre_drifts
         if law.penalty is not None:
-            d[f"coding_{name}"] = coding(law, reference, side, centre_sizes, centre_drifts)
+            d[f"coding_{name}"] = density.coding(law, reference, side, centre_sizes, centre_drifts)
             d["row_count"] = len(rows)
     if len(law.levels) > 1:
         d |= {"level": level, "level_shares": reference["level_shares"][: len(law.levels)]}
@@ -187,3 +190,57 @@ def points_of(law, rows, origin):
         benchmark=rows["benchmark"].to_numpy(object),
         transformer=rows["transformer"].to_numpy(),
     )
+
+
+# Benchmarks -----------------------------------------------------------------------------------------------------------
+
+
+def check_benchmarks(names):
+    """Return two or more names of benchmarks as a tuple, from a sequence or from text with commas between them.
+
+    Examples
+    --------
+    >>> check_benchmarks("ptb, wt103")
+    ('ptb', 'wt103')
+    """
+    if isinstance(names, str):
+        names = [name.strip() for name in names.split(",")]
+    if (
+        not isinstance(names, list | tuple)
+        or not all(isinstance(name, str) and name for name in names)
+        or not 2 <= len(set(names)) == len(names)
+    ):
+        raise InputError(f"benchmarks: {shown(names)} are no two or more different names, such as ptb,wt103")
+    return tuple(names)
+
+
+def check_rows(law, rows, place):
+    """Refuse rows of other benchmarks than the law has, a benchmark without a row, and one of unknown vocabulary."""
+    if law.spec.vocabulary:
+        lacking = rows["vocabulary"].isna() & ~rows["benchmark"].isin(VOCABULARY)
+        if lacking.any():
+            name = quoted(rows["benchmark"][lacking].iloc[0])
+            raise InputError(
+                f"{place}: column 'vocabulary' is empty in {lacking.sum()} rows of {name}, whose usual one is not "
+                "known; fill it in, or leave such rows out with where= (--where)"
+            )
+    if not any(column.benchmark for predictor in law.predictors for column in predictor) and law.scatter == "one":
+        return
+    present = list(dict.fromkeys(rows["benchmark"]))
+    absent = [name for name in law.benchmarks if name not in present]
+    others = [name for name in present if name not in law.benchmarks]
+    if not absent and not others:
+        return
+    what = f"no row of {absent[0]!r}, which {law.name} has an intercept for" if absent else ""
+    if others:
+        count = int(rows["benchmark"].isin(others).sum())
+        what = f"{count} rows of {listed(others)}, which {law.name} has no intercept for"
+    raise InputError(f"{place}: column 'benchmark' has {what}; {_fix(present, others)}")
+
+
+def _fix(present, others):
+    if len(present) < 2:
+        return "choose a specification of one intercept, such as progress-1"
+    names = json.dumps(present, ensure_ascii=False)
+    fix = f"give the law benchmarks={names} (--option 'benchmarks={names}')"
+    return f"{fix}, or leave such rows out with where= (--where)" if others else fix

@@ -15,7 +15,7 @@ from ..contrasts import Contrast, groupings, informed, means
 from ..coordinates import Units
 from ..density import Density
 from ..law import Effort, Law
-from . import benchmarks, density, design, penalty, specifications
+from . import density, design, specifications
 from . import priors as progress_priors
 from .draws import ProgressDraws
 from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
@@ -135,7 +135,7 @@ class Progress(Law):
             object.__setattr__(self, "specification", Specification(**self.specification))
         if not isinstance(self.specification, Specification) and self.specification not in SPECIFICATIONS:
             raise InputError(unknown("specification", self.specification, SPECIFICATIONS))
-        object.__setattr__(self, "benchmarks", benchmarks.checked(self.benchmarks))
+        object.__setattr__(self, "benchmarks", design.check_benchmarks(self.benchmarks))
         optional = ("paper_effects",) if self.paper_effects is not None else ()
         self._check_options("irreducible", "pooling", *optional, **OPTIONS)
         for name in ("cutoff", "penalty"):
@@ -226,7 +226,7 @@ class Progress(Law):
                 f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
                 "evaluations"
             )
-        benchmarks.check_rows(self, rows, place)
+        design.check_rows(self, rows, place)
 
     def on_scale(self, observed):
         """Return the losses, logarithms of perplexities, or their logarithms."""
@@ -344,7 +344,7 @@ class Progress(Law):
 
     def log_prior(self, z, c, d):
         """Return the log prior density of coordinates z, (...), given their `density.coefficients`."""
-        return (density if self.penalty is None else penalty).log_prior(self, z, c, d)
+        return (density.log_prior if self.penalty is None else density.penalised_log_prior)(self, z, c, d)
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""
