@@ -328,6 +328,11 @@ class FreeParameter:
         return prior
 
 
+def named(**parameters):
+    """Return a dict of each `FreeParameter` by name, from a tuple of what else it is made of."""
+    return {name: FreeParameter(name, *rest) for name, rest in parameters.items()}
+
+
 class WithPriors:
     """What has free parameters, whose default priors ``priors`` replaces by name."""
 
