@@ -107,9 +107,7 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
 
     # The model and its draws -----------------------------------------------------------------------------------------
 
-    def model(self, rows, reference=None):
-        """Build the PyMC model, which serves other tables too; see `pymc_model.model`."""
-        return pymc_model.model(self, rows, reference)
+    model = pymc_model.model
 
     def density(self, rows, reference):
         """Return the `Density` of the law on rows; it compiles in a second where it can be traced."""

@@ -153,24 +153,14 @@ class Kind:
         Examples
         --------
         >>> from bayescaling.datasets import KINDS
-        >>> kind = KINDS["counts"]
-        >>> kind.to_dataset(kind.load()).sizes["cell"]
-        1728
-        """
-        return storing.to_dataset(frame, self.dimension)
-
-    def from_dataset(self, dataset):
-        """Return the table that `to_dataset` stored; see `storing.from_dataset`.
-
-        Examples
-        --------
-        >>> from bayescaling.datasets import KINDS
         >>> kind = KINDS["runs"]
         >>> runs = kind.load()
         >>> kind.from_dataset(kind.to_dataset(runs)).equals(runs)
         True
         """
-        return storing.from_dataset(dataset)
+        return storing.to_dataset(frame, self.dimension)
+
+    from_dataset = staticmethod(storing.from_dataset)
 
 
 KINDS: dict[str, Kind] = {}

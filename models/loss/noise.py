@@ -3,7 +3,7 @@
 A density is written once, on arrays of any library; what PyMC samples is what LOO evaluates on the draws.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import erf, exp, log, pi, sqrt
 from operator import or_
@@ -19,16 +19,16 @@ from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, sinh, wher
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
 from ..naming import check_positive
-from ..priors import FreeParameter
+from ..priors import named
 
 NOISES = ("student_t", "normal", "huber")
 SCALES = ("log_loss", "loss")
 
-LOG_SKEW = FreeParameter(
-    "log_skew",
+LOG_SKEW = (
     "Normal(0, 0.5)",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
+NU = ("Gamma(2, 0.1)", "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).")
 EFFECT_SDS = {"run": "run_sd", "size": "size_sd"}  # scale of the effects that rows share
 EFFECT_RATIONALES = {
     "run": "Scale of the effect that all readings of a run share, of its seed or its order of data: of the order of "
@@ -147,37 +147,20 @@ class Noise:
         unit = "relative" if self.scale == "log_loss" else "nats/token"
         if self.family == "huber":
             typical += log(self.threshold / (1 + self.threshold))
-        sigma = FreeParameter(
-            "sigma",
+        sigma = (
             f"LogNormal({typical:.4g}, 1.5)",
             "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a "
             "fifth; the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
             unit,
         )
-        nu = FreeParameter(
-            "nu_minus_one",
-            "Gamma(2, 0.1)",
-            "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).",
-        )
-        slopes = (
-            FreeParameter(
-                slope_of(column),
-                "Normal(0, 0.5)",
-                f"Change of log sigma per log of {column}: none expected; at 0.5 the scatter triples over a decade.",
-            )
-            for column in self.sizes
-        )
-        return (
-            sigma,
-            *((nu,) if self.family == "student_t" else ()),
-            *(
-                (replace(sigma, name=self.effect_sd, rationale=EFFECT_RATIONALES[self.effects_of]),)
-                if self.effects_of
-                else ()
-            ),
-            *slopes,
-            *((LOG_SKEW,) if self.skew else ()),
-        )
+        slope = "Change of log sigma per log of {}: none expected; at 0.5 the scatter triples over a decade."
+        quantities = {"sigma": sigma}
+        if self.family == "student_t":
+            quantities["nu_minus_one"] = NU
+        if self.effects_of:
+            quantities[self.effect_sd] = (sigma[0], EFFECT_RATIONALES[self.effects_of], unit)
+        quantities |= {slope_of(column): ("Normal(0, 0.5)", slope.format(column)) for column in self.sizes}
+        return tuple(named(**quantities | ({"log_skew": LOG_SKEW} if self.skew else {})).values())
 
     def derived(self, values, reference):
         """Return the named results that follow from the sampled quantities of the noise."""
