@@ -255,9 +255,8 @@ def _read_harness(document, label):
         names = {name.removesuffix(",none"): x for name, x in metrics.items() if name != "alias"}
         items = samples.get(task, names.pop("sample_len", None))
         items = items.get("effective", items.get("original")) if isinstance(items, dict) else items
-        shares = [
-            name for name, x in names.items() if _is_share(x) and means(name, "accuracy") and "stderr" not in name
-        ]
+        numbers = [name for name, x in names.items() if isinstance(x, int | float) and not isinstance(x, bool)]
+        shares = [x for x in numbers if 0 <= names[x] <= 1 and means(x, "accuracy") and "stderr" not in x]
         if "acc" not in names and shares:
             others[task] = shares[0]
         score = {"score": names[others.get(task, "acc")]} if task in others or "acc" in names else {}
@@ -267,7 +266,3 @@ def _read_harness(document, label):
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         sentences.append(f'"score" is "acc", and without one {shown}{more}')
     return _make_of_objects(rows, label, sentences=sentences)
-
-
-def _is_share(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -171,7 +171,7 @@ class Draws:
 class CoordinateDraws(Draws):
     """Draws of coordinates z on the real line, an ndarray (chain, draw, coordinate).
 
-    A subclass gives ``rowwise()``, the log density of each row, (chain, draw, row).
+    A subclass gives ``rowwise()``, the log density of each row, (chain, draw, row), and ``coordinate_names()``.
     """
 
     def __init__(self, law, reference, rows, z):
@@ -189,6 +189,14 @@ class CoordinateDraws(Draws):
         """Return the log density of each row, given what `rowwise` states: dims (chain, draw, unit)."""
         densities, unit = self._at(rows).rowwise(), self.law.unit
         return self._array(densities, unit, **{unit: np.arange(densities.shape[-1])}).rename(self.law.scale)
+
+    def real_line(self):
+        """Return the coordinates on the real line: of laws with members free parameters, then the blocks."""
+        return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        return type(self)(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
 
 
 def flatten(dataset):

@@ -6,7 +6,7 @@ import pandas as pd
 from ..datasets.deferred import xr
 from ..datasets.wording import quoted
 from ..errors import InputError
-from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws, flatten
+from .draws import BLOCK, CoordinateDraws, flatten
 
 
 def places(rows, column, names, values=None):
@@ -93,14 +93,6 @@ class MemberDraws(CoordinateDraws):
     def coordinate_names(self):
         """List the names of the coordinates: the free parameters, and of laws with members more."""
         return [*flatten(xr.Dataset(self.parameters()))]
-
-    def real_line(self):
-        """Return coordinates on the real line: free parameters, then the blocks."""
-        return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        return type(self)(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
 
     # Leaving out -----------------------------------------------------------------------------------------------------
 

@@ -47,7 +47,9 @@ def parse(table, changes, columns, where, drop_missing, trials=None):
         "run {} has lengths {} and {} before; add their counts up or delete one",
     )
     refuse_duplicate_rows(table, key, text, label, also=COUNTS.present(table, ["offset"]))
-    return table if "split" in table else table.assign(split=_split(table))
+    longest = np.maximum(table["length_a"], table["length_b"])
+    splits = np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
+    return table if "split" in table else table.assign(split=splits)
 
 
 def _joint(table, columns, name, parts, label):
@@ -102,11 +104,6 @@ def _with_counts(table, columns, trials, changes):
         value=trials,
     )
     return table.assign(correct=correct, total=float(trials)), ""
-
-
-def _split(table):
-    longest = np.maximum(table["length_a"], table["length_b"])
-    return np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
 
 
 def _too_many_correct(table):

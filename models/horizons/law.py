@@ -211,7 +211,8 @@ class Horizons(ModelsOnItems, MemberLaw):
         The quantities and the logs of derivatives are those that `placed` returns.
         """
         (horizon, effect, slope), (of_models, of_tasks) = quantities, log_scales
-        densities = {HORIZON: self._density_of_models(values, horizon, data) + of_models}
+        sd = values["horizon_sd"][..., None]
+        densities = {HORIZON: _standard((horizon - self.expected(values, data)) / sd) - log(sd) + of_models}
         mean, variance = self._expected_effects(values, data)
         densities[TASK] = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance) + of_tasks
         if self.task_slopes:
@@ -303,11 +304,6 @@ class Horizons(ModelsOnItems, MemberLaw):
         level = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
         estimate = data["model_logit"] / slope + data["model_minutes"] + pick(level, data["model_whole"])
         return place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
-
-    def _density_of_models(self, values, horizon, data):
-        """Return the log density of models' horizons about the trend, (..., model)."""
-        sd = values["horizon_sd"][..., None]
-        return _standard((horizon - self.expected(values, data)) / sd) - log(sd)
 
     def expected(self, values, data):
         """Return the mean log horizon of models given their dates, log minutes, (..., model)."""

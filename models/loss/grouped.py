@@ -13,10 +13,9 @@ from ..contrasts import joined
 from ..draws import DRAWS
 from ..law import Law
 from . import grouped_density, grouped_draws, grouping
-from .grouping import GROUP, GROUPS, labelled
+from .grouping import GROUP, GROUPS, SPREAD, TYPICAL, check_population, labelled, population, spread
 from .law import LossLaw
 from .noise import OF_EFFECTS
-from .populations import SPREAD, TYPICAL, check_population, population, spread
 
 TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the spread is small: longer steps diverge
 

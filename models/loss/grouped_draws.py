@@ -9,7 +9,7 @@ from ...datasets.deferred import xr
 from ...datasets.wording import listed, quoted
 from ...errors import InputError
 from ..draws import COORDINATE, DRAWS, draw_coordinates
-from . import populations
+from . import grouping
 from .draws import LossDraws
 from .grouping import GROUP, GROUPS, labelled
 from .noise import OF_EFFECTS
@@ -45,14 +45,10 @@ class GroupedDraws(LossDraws):
         """Return the draws of the law of the planned runs' group, and the options of these runs for it."""
         return self.of(group), planned
 
-    def _picked(self, x, codes):
-        if GROUP not in x.dims:
-            return x
-        return x.isel({GROUP: xr.DataArray(codes, dims="run")}).drop_vars(GROUP, errors="ignore")
-
     def _constants(self, rows):
-        codes = self.law.codes(rows, self.reference)
-        return {name: self._picked(x, codes) for name, x in self._named.items()}
+        at = {GROUP: xr.DataArray(self.law.codes(rows, self.reference), dims="run")}
+        picked = {name: x.isel(at) if GROUP in x.dims else x for name, x in self._named.items()}
+        return {name: x.drop_vars(GROUP, errors="ignore") for name, x in picked.items()}
 
     def _values(self, rows, *, of_effects=False):
         codes = self.law.codes(rows, self.reference)
@@ -91,7 +87,7 @@ class GroupedDraws(LossDraws):
         prior, x = self.law.prior_of[name], self.sampled[name]
         z = prior.to_unconstrained(x)
         _, slope = prior.from_unconstrained(z)
-        return populations.logp(name, prior, z, self.sampled).transpose(*x.dims), slope
+        return grouping.population_logp(name, prior, z, self.sampled).transpose(*x.dims), slope
 
     def log_prior_of(self, labels):
         """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
@@ -147,8 +143,8 @@ def _drawn(law, name, sampled, shape, rng, *, typical=False):
     prior = law.prior_of[name]
     if name not in law.pooled:
         return prior.drawn(rng, shape)
-    one = {parameter: np.asarray(sampled[parameter][1])[..., None] for parameter in populations.population(name)}
-    return one[populations.TYPICAL.format(name)] if typical else populations.drawn(name, prior, one, shape, rng)
+    one = {parameter: np.asarray(sampled[parameter][1])[..., None] for parameter in grouping.population(name)}
+    return one[grouping.TYPICAL.format(name)] if typical else grouping.draw_population(name, prior, one, shape, rng)
 
 
 def with_group(law, draws, name, rng, *, typical=False):

@@ -32,11 +32,11 @@ def reference(law, rows):
     sides = dict(enumerate(SIDES))
     sizes = {f"sizes_{name}": means(law.sizes[i], [1.0] * len(law.sizes[i])) for i, name in sides.items()}
     drifts = {f"drifts_{name}": means([d.columns[i] for d in law.drifts], scales[i]) for i, name in sides.items()}
-    counts = level.sum(0)
+    counts, vocabulary = level.sum(0), log_vocabulary(rows) if law.spec.vocabulary else np.zeros(len(rows))
     return start | {
         "means": sizes | drifts,
         "rate_scales": scales,
-        "log_vocabulary": [float(x) for x in weights.T @ _log_vocabulary(law, rows)],
+        "log_vocabulary": [float(x) for x in weights.T @ vocabulary],
         "level_shares": [float(x) for x in counts / counts.sum()],
     }
 
@@ -108,10 +108,6 @@ def axes(name):
 def log_vocabulary(rows):
     """Return the logarithm of the vocabulary of each row, that of its benchmark where it is unknown."""
     return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
-
-
-def _log_vocabulary(law, rows):
-    return log_vocabulary(rows) if law.spec.vocabulary else np.zeros(len(rows))
 
 
 def _rate_scales(law, points, side):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...datasets.deferred import special, xr
 from .. import effects
-from ..draws import COORDINATE, DRAWS, CoordinateDraws, draw_coordinates
+from ..draws import DRAWS, CoordinateDraws, draw_coordinates
 from . import density
 from .design import intercepts
 from .specifications import ARCHITECTURES, KNOTS, STEPS
@@ -103,13 +103,9 @@ class ProgressDraws(CoordinateDraws):
         centre = np.log(np.maximum(mean, density.LEAST_REDUCIBLE)) if law.scale == "log_loss" else mean
         return self._array(centre + noise, "evaluation").rename(law.scale)
 
-    def real_line(self):
-        """Return the coordinates z."""
-        return self._array(self.z, COORDINATE, **{COORDINATE: self.law.coordinates})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        return ProgressDraws(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
+    def coordinate_names(self):
+        """List the names of the coordinates z."""
+        return self.law.coordinates
 
     def unit_log_likelihood(self, i):
         """Return the log density of row `i`, given its paper's other rows under paper effects: dims (chain, draw)."""
