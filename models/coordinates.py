@@ -22,15 +22,8 @@ def place(mean, variance, estimate, information):
 class Coordinates:
     """Quantities that have priors, each mapped onto the real line, one after the other.
 
-    Parameters
-    ----------
-    priors : dict of str to Prior
-    several : dict of str to (str, int)
-        Dimension and number of the values of a quantity that has several; without any, it has no coordinate.
-    axis : str, optional
-        The block has one row of coordinates for each member of this, such as a group.
-    members : int
-        How many there are.
+    Those of `several` values have a dimension and a number of them; without any, they have no coordinate. Of an axis,
+    such as groups, the block has one row of coordinates for each of its members.
 
     Examples
     --------

@@ -14,28 +14,20 @@ POTENTIAL = "potential"  # the density of what informs a law besides its observa
 class Density(NamedTuple):
     """A log posterior density of coordinates on the real line, with its data.
 
-    Attributes
-    ----------
-    blocks : tuple of Coordinates or Units
-        What is sampled: quantities that have priors, and what the law gives a density. The first is a vector of
-        coordinates. A block with an axis has one row for each member of it, such as a group or a model.
-    rest : callable
-        ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all but the
-        priors, given the values of what is sampled. Under the name of each block of `Units` it has their density, and
-        under `POTENTIAL` that of what informs the law in addition to its observations. Other names are of the
-        observations. It is written in the functions of `arrays`, so that it can be traced, differentiated, compiled,
-        and run on JAX and PyTensor.
-    arrays : dict of str to ndarray
-        Data of the density, by name.
-    axes : dict of str to (str or None)
-        What the first axis of each array is of, where a table may have any number of them; None where it may not.
-    key : hashable
-        The law and those of its options that change the code of `rest`.
-    labels : dict of str to list of str
-        Names along the dims of what is sampled.
-    low_rank : bool
-        Whether nutpie's mass matrix has some directions besides its diagonal. Where coordinates are correlated it takes
-        fewer steps so, elsewhere each step takes longer for nothing.
+    * ``blocks``: what is sampled: quantities that have priors, and what the law gives a density. The first is a vector
+      of coordinates. A block with an axis has one row for each member of it, such as a group or a model.
+    * ``rest``: ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all
+      but the priors, given the values of what is sampled. Under the name of each block of `Units` it has their density,
+      and under `POTENTIAL` that of what informs the law in addition to its observations. Other names are of the
+      observations. It is written in the functions of `arrays`, so that it can be traced, differentiated, compiled, and
+      run on JAX and PyTensor.
+    * ``arrays``: data of the density, by name.
+    * ``axes``: what the first axis of each array is of, where a table may have any number of them; None where it may
+      not.
+    * ``key``: the law and those of its options that change the code of `rest`, hashable.
+    * ``labels``: names along the dims of what is sampled.
+    * ``low_rank``: whether nutpie's mass matrix has some directions besides its diagonal. Where coordinates are
+      correlated it takes fewer steps so, elsewhere each step takes longer for nothing.
     """
 
     blocks: tuple

@@ -23,21 +23,14 @@ from .priors import WithPriors
 class Effort:
     """How hard a law is to sample.
 
-    Parameters
-    ----------
-    target_accept : float
-        Mean acceptance that the step size is adapted to, unless the user names another.
-    tune : int
-        Warm-up iterations of each chain, unless the user names another number.
-    careful : tuple of float
-        Targets of the tries that follow while draws diverge.
-    least_ess : int
-        Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
-        as many draws as usual, less in proportion where fewer are requested.
-    longest : int
-        How many times as long chains are run at most.
-    quick : bool
-        Whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to compare.
+    * ``target_accept``: mean acceptance that the step size is adapted to, unless the user names another.
+    * ``tune``: warm-up iterations of each chain, unless the user names another number.
+    * ``careful``: targets of the tries that follow while draws diverge.
+    * ``least_ess``: where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for
+      never. It is of as many draws as usual, less in proportion where fewer are requested.
+    * ``longest``: how many times as long chains are run at most.
+    * ``quick``: whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to
+      compare.
     """
 
     target_accept: float = 0.9
@@ -51,22 +44,13 @@ class Effort:
 class Law(Tests, Grouping, Planner, Named, WithPriors):
     """A law as something to fit, with how its rows test it, belong together and are planned; see `parts`.
 
-    Attributes
-    ----------
-    name : str
-        As `models.law` takes it.
-    kind : str
-        The kind of table it is fitted to, a key of `datasets.KINDS`.
-    observed : str
-        Column of the table that the law predicts.
-    scale : str
-        What the residuals or counts are of: the name of the variable in ``observed_data``, ``log_likelihood`` and the
-        predictive groups.
-    unit : str
-        What leave-one-out leaves out: the dimension of ``log_likelihood``.
-    upstream : tuple of str
-        Quantities cut from another posterior: the draws hold them, the rows do not inform them.
-    effort : Effort
+    * ``name``: as `models.law` takes it.
+    * ``kind``: the kind of table it is fitted to, a key of `datasets.KINDS`.
+    * ``observed``: column of the table that the law predicts.
+    * ``scale``: what the residuals or counts are of, the name of the variable in ``observed_data``, ``log_likelihood``
+      and the predictive groups.
+    * ``unit``: what leave-one-out leaves out, the dimension of ``log_likelihood``.
+    * ``upstream``: quantities cut from another posterior: the draws hold them, the rows do not inform them.
     """
 
     name: ClassVar[str]

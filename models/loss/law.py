@@ -289,13 +289,7 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
         return effects.Groups.of(self._effect_labels(rows))
 
     def _effect_labels(self, rows):
-        """Return the run or size of each row, (row,): where a table names no runs, every row is one run.
-
-        Raises
-        ------
-        InputError
-            If a row is of no run and others are.
-        """
+        """Return the run or size of each row, (row,): without a column of runs every row is one; refuse a blank."""
         if self.effect_column in rows:
             filled(rows, self.effect_column, purpose=f"{self.effects_of or 'run'}_effects")
             return rows[self.effect_column].to_numpy()

@@ -89,25 +89,18 @@ def huber_draw(rng, threshold, shape):
 class Noise:
     """The distribution of an observed loss about the mean of a law.
 
-    Parameters
-    ----------
-    family : {"student_t", "normal", "huber"}
-        Student-t has degrees of freedom above 1.
-    scale : {"log_loss", "loss"}
-        Where the residual is taken.
-    threshold : float
-        Threshold of the Huber density in units of its scale sigma.
-    measurement_error : bool
-        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``. Its variance is added
-        under normal noise, and its density is convolved numerically under the others. sigma is training scatter alone.
-    sizes : tuple of str
-        Columns of sizes that the scatter depends on: log sigma is linear in their logarithms, each slope sampled.
-    skew : bool
-        Residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
-        https://doi.org/10.1080/01621459.1998.10474117).
-    effects_of : {"run", "size"}, optional
-        Rows of a run, or of a model size, share an effect, integrated out in `effects`. `logp`, `cdf` and `draw` are of
-        a row alone or, with the result of `effects.conditional`, of a row given others that share its effect.
+    * ``family``: student_t, with degrees of freedom above 1, normal or huber.
+    * ``scale``: log_loss or loss, where the residual is taken.
+    * ``threshold``: threshold of the Huber density in units of its scale sigma.
+    * ``measurement_error``: each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``. Its
+      variance is added under normal noise, and its density is convolved numerically under the others. sigma is training
+      scatter alone.
+    * ``sizes``: columns that the scatter depends on: log sigma is linear in their logarithms, each slope sampled.
+    * ``skew``: residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
+      https://doi.org/10.1080/01621459.1998.10474117).
+    * ``effects_of``: run or size. Rows of a run, or of a model size, share an effect, integrated out in `effects`.
+      `logp`, `cdf` and `draw` are of a row alone or, with the result of `effects.conditional`, of a row given others
+      that share it.
     """
 
     family: str = "student_t"
@@ -273,20 +266,9 @@ class Noise:
         return np.where(u > 0, 1 - upper, upper)
 
     def logp(self, residual, *arguments, halfwidth=None):
-        """Return the log density of residuals on the noise's scale.
+        """Return the log density of residuals, observed minus mean, on the noise's scale, given its `arguments`.
 
-        Parameters
-        ----------
-        residual : array_like
-            Observed minus mean, on `scale`.
-        *arguments : array_like
-            From `arguments`, broadcast against `residual`.
-        halfwidth : array_like, optional
-            Half-width of the uniform reading error on `scale`; used when `measurement_error` is set.
-
-        Returns
-        -------
-        array_like
+        The half-width of the uniform reading error, on that scale, is used when `measurement_error` is set.
         """
         if not self.measurement_error:
             return self._exact(residual, arguments)

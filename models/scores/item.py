@@ -154,17 +154,11 @@ def _variance(values, log_noise, d):
 
 
 def placed_items(values, units, d):
-    """Return benchmarks from what is sampled of them, coordinates of draws by part, and the logs of derivatives.
+    """Return benchmarks from what is sampled of them, coordinates of draws by part, logs of derivatives, (..., item).
 
     What is sampled is standardised by what scores and priors tell of each benchmark. Scores tell nothing of the means
     of log slopes and of difficulties, which have their priors; these follow from a weighted mean of what is sampled.
     The unit of capability is relative to all slopes, and difficulties are sampled in that of the estimates.
-
-    Returns
-    -------
-    Items
-    raw : list of array_like, shape (..., item)
-    log_scale : array_like, shape (..., item)
     """
     mean, of_noise = place_of_noise(values, d)
     log_noise, ceilings, d = mean + exp(of_noise) * units[..., 2], [], dict(d)
