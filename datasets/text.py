@@ -1,6 +1,7 @@
 """Tables in text files: values separated by commas, semicolons, tabs or bars, and Markdown."""
 
 import csv
+import functools
 import io
 import re
 from collections import Counter
@@ -134,9 +135,7 @@ def read_separated(data, label, text=(), wanted=None):
     )
 
 
-def read_plain(data, label, text=(), wanted=OF_RUNS):
-    """Read a text file that holds a table of separated values; refuse any other with what is `wanted`."""
-    return read_separated(data, label, text, wanted)
+read_plain = functools.partial(read_separated, wanted=OF_RUNS)  # of a text file that may be no table
 
 
 def _is_comment(line):
