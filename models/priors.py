@@ -104,15 +104,7 @@ PROBABILITIES = np.arange(1, 100) / 100
 
 @dataclass(frozen=True)
 class Prior:
-    """A distribution of one sampled quantity.
-
-    Parameters
-    ----------
-    distribution : str
-        A name in `DISTRIBUTIONS`, as PyMC spells it.
-    arguments : dict of str to float
-        Its parameters, as PyMC names them.
-    """
+    """A distribution of one sampled quantity: a name in `DISTRIBUTIONS`, and its parameters by the names of PyMC."""
 
     distribution: str
     arguments: dict
@@ -121,11 +113,8 @@ class Prior:
     def parse(cls, text):
         """Read ``Name(number, ..., name=number)``, a distribution of PreliZ or PyMC, or ``Prior`` of pymc-extras.
 
-        Raises
-        ------
-        InputError
-            If the text is not of that form, the distribution is unknown, or its parameters make no distribution. Also
-            if double precision does not hold or separate its quantiles.
+        Refused is any other text, an unknown distribution, parameters that make none, and those of which double
+        precision does not hold or separate the quantiles.
         """
         if isinstance(text, cls):
             return text
