@@ -1,5 +1,8 @@
 """Draws under a law, with the methods that every technique calls."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -42,6 +45,18 @@ class Draws:
     ``left_out_density(fitted, i, *, seed=0)``
         The log predictive density of unit `i` under draws `fitted` to the others.
     """
+
+    named: Callable[..., Any]
+    mean: Callable[..., Any]
+    log_likelihood: Callable[..., Any]
+    cdf: Callable[..., Any]
+    relative_scatter: Callable[..., Any]
+    log_prior: Callable[..., Any]
+    log_density: Callable[..., Any]
+    replicate: Callable[..., Any]
+    real_line: Callable[..., Any]
+    from_real_line: Callable[..., Any]
+    left_out_density: Callable[..., Any]
 
     def __init__(self, law, reference, rows):
         self.law, self.reference, self.rows = law, reference, rows

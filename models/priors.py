@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 
 # Log densities up to a constant, of a value and the logarithms of its distances from the ends of the support.
-KERNELS = {
+KERNELS: dict[str, Callable] = {
     "Normal": lambda x, low, high, mu, sigma: -0.5 * ((x - mu) / sigma) ** 2,
     "LogNormal": lambda x, low, high, mu, sigma: -0.5 * ((low - mu) / sigma) ** 2 - low,
     "HalfNormal": lambda x, low, high, sigma: -0.5 * (x / sigma) ** 2,
