@@ -94,15 +94,11 @@ def recognise_with_unit(name):
 
 def is_setting(name, canonical):
     """Return whether a column's name is a common one of a key of `SETTINGS`."""
-    return _spell(_last_part(name)) in _common_names(canonical, SETTINGS)
+    return _spell(str(name).rpartition(".")[2]) in _common_names(canonical, SETTINGS)
 
 
 def _spell(name):
     return re.sub(r"[^a-z0-9]", "", str(name).lower())
-
-
-def _last_part(name):
-    return str(name).rpartition(".")[2]
 
 
 def _common_names(canonical, aliases):
@@ -142,7 +138,9 @@ def find_roles(table, chosen, label, needed=()):
         ways = (recognise, recognise_with_unit, recognise_later)
         common, with_unit, later = ([name for name in others if way(name) == canonical] for way in ways)
         if common and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
-            common += [name for name in others if name not in common and recognise(_last_part(name)) == canonical]
+            common += [
+                name for name in others if name not in common and recognise(str(name).rpartition(".")[2]) == canonical
+            ]
         active = [name for name in later if canonical == "parameters" and "activ" in str(name).lower()]  # of experts
         free = active or common or with_unit or later
         if canonical in free:

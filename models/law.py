@@ -12,8 +12,7 @@ import numpy as np
 from ..datasets import KINDS
 from ..errors import InputError
 from . import pymc_model
-from .coordinates import Coordinates, Units
-from .density import Density
+from .density import Coordinates, Density, Units
 from .naming import Named
 from .parts import Grouping, Planner, Tests
 from .priors import WithPriors

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..datasets.deferred import xr
 from .backend import pymc
-from .coordinates import Units
-from .density import POTENTIAL
+from .density import POTENTIAL, Units
 
 
 def model(law, rows, reference=None):

@@ -173,13 +173,11 @@ def _set_aside_budget(facts, changes):
 
 def _numeric(names, table, chosen):
     """Return roles without columns of less common names that hold no numbers, such as ``size`` for small and large."""
-
-    def usable(canonical, header):
-        if canonical in chosen or recognise_later(header) is None:
-            return True
-        return bool(numbers(table[header], header)[0].notna().any())
-
-    return {canonical: header for canonical, header in names.items() if usable(canonical, header)}
+    return {
+        name: header
+        for name, header in names.items()
+        if name in chosen or recognise_later(header) is None or numbers(table[header], header)[0].notna().any()
+    }
 
 
 def _as_numbers(table, names, needed):

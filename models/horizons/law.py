@@ -10,8 +10,7 @@ from ...datasets import filled, require
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
 from ..contrasts import Contrast, bin_levels, informed, ordinals
-from ..coordinates import place
-from ..density import POTENTIAL
+from ..density import POTENTIAL, place
 from ..law import Effort, MemberLaw
 from ..lengths.curve import log_rising
 from ..parts import ModelsOnItems

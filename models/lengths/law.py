@@ -11,7 +11,7 @@ from ...datasets.wording import quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
 from ..contrasts import Contrast, bin_levels, ordinals, slopes
-from ..coordinates import Coordinates
+from ..density import Coordinates
 from ..law import Effort, MemberLaw
 from . import design, modes
 from .counts import draw_counts

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import exp, log, log1p, logaddexp
-from ..coordinates import Coordinates
+from ..density import Coordinates
 
 QUANTITIES = ("loss_centre", "reducible_share", "parameter_share", "alpha", "beta")
 SUPPORTS = ((0, np.inf), (0, 1), (0, 1), (0, np.inf), (0, np.inf))

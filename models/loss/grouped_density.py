@@ -7,8 +7,7 @@ import numpy as np
 
 from ..arrays import pick
 from ..backend import pymc
-from ..coordinates import Coordinates
-from ..density import Density
+from ..density import Coordinates, Density
 from . import grouping
 from .grouping import GROUP, GROUPS
 from .noise import OF_EFFECTS

@@ -12,8 +12,7 @@ from ...datasets.deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..coordinates import Coordinates
-from ..density import POTENTIAL, Density
+from ..density import POTENTIAL, Coordinates, Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from .budget import SIZES

@@ -12,8 +12,7 @@ from ...datasets import require
 from ...datasets.wording import check_choice, shown, unknown
 from ...errors import InputError
 from ..contrasts import Contrast, groupings, informed, means
-from ..coordinates import Units
-from ..density import Density
+from ..density import Density, Units
 from ..law import Effort, Law
 from . import density, design, specifications
 from . import priors as progress_priors

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import clip, exp, log, logaddexp, maximum, pick, spread, sum_by, where
-from ..coordinates import place
+from ..density import place
 from .noise import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
