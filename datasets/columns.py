@@ -210,9 +210,9 @@ def _check_chosen(headers, chosen, canonicals, label):
             raise InputError(f"{label}: column {quoted(name)} is chosen for {listed(uses)}; choose one column for each")
 
 
-def choose_one(candidates, canonical, label):
-    """Return the column for a canonical name by that name, nothing if there is none; refuse several."""
-    if canonical in candidates:
+def choose_one(candidates, canonical, label, *, exact=True):
+    """Return the column for a canonical name by that name, nothing if there is none; refuse several others."""
+    if exact and canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]
     if len(candidates) > 1:
         raise InputError(

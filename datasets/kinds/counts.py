@@ -61,7 +61,8 @@ def _joint(table, columns, name, parts, label):
         return chosen
     if any(column in Called(parts, columns, COUNTS.aliases) for column in table):
         return None
-    return choose_one([column for column in table if column in Called((name,), {}, JOINT)], name, label).get(name)
+    candidates = [column for column in table if column in Called((name,), {}, JOINT)]
+    return choose_one(candidates, name, label, exact=False).get(name)
 
 
 def _with_lengths(table, columns, changes):
