@@ -20,8 +20,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import growth
-from ...models.progress.benchmarks import VOCABULARY
-from ...models.progress.design import intercepts
+from ...models.progress.design import VOCABULARY, intercepts
 from ..fitted import Fit, of_kind
 from ..intervals import IntervalTable, named, printed
 from ..words import flop

@@ -14,7 +14,7 @@ from ...datasets.kinds.values import VALUES
 from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
-from ...models.values.priors import OF_TRENDS
+from ...models.values.law import OF_TRENDS
 from ..comparison.differences import differences, is_apart
 from ..comparison.loo import loo
 from ..fitted import FORMS, Fit, of_kind, once, place_of, record_of, results_of

@@ -15,8 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from ...datasets.files import written_whole
-from ...datasets.text import reason
-from ...datasets.wording import printable
+from ...datasets.wording import printable, reason
 from ...errors import InputError
 
 # The last checkpoint, and one to resume from if it is damaged.

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from ...datasets.text import reason
-from ...datasets.wording import check_choice, quoted
+from ...datasets.wording import check_choice, quoted, reason
 from ...errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16")
