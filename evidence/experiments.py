@@ -9,7 +9,7 @@ from functools import partial
 from bayescaling import training
 from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic.cells import Grid
-from bayescaling.training.sweeps.times import SHARES_OF
+from bayescaling.training.sweeps.outline import SHARES_OF
 from study import Study
 
 GPU = "H100"

@@ -15,13 +15,16 @@ import xarray as xr
 
 from ...errors import InputError
 from ..engine.fields import Count, check_value
-from .cell_counts import CELL, lay_on_grid
-from .cells import axes, default_cells, regions
+from ..engine.hardware import measure_free_memory
+from .cells import CELL, axes, default_cells, lay_on_grid, regions
+from .problems.layout import EOS, PAD
 from .problems.sorting import first_label
-from .problems.vocabulary import EOS, PAD
 
 # On a GPU, widths are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32
+# In evaluation: the share of free memory for a layer's activations, and the most tokens of a batch by whether on a GPU.
+EVALUATION_SHARE = 0.25
+MOST_TOKENS = {False: 2**14, True: 2**19}
 
 
 @torch.no_grad()
@@ -139,6 +142,17 @@ def judging(model):
     finally:
         if training:
             model.train()
+
+
+def evaluation_tokens(model, device):
+    """Choose how many tokens go through a model at once in evaluation, from the free memory of a device.
+
+    It is a power of two, so that models of one shape are tested in batches of one shape.
+    """
+    a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
+    most = MOST_TOKENS[device.type == "cuda"]
+    tokens = int(max(1, min(most, EVALUATION_SHARE * measure_free_memory(device) / a_token)))
+    return 1 << (tokens.bit_length() - 1)
 
 
 def _right(model, batch, options, tested):

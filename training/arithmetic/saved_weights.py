@@ -8,11 +8,10 @@ import torch
 
 from ..engine.checkpoints import list_weights, restored
 from ..engine.hardware import choose_device, choose_precision
-from ..engine.precision import rounded
+from ..engine.updates import rounded
 from ..sweeps.keys import add_defaults
 from .cells import CELLS, OF_TASK, list_cells
-from .evaluation import evaluate
-from .models.memory import evaluation_tokens
+from .evaluation import evaluate, evaluation_tokens
 from .models.positions import check_digits
 from .models.transformer import Configuration, Transformer
 from .problems import TASKS

@@ -14,14 +14,28 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, mark_evaluations
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
-from ..sweeps.tables import chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
-from .arithmetic_run import Run
-from .arms import ArithmeticSweep
+from ..sweeps.keys import (
+    CLIP,
+    NEEDED,
+    Derived,
+    Key,
+    add_defaults,
+    checked,
+    chosen,
+    listed,
+    located,
+    make_keys,
+    make_seeds_key,
+    merge_preset,
+    name_tables,
+    pick_optimiser,
+    read_tables,
+)
+from .arithmetic_run import ArithmeticSweep, Run
 from .cells import CELLS, Grid, list_cells
+from .learning import Objective
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
-from .objective import Objective
 from .plan import BatchPlan, PlannedOptimisation
 from .presets import PRESETS
 from .problems import TASKS

@@ -11,8 +11,7 @@ import torch
 from ...errors import InputError
 from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
-from .optimisers import OPTIMISERS, make_optimiser
-from .steps import Stepper
+from .updates import OPTIMISERS, Stepper, make_optimiser
 
 SCHEDULES = ("constant", "cosine", "trapezoid")
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"

@@ -12,8 +12,7 @@ from ..engine.loop import Optimisation
 from ..sweeps import base
 from .corpora.corpus import Corpus
 from .external_trainer import ExternalTrainer
-from .loss import CHUNK, choose_route
-from .next_token import task
+from .loss import CHUNK, choose_route, task
 from .transformer import Configuration, Decoder
 
 MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")

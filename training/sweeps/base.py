@@ -25,7 +25,7 @@ class Run:
     `described`, and `units` by name. `deviations` are those from the study that it follows.
 
     `peak_shares` has the shares of a GPU's peak that training reached on an H200, pairs of parameters of the model and
-    share, as `check.speed` measures them.
+    share, as `training.check` measures them.
 
     It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
     `tokens_done(updates)`. It has `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in

@@ -20,10 +20,9 @@ from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import choose_device, choose_precision, describe_where, deterministic
 from ..engine.loop import FINISHED, PAUSED
-from .bar import Follower
 from .base import BaseSweep
 from .execution import Execution
-from .log import Log
+from .progress import Follower, Log
 from .records import read_dataset, record
 
 

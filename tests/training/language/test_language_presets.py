@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 from bayescaling.training import PRESETS, Decoder, Synthetic, make_sweep, preset
-from bayescaling.training.language.next_token import task
+from bayescaling.training.language.loss import task
 
 
 def test_the_presets(tmp_path):

@@ -11,7 +11,7 @@ import math
 import torch
 
 from ....errors import InputError
-from ..problems.vocabulary import DIGIT0, EQUALS
+from ..problems.layout import DIGIT0, EQUALS
 
 SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
 

@@ -7,9 +7,8 @@ import torch
 
 from ...engine.randomness import below, hashed
 from .digits import DTYPE
-from .layout import number, symbol
+from .layout import EOS, EQUALS, OR, number, symbol
 from .task import ANY, Task
-from .vocabulary import EOS, EQUALS, OR
 
 # First words of hashes: of the place of the one, of its vector, and of where the places of a cell begin.
 PLACE, SIDE, BEGIN = 5, 6, 7

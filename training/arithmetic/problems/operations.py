@@ -6,9 +6,8 @@ import torch
 
 from ...engine.randomness import below, hashed
 from .digits import added, drawn, lengths, multiplied, subtracted
-from .layout import Segment, number, symbol
+from .layout import EOS, EQUALS, MINUS, PLUS, TIMES, Segment, number, symbol
 from .task import ANY, Task
-from .vocabulary import EOS, EQUALS, MINUS, PLUS, TIMES
 
 # First words of hashes: of each operand, and of the operation in a mix.
 OPERANDS, OPERATION = (5, 6), 7

@@ -9,9 +9,8 @@ from ....errors import InputError
 from ...engine.fields import Count
 from ...engine.randomness import below, hashed
 from .digits import drawn, ranked
-from .layout import Segment, labels, number, symbol
+from .layout import COLON, COMMA, EOS, EQUALS, LABEL0, Segment, labels, number, symbol
 from .task import Task
-from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0
 
 # First words of hashes: of the numbers, of their lengths, and of the first label.
 NUMBERS, LENGTHS, LABEL = 8, 9, 10

@@ -14,7 +14,7 @@ from pydantic import Field
 from ....errors import InputError
 from ...engine.fields import ProperShare, check_fields, check_value
 from ...engine.randomness import below, hashed
-from . import layout, vocabulary
+from . import layout
 from .layout import Batch
 from .sampling import strata
 
@@ -59,7 +59,7 @@ class Task:
     largest: Annotated[int, Field(ge=1, le=TRAINED)]
     hints: Literal["none", "plain", "cyclic"] = "none"
     tested_hints: Literal["first", "random"] = "first"
-    labels: Annotated[int, Field(ge=1, le=len(vocabulary.LABELS))] = POOL
+    labels: Annotated[int, Field(ge=1, le=len(layout.LABELS))] = POOL
     padding: bool = False
     padding_rate: ProperShare = 0.1
     buckets: Annotated[int, Field(ge=1, le=64)] = 4
@@ -78,7 +78,7 @@ class Task:
     @property
     def vocabulary_size(self):
         """Number of tokens."""
-        return vocabulary.LABEL0 + (self.labels if self.hinted else 0)
+        return layout.LABEL0 + (self.labels if self.hinted else 0)
 
     @property
     def hinted(self):
@@ -114,7 +114,7 @@ class Task:
         if self.hinted and needed > self.labels:
             raise InputError(
                 f"cell ({first}, {second}): numbers of {needed} digits need {needed} index hints and labels is "
-                f"{self.labels}; raise it (to {len(vocabulary.LABELS)} at most) or take shorter numbers"
+                f"{self.labels}; raise it (to {len(layout.LABELS)} at most) or take shorter numbers"
             )
 
     def batch(self, seed, step, count, device):

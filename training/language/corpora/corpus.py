@@ -10,9 +10,8 @@ import torch
 from ...engine.fields import check_value
 from ...sweeps.keys import NEEDED, Key, checked, make_keys
 from ..external_trainer import ExternalTrainer
-from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
-from .text import open_package, open_text
+from .text import Paths, hugging_face, open_documents, open_package, open_text
 from .token_files import open_token_files
 
 
