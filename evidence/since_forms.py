@@ -16,8 +16,7 @@ from bayescaling.reports.pages.since.analysis import gain_entries, name_of_fit
 from bayescaling.reports.pages.since.forms import PLAIN, best_form
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR
 from bayescaling.reports.results import records
-from since_changes import REASONING, selected
-from since_later import of_later_models
+from since import REASONING, of_later_models, selected
 from study import Study, laws_of
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"

@@ -1,4 +1,4 @@
-"""Studies of the small language models: runs left out whole, coverage, why E is missed, what an embedding weighs."""
+"""Studies of the small language models: coverage, why E is missed, what an embedding weighs."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from bayescaling.reports.pages.small_lm.analysis import (
 )
 from study import Study, copies
 
-LAW, WITH_RUNS = bs.laws.Chinchilla(), bs.laws.Chinchilla(run_effects=True)
+LAW = bs.laws.Chinchilla()
 WEIGHTED = bs.laws.EmbeddingWeighted()
 TOGETHER = bs.laws.Grouped(WEIGHTED, "corpus", shared=("omega",))
 DRAWN = 400  # quantiles of a posterior that stand for its draws in a figure
@@ -35,38 +35,6 @@ COPIED = (COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copies ar
 def _tables():
     """Return the table of each scheme."""
     return tables_of_schemes(bs.load("small_lm_runs"))[0]
-
-
-def _curves():
-    """Return the tables that have several readings of a run."""
-    return {scheme: table for scheme, table in _tables().items() if table["run"].duplicated().any()}
-
-
-def left_out(parts, *, seed, target_accept):
-    """Leave out whole runs, under effects of runs and with readings as independent rows."""
-    options = {"seed": seed, "target_accept": target_accept}
-    return {
-        scheme: parts.entry(scheme, lambda table=table: _left_out(table, options))
-        for scheme, table in _curves().items()
-    }
-
-
-def _left_out(table, options):
-    shared, apart = (bs.fit(law, table, **options) for law in (WITH_RUNS, LAW))
-    elpd, independent = (fit.loo(by="run", seed=options["seed"])["elpd"] for fit in (shared, apart))
-    posterior = apart["posterior"]
-    return {
-        "runs_left_out": {
-            "elpd": float(elpd.sum()),
-            "elpd_independent": float(independent.sum()),
-            "difference": float((elpd - independent).sum()),
-            "se": float(sum_error(elpd - independent)),
-        },
-        "independent_rows": {
-            "E_minus_entropy": intervals.summary(posterior["E"] - float(table["irreducible_loss"].iloc[0])),
-            "exponent": intervals.summary(posterior["exponent_parameters"]),
-        },
-    }
 
 
 def coverage(parts, *, simulations, draws, tune, **options):
@@ -201,12 +169,6 @@ STUDIES = {
         "what an embedding parameter weighs, on small language models",
         omega,
         lambda: [(WEIGHTED, _tables()[MAIN]), (TOGETHER, _with_runs_of_chinchilla())],
-        {"seed": 1, "target_accept": TARGET_ACCEPT},
-    ),
-    "small_models_left_out": Study(
-        "small language models, runs left out whole",
-        left_out,
-        lambda: [(law, table) for table in _curves().values() for law in (WITH_RUNS, LAW)],
         {"seed": 1, "target_accept": TARGET_ACCEPT},
     ),
     "small_models_coverage": Study(
