@@ -47,19 +47,7 @@ CODE = ("DeepSeek Coder", "StarCoder 2", "Qwen2.5-Coder")
 
 @dataclass(frozen=True)
 class Change:
-    """One thing changed.
-
-    Attributes
-    ----------
-    of : dict
-        Options of the law.
-    rows : callable, optional
-        Takes the table and returns another.
-    paces : tuple of str
-        Forms of the yearly gain that are fitted.
-    specification : bool
-        Whether the change is a choice of analysis: the spread of answers over such choices is reported.
-    """
+    """One thing changed: options `of` the law, or rows of its table; `specification` tells choices of analysis."""
 
     of: dict = field(default_factory=dict)
     rows: object = None
@@ -124,13 +112,8 @@ def _fits(parts, seed):
 def changed(parts, **options):
     """Fit both forms of the yearly gain with one thing changed at a time.
 
-    Returns
-    -------
-    dict
-        For each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``. If the table
-        is the same, also ``left_out`` by form of the yearly gain. Its ``elpd_diff`` is by how much models left out are
-        predicted better than by the unchanged law, and ``dse`` its error. ``k_above_0.7`` counts the models for which
-        importance sampling fails in either fit.
+    ``left_out``, where the table is the same, compares models left out. ``elpd_diff`` is above 0 where they are
+    predicted better than by the law unchanged. ``k_above_0.7`` counts failures of importance sampling in either fit.
     """
     table, fits = bs.load(TABLE), _fits(parts, options["seed"])
     every = CHANGES | without_benchmarks(table)
@@ -175,13 +158,6 @@ def frontier(parts, **options):
     """Predict the ablest model so far: errors of the line and of each law, in the unit of Ho et al. (2025).
 
     Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
-
-    Returns
-    -------
-    dict
-        ``cutoff``; ``models``, how many are ``fitted`` and ``later``; ``before`` and ``after``, how many were the
-        ablest at release. ``forecasts`` has ``mae``, ``crps``, ``bias`` and ``coverage_90`` of the ``line`` and of each
-        law, and ``ok`` of each law.
     """
     del parts
     scores = bs.load("rosetta_scores")
@@ -255,12 +231,8 @@ def _frontier_errors(sample, observed):
 def of_later_models(law, table, options):
     """Fit a law to models before each cutoff and predict the others' scores.
 
-    Returns
-    -------
-    dict
-        By cutoff: ``ok``, the number of ``fitted`` models, and ``not_foretold``, the number of scores on benchmarks
-        with too few earlier ones. ``given`` has the errors of predictions from a model's ``date``, or from its date and
-        ``compute``, and the errors of the benchmark's past scores.
+    ``not_foretold`` counts scores on benchmarks with too few earlier ones. ``given`` has the errors of predictions
+    from a model's ``date``, or from date and ``compute``, and the errors of the benchmark's past scores.
     """
     summary, predictions = rollout(law, table, "date", list(CUTOFFS), **options)
     rows, by_cutoff = law.rows(table), {}

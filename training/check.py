@@ -302,14 +302,10 @@ def tiny():
 
 
 def check(out, *, minutes=9.0, device=None, tables=None, announce=print):
-    """Check a device: what must agree, then how fast it is.
+    """Check a device: what must agree, then how fast it is; ``OUT/check.json`` and ``OUT/summary.md`` have the results.
 
-    After every step, results are in ``OUT/check.json``, and in ``OUT/summary.md`` for people. No step begins after some
-    `minutes`. `tables` has sweeps and sizes, by default those of `full` and on a CPU those of `tiny`. `announce` takes
-    each line about what was done. The result is what ``OUT/check.json`` holds.
-
-    `InputError` is raised if the device, the time or the folder cannot be used, or if no device is named and there is
-    no GPU.
+    No step begins after some `minutes`. `tables` has sweeps and sizes, by default those of `full` and on a CPU those of
+    `tiny`. `announce` takes each line about what was done.
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")

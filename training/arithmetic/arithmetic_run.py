@@ -206,12 +206,8 @@ class Run(base.Run):
 def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
     """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
 
-    `tokens` go through the model at once, padding included, of problems of `length`. Activations of `held` recurrences
-    with gradient stay in memory. On a CPU, attention with a bias stores all its weights.
-
-    The estimate has weights, gradients and AdamW's two averages, 16 bytes a parameter; the activations that
-    backpropagation needs; logits; and a margin. A layer's activations for a token are the inputs of its four matrices
-    and of what lies between them. Attention's weights are added if the kernel stores them.
+    `tokens` go through the model at once, padding included. Activations of `held` recurrences with gradient stay in
+    memory, and weights have gradients and AdamW's two averages. On a CPU, attention with a bias stores all its weights.
     """
     bfloat16 = precision == "bfloat16"
     width = 2 if bfloat16 else 4

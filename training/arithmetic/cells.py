@@ -115,10 +115,7 @@ def regions(task, cells):
 
 
 def axes(task, cells):
-    """Return the lengths in which each cell of sorting is out of distribution, text, shape (cells,).
-
-    They are ``"numbers"``, how many there are; ``"digits"``; ``"both"``; or nothing.
-    """
+    """Return in which lengths each cell of sorting is out of distribution: numbers, digits, both or none, as text."""
     numbers, digits = _above(task, cells).T
     return np.select([numbers & digits, numbers, digits], ["both", "numbers", "digits"], "")
 
@@ -137,11 +134,7 @@ COLUMNS = (
 
 
 def together(parts):
-    """Merge the counts of parts of a grid, as `evaluate` returns them at the same offsets; no cell is in two of them.
-
-    The dataset has dimensions offset, length_a and length_b, over the union of the lengths; in cells that were not
-    tested, counts are 0 and text is empty.
-    """
+    """Merge the counts of parts of a grid, which share no cell, over the union of their lengths."""
     flat = [part.stack(cell=CELL[1:]) for part in parts]
     whole = lay_on_grid(xr.concat([part.isel(cell=part["total"].values > 0) for part in flat], "cell"))
     # What has no offset is the same at all.
@@ -155,10 +148,7 @@ def lay_on_grid(flat):
 
 
 def table(dataset):
-    """Make a table of counts from merged records, with a row for each run, offset and cell that was tested.
-
-    Its columns are `COLUMNS`, and where a run sorts correct_minimum and axis, empty for other tasks.
-    """
+    """Make a table of counts from merged records, with a row for each run, offset and cell that was tested."""
     more = [name for name in OF_SORTING if name in dataset]
     rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
     if more:
@@ -169,9 +159,7 @@ def table(dataset):
 def accuracies(dataset):
     """Compute the share of problems that are right, by run, offset and region, of merged records, for people to read.
 
-    Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status and offset.
-    For each region it has the share of its cells' problems, None if the grid has no cell of it. A run that sorts has
-    the shares of `SORTED` too: those of table 1 of McLeish et al. (2024).
+    A share is None if the grid has no cell of a region. A run that sorts has the shares of `SORTED` too.
     """
     entries = []
     described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")

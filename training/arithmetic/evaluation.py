@@ -97,10 +97,7 @@ def evaluate(
 
 @torch.no_grad()
 def right(model, batch, **options):
-    """Check which problems of a batch a model answers exactly right, by one pass: bool, shape (problems,).
-
-    The model is as `evaluate` takes it, and gets the options.
-    """
+    """Check which problems of a batch a model answers exactly right, by one pass: bool, shape (problems,)."""
     with judging(model):
         return _right(model, batch, options, batch.scored)[0]
 
@@ -109,9 +106,7 @@ def right(model, batch, **options):
 def greedy(model, batch, **options):
     """Answer problems token by token, each time with the likeliest one, as a check of the test by one pass.
 
-    The model is as `evaluate` takes it, and gets the options; questions are read from the batch, through the equals
-    sign. The result has questions and answers, each with padding after its end, int64, shape (problems, width): equal
-    to the batch's tokens where the answer is right.
+    The result has questions and answers, padded after their ends: the batch's tokens where the answer is right.
     """
     questions = (~batch.scored & (batch.tokens != PAD)).long()
     # Random padding within a question is part of it.

@@ -69,10 +69,7 @@ class Objective:
         return weights
 
     def losses(self, model, parts):
-        """Yield losses of the parts of a batch, nats, shape (), whose sum is the batch's mean loss.
-
-        Each part is a batch of problems that goes through the model at once, and its draws.
-        """
+        """Yield losses, nats, which add up to the mean loss of a batch, of its parts: each problems and their draws."""
         weights = [self.counted(batch) for batch, _ in parts]
         if self.average == "positions":
             widest = max(batch.tokens.shape[1] for batch, _ in parts)
@@ -94,10 +91,7 @@ class Objective:
 
 
 def summed(logits, batch, weights):
-    """Sum the weighted cross-entropies of the tokens that follow, nats, shape ().
-
-    Logits have shape (problems, length - 1, vocabulary) and weights (problems, length - 1).
-    """
+    """Sum the cross-entropies of the tokens that follow, in nats, with weights of shape (problems, length - 1)."""
     targets = batch.tokens[:, 1:].flatten()
     return F.cross_entropy(logits.flatten(0, 1), targets, reduction="none") @ weights.flatten()
 
@@ -111,11 +105,7 @@ def divide_gradients(model):
 
 @torch.no_grad()
 def judged(model, batch):
-    """Compute the loss and count exact matches of a batch of problems, without randomness.
-
-    The three tensors have shape (). They are the sum of the cross-entropies of the answers' tokens in nats, the number
-    of these tokens, and the number of problems with all of them right.
-    """
+    """Sum the loss of a batch's answers, in nats, and count their tokens and the problems with all of them right."""
     logits = model(batch.tokens[:, :-1])
     wanted = batch.scored[:, 1:]
     right = (logits.argmax(-1) == batch.tokens[:, 1:]) | ~wanted

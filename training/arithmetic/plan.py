@@ -28,7 +28,7 @@ class BatchPlan:
     batch : int
         Problems of an update once the ramp is over, a multiple of `microbatch`.
     microbatch : int
-        Problems that share one draw of everything random (`models.draws`), at most 2^16.
+        Problems that share one draw of everything random, at most 2^16.
     ramp : float
         Share of the samples over which batches grow from one microbatch to the full batch; 0 for none. A share s of
         the ramp done, an update has ``floor(s batch / microbatch) + 1`` microbatches, at most the full batch, as in
@@ -79,11 +79,7 @@ class BatchPlan:
         return range(self.starts[step], self.starts[step + 1])
 
     def groups(self, step, joined):
-        """Return the indices of the microbatches of an update as ranges of `joined`, a power of two, or less.
-
-        Those left over have smaller powers. So there are few shapes of what goes through a model, which is compiled for
-        each.
-        """
+        """Return the indices of an update's microbatches in ranges of few lengths, powers of two up to `joined`."""
         indices, groups = self.microbatches(step), []
         while indices:
             count = min(joined, 1 << (len(indices).bit_length() - 1))
@@ -116,12 +112,9 @@ OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
 
 
 class Draws(NamedTuple):
-    """The draws of one pass.
+    """The draws of one pass: offsets, recurrences without gradient and with it, and seeds of noise and of positions.
 
-    `offset` is that of Abacus embeddings, or a tensor of shape (problems, 1) of those of microbatches that go through
-    the model together. `free` recurrences are without gradient, and `held` ones after them with it. `noise` has the
-    seeds of the initial state's noise, one for each microbatch, and `positions` is that of the positions of randomised
-    FIRE.
+    Microbatches that go through the model together have an offset and a seed of noise each.
     """
 
     offset: int | torch.Tensor
@@ -132,10 +125,7 @@ class Draws(NamedTuple):
 
 
 def drawn(seed, count, *, k_max, recurrences):
-    """Draw everything random of the pass after `count` others.
-
-    Offsets are 0..k_max - 1; `recurrences` is R.
-    """
+    """Draw everything random of the pass after `count` others; offsets are 0..k_max - 1."""
     free, held = recurrences_drawn(seed, torch.tensor(count), recurrences)
     return Draws(
         offset=below(hashed(seed, OFFSET, count), k_max),

@@ -128,10 +128,7 @@ OPTIONS = (
 
 
 def read_sweep(path):
-    """Read a `ArithmeticSweep` from a TOML file, with the tables that `make_sweep` takes.
-
-    `InputError` is raised if the file cannot be read, or a key or value in it cannot be used.
-    """
+    """Read an `ArithmeticSweep` from a TOML file, with the tables that `make_sweep` takes."""
     return read_tables(path, lambda tables, base: make_sweep(tables))
 
 

@@ -111,7 +111,7 @@ class Task:
 
     `batch` takes a step and returns a tuple of what the loss takes. It depends on the step alone, so that a resumed run
     reads the same batches. `loss` takes the model and the batch and returns a scalar tensor, or an iterator over parts
-    of it, as `steps.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
+    of it, as `updates.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
     """
 
     batch: Callable[[int], tuple]

@@ -18,10 +18,7 @@ FALLING = {"adamw": 1.0, "muon": 0.5}
 
 
 def make_optimiser(settings, model):
-    """Make the optimiser of an `engine.loop.Optimisation` over a model whose matrices decay.
-
-    A group of weights has ``scale``, its share of the learning rate. Blocks are what the model has as ``blocks``.
-    """
+    """Make the optimiser of a model whose matrices decay; each group of weights scales the learning rate."""
     weights, apart = dict(model.named_parameters()), settings.optimiser == "muon" or settings.rate_width
     blocks = {name for name, w in weights.items() if apart and name.startswith("blocks.") and w.ndim == 2}
     inside = [w for name, w in weights.items() if name in blocks]
@@ -71,11 +68,7 @@ class Together:
 
 
 def rounded(model, precision):
-    """Return a model whose layers have a precision: itself in float32, else a copy that shares its other weights.
-
-    The model has the method `rounds`, which takes the name of a weight and returns whether the copy has it rounded.
-    `Stepper` copies weights and gradients between the two. `InputError` is raised if the model has no such method.
-    """
+    """Return a model with layers in a precision: itself in float32, else a copy that shares all other weights."""
     if precision == "float32":
         return model
     if not hasattr(model, "rounds"):
@@ -93,9 +86,7 @@ def rounded(model, precision):
 class Stepper:
     """Makes updates of a model by an optimiser, with gradients clipped to a largest norm unless `clip` is None.
 
-    `loss` takes the model, with layers in the precision, and what a batch holds. It returns a loss of shape () or an
-    iterator over parts that add up to it. Each part is backpropagated before the next is made, so that memory for one
-    part is enough.
+    `loss` returns a loss, or an iterator over parts that add up to it, of which one at a time is in memory.
     """
 
     def __init__(self, model, loss, optimiser, clip, precision):

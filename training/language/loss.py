@@ -154,10 +154,7 @@ def task(run, execution, device, route=None):
 
 
 def next_token_loss(model, tokens, route):
-    """Compute the mean cross-entropy of every token but the first of each sequence, nats, shape ().
-
-    Tokens are int64, of shape (sequences, context + 1); `route` is one of `loss.ROUTES`.
-    """
+    """Compute the mean cross-entropy of every token but the first of each sequence, nats, by a route of `ROUTES`."""
     return cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], route)
 
 

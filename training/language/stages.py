@@ -117,10 +117,7 @@ class Sweep(base.BaseSweep):
         return replace(self, base=self.base.settled(where))
 
     def runs(self, stage, best):
-        """List the runs of a stage, by size, then rate, budget, batch and seed.
-
-        `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
-        """
+        """List the runs of a stage by size, rate, budget, batch and seed; `best` has the best rate of each size."""
         runs, usual = [], self.base.batch_tokens
         for model, updates in zip(self.sizes, self.updates, strict=True):
             rates = stage.learning_rates
@@ -188,10 +185,7 @@ class Sweep(base.BaseSweep):
 
 
 def best_rates(runs, results, base):
-    """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate.
-
-    Runs of the batch and the optimiser of `base` count. A size that diverged at every rate has none.
-    """
+    """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate."""
     usual, losses = (base.batch_tokens, base.optimisation.optimiser, "constant"), {}
     alike = [x for x in distinct(runs) if (x.batch_tokens, x.optimisation.optimiser, x.optimisation.schedule) == usual]
     for run in alike:

@@ -76,11 +76,7 @@ STAGE = make_keys(
 
 
 def read_sweep(path, folder):
-    """Read a `Sweep` from a TOML file, with the tables that `make_sweep` takes; paths in it count from its folder.
-
-    Tokens that are made from text are saved in `folder`. `InputError` is raised if the file cannot be read, or a key or
-    value in it cannot be used.
-    """
+    """Read a `Sweep` from a TOML file, from whose folder its paths count; tokens are saved in `folder`."""
     return read_tables(path, lambda tables, base: make_sweep(tables, base=base, folder=folder))
 
 

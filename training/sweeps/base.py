@@ -65,10 +65,7 @@ class Run:
             )
 
     def counts(self, model, outcome, folder, device, precision, guard):
-        """Test the trained model: an xarray.Dataset without steps, or None if the guard stopped it.
-
-        Results in parts are saved in the run's folder until its record is complete. By default there is no such test.
-        """
+        """Test the trained model: a Dataset without steps, by default empty, or None if the guard stopped it."""
         return xr.Dataset()
 
     @property
@@ -101,8 +98,5 @@ def distinct(runs):
 
 
 def mark_evaluations(updates, evaluations):
-    """Spread evaluations evenly over the updates of a run.
-
-    The numbers of updates after which to evaluate increase, tuple of int; a short run has fewer than `evaluations`.
-    """
+    """Spread evaluations evenly over a run: increasing numbers of updates after which to evaluate, tuple of int."""
     return tuple(sorted({max(1, round(updates * k / evaluations)) for k in range(1, evaluations + 1)}))

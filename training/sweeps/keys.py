@@ -24,10 +24,7 @@ AFTERWARDS = ("fit", "report")
 
 
 def read_tables(path, make):
-    """Read a TOML file and return the sweep that `make` returns for its tables and its folder.
-
-    `InputError` is raised if the file cannot be read, or by `make`; the message begins with the file's name.
-    """
+    """Read a TOML file and return the sweep that `make` returns for its tables and its folder."""
     path = Path(os.path.expanduser(path))
     label = printable(path.name or path)
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
@@ -48,10 +45,7 @@ def read_tables(path, make):
 
 @contextlib.contextmanager
 def located(place=""):
-    """Put a place before the messages of a block's input errors, cut in the middle where they are long.
-
-    Values of the wrong type and sizes that nothing can have become input errors too.
-    """
+    """Put a place before a block's input errors, also of values of wrong types and of sizes too large for anything."""
     try:
         yield
     except TypeError as error:
@@ -65,11 +59,7 @@ def located(place=""):
 
 
 def merge_preset(tables, sections, presets, *, needed, whole):
-    """Return a copy of a sweep's tables but `AFTERWARDS`, which replace parts of the preset that it names.
-
-    A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
-    whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
-    """
+    """Return a sweep's tables but `AFTERWARDS`, over those of its preset: key by key, or `whole`."""
     merged = dict(check_table("a sweep", tables, (*sections, *AFTERWARDS)))
     for section in AFTERWARDS:
         check_table(section, merged.pop(section, {}))
@@ -110,11 +100,7 @@ def check_table(name, value, keys=None):
 
 
 def name_tables(section, entries, keys, reserved=()):
-    """Return a list of tables, such as ``[[stages]]``, as a dict by their names, in their order.
-
-    A table may have known keys, ``name`` among them, by default ``stage-1`` and so on; no table may have a reserved
-    name. `InputError` is raised for any other.
-    """
+    """Return a list of tables, such as ``[[stages]]``, as a dict by their names, by default ``stage-1`` and so on."""
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{section}: found none; write at least one as [[{section}]]")
     one, tables = section.removesuffix("s"), {}
@@ -182,21 +168,14 @@ def make_seeds_key(limit):
 
 
 def make_keys(kind, names, **usual):
-    """Make the keys, by name, that stand for parameters of a dataclass or of a function.
-
-    `usual` has defaults of a file that differ from those of the parameters.
-    """
+    """Make the keys, by name, of parameters of a dataclass or function; `usual` has defaults of a file that differ."""
     parameters, descriptions = inspect.signature(kind).parameters, described(kind)
     defaults = {name: NEEDED if x.default is inspect.Parameter.empty else x.default for name, x in parameters.items()}
     return {name: Key(hints(kind)[name], (defaults | usual)[name], descriptions[name]) for name in names}
 
 
 def checked(label, table, keys, *, whole=True):
-    """Return a table whose keys are known, with values of their types and ranges; else raise `InputError`.
-
-    `label` is where the table is, such as ``"training"``, or "" at the top. Unless it is `whole`, keys that are needed
-    may be missing.
-    """
+    """Return a table if its keys are known and their values right; unless `whole`, it may lack what is needed."""
     place = f"{label}: " if label else ""
     for key, value in check_table(label, table, keys).items():
         check_value(f"{place}{key}", value, keys[key].takes, keys[key].such)
@@ -213,11 +192,7 @@ def add_defaults(table, keys):
 
 
 def listed(tables, presets):
-    """List the keys of a sweep's file, which are by name in each table, under the name that a file has for it.
-
-    Those of every kind of sweep are added: a preset, and the tables of the commands that follow. The columns, all text,
-    are ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
-    """
+    """List the keys of a sweep's file by table, with a preset and the tables of commands that follow."""
     preset = Key(Literal[tuple(presets)], Derived("none"), PRESET)
     rows = [
         (table, name, takes(key.takes), _written(key.usual), key.text)

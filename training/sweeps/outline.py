@@ -113,10 +113,7 @@ def _measure(run, execution, device):
 
 
 def outline(read, sweep, device=None):
-    """Compute what a sweep of any kind will take; parameters and result are those of `training.outline`.
-
-    `read` takes the path of a sweep's file and a folder for what is derived from it, and returns a `BaseSweep`.
-    """
+    """Compute what a sweep of any kind, which `read` reads where it is a path, will take; see `training.outline`."""
     here = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
     if absent := device in GPUS and device not in here:
         where, machine, device = Where("cuda", "bfloat16"), device, torch.device("cuda")

@@ -94,11 +94,9 @@ def symbol(token, keys):
 
 
 def number(digits, lengths, starts, pool, *, reverse=True):
-    """Make the part of a number, of the shape of its digits, or with twice the columns if it has hints.
+    """Make the part of a number of which `lengths` digits are written, the lowest first if `reverse`.
 
-    Digits are int16, of shape (..., columns), the lowest first, of which `lengths`, shape (...), are written, the
-    lowest first if `reverse`. Hints before each digit are labels of the pool from `starts`, int64, which broadcast with
-    the lengths; without starts there are none.
+    Hints before each digit are labels of the pool from `starts`; without starts there are none.
     """
     columns = digits.shape[-1]
     place = torch.arange(columns, device=digits.device)
@@ -114,19 +112,15 @@ def number(digits, lengths, starts, pool, *, reverse=True):
 
 
 def labels(start, columns, pool):
-    """Return consecutive labels of a pool from a start, int64, shape (...); the first follows the last.
-
-    They are tokens, int16, shape (..., columns).
-    """
+    """Return consecutive labels of a pool from a start, as tokens, (..., columns); the first follows the last."""
     return (LABEL0 + (start[..., None] + torch.arange(columns, device=start.device)) % pool).to(DTYPE)
 
 
 def written(parts, width, keys=None, rate=0.0):
     """Write problems of some parts, in order, of which the last is the end of the problem, as a `Batch` of a width.
 
-    The width is at least that of the longest problem. Random padding is a function of the keys, int64, shape
-    (problems,). It comes before a token other than the end with probability `rate`. Given one padding, a second has
-    probability rate / 10, and given two, a third has rate / 100. Padding that does not fit into the width is left out.
+    Random padding comes before a token other than the end with probability `rate`. Given one padding, a second has
+    probability rate / 10, and given two, a third has rate / 100. What does not fit into the width is left out.
     """
     tokens, present = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
     position = present.cumsum(1)

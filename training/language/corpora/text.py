@@ -34,11 +34,7 @@ BATCH = 256
 
 
 def train_tokeniser(pieces, vocabulary):
-    """Train a byte-level BPE, a tokenizers.Tokenizer, on an iterable of str.
-
-    The vocabulary has at most 257 to 65,536 tokens: the 256 bytes, the end of a document, and merges. `InputError` is
-    raised if it is out of range, or the library is not installed.
-    """
+    """Train a byte-level BPE, a tokenizers.Tokenizer, on texts: 256 bytes, the end of a document, and merges."""
     try:
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     except ModuleNotFoundError as error:
@@ -60,11 +56,8 @@ def train_tokeniser(pieces, vocabulary):
 def tokenise_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
     """Open the tokens of documents as `StoredTokens`; if they are not there yet, train a tokeniser and write them.
 
-    The files of the tokens and of the tokeniser are in the folder, named `stem` and their endings. `pieces` returns an
-    iterable of str, on which the tokeniser is trained, and `documents` one of documents, as `write_tokens` takes it.
-    The vocabulary is that of the model, and the most that the tokeniser has. The last tokens, a share `held_out`, are
-    held out. `limit` is the number of tokens after which to stop. `InputError` is raised if the vocabulary is out of
-    range, or a file cannot be written.
+    The tokeniser is trained on the texts that `pieces` returns, and `documents` returns what `write_tokens` takes. The
+    last tokens, a share `held_out`, are held out.
     """
     path = Path(folder) / f"{stem}.bin"
     if not path.exists():
@@ -76,11 +69,7 @@ def tokenise_once(stem, folder, *, pieces, documents, vocabulary, held_out, limi
 
 
 def write_tokens(documents, tokeniser, path, *, limit=None):
-    """Write documents as a file of little-endian uint16, an end-of-text token after each.
-
-    Each document is an iterable of str, its pieces in order. The file is written whole or not at all, and ends after
-    `limit` tokens; `InputError` is raised if it cannot be written.
-    """
+    """Write documents, each its pieces in order, as little-endian uint16, with an end of text after each."""
     total, limit = 0, limit or np.inf
     with written_whole(path) as partial, open(partial, "wb") as file:
         for tokens in _tokens(documents, tokeniser):
@@ -92,10 +81,7 @@ def write_tokens(documents, tokeniser, path, *, limit=None):
 
 
 def read_pieces(path):
-    """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines.
-
-    `InputError` is raised if the file cannot be read or is not UTF-8.
-    """
+    """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines."""
     opened = gzip.open if Path(path).suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:
