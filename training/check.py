@@ -18,9 +18,8 @@ from ..errors import InputError
 from .arithmetic.evaluation import evaluate, greedy, right
 from .arithmetic.models.transformer import Configuration, Transformer
 from .arithmetic.presets import preset as arithmetic_preset
-from .arithmetic.problems import TASKS
 from .arithmetic.problems.layout import EOS
-from .arithmetic.problems.operations import Addition
+from .arithmetic.problems.tasks import TASKS, Addition
 from .arithmetic.sweep_file import make_sweep
 from .engine.compilation import can_compile
 from .engine.guard import Guard

@@ -5,20 +5,17 @@ from ..names import lazy
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "evaluation": ["evaluate", "greedy", "right"],
-        "train_sweep": ["outline", "train", "train_run"],
+        "evaluation": ["check_saved", "evaluate", "greedy", "right"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["BatchPlan"],
         "presets": ["PRESETS", "preset"],
-        "problems": ["TASKS"],
         "problems.digits": ["added", "multiplied", "ranked", "subtracted"],
-        "problems.disjunction": ["Or"],
         "problems.layout": ["Batch", "decode", "encode"],
-        "problems.operations": ["Addition", "AdditionSubtraction", "Multiplication", "Subtraction"],
-        "problems.sorting": ["Sorting"],
+        "problems.tasks": [
+            *("TASKS", "Addition", "AdditionSubtraction", "Multiplication", "Or", "Sorting", "Subtraction"),
+        ],
         "arithmetic_run": ["ArithmeticSweep"],
         "cells": ["accuracies", "axes", "default_cells", "regions"],
-        "saved_weights": ["check_saved"],
-        "sweep_file": ["make_sweep", "read_sweep", "sweep_keys"],
+        "sweep_file": ["make_sweep", "outline", "read_sweep", "sweep_keys", "train"],
     },
 )

@@ -44,20 +44,14 @@ class Log:
         return report
 
 
-class Follower:
+class Follower(Bar):
     """Shows how far a round is, by the time of its runs, else by FLOP, with tokens per second and time left."""
 
     times = None
 
     def __init__(self, wanted):
-        self._wanted, self._bar = wanted, Bar(wanted)
-
-    def __enter__(self):
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self._bar.__exit__(*error)
+        super().__init__(wanted)
+        self._wanted = wanted
 
     def measure(self, sweep, device):
         """Measure how long runs of a sweep take on a device, once."""
@@ -72,7 +66,7 @@ class Follower:
         """Begin a round of runs, of which those in `done` are finished."""
         self.name, self.count, self.index, self.first = name, len(runs), len(done), None
         self.done, self.total = (float(sum(map(self._work, part))) for part in (done, runs))
-        self._bar.begin(self.total, self.done)
+        self.begin(self.total, self.done)
 
     def reporter(self, run):
         """Make a report that shows how far a run is that is trained here."""
@@ -86,7 +80,7 @@ class Follower:
                 speed = f"{tokens:,.0f} tokens/s"
             last[:] = now, step
             text = f"{self.name} {min(self.index + 1, self.count)}/{self.count}, loss {loss:.3f}"
-            self.move(text, self.done + work * run.flop_done(step), speed)
+            self.show(text, self.done + work * run.flop_done(step), speed)
 
         return report
 
@@ -94,12 +88,12 @@ class Follower:
         """Count a run as done."""
         self.index += 1
         self.done += self._work(run)
-        self.move(f"{self.name} {self.index}/{self.count}", self.done, last=self.index == self.count)
+        self.show(f"{self.name} {self.index}/{self.count}", self.done, last=self.index == self.count)
 
-    def move(self, text, done, speed="", *, last=False):
+    def show(self, text, done, speed="", *, last=False):
         """Show what was done, and the time left at the speed since the first report."""
         now, left = time.perf_counter(), ""
         start, before = self.first = self.first or (now, done)
         if done > before and not last:
             left = f"{lasting((now - start) * (self.total - done) / (done - before))} left"
-        self._bar.move(text, done, speed, left, last=last)
+        self.move(text, done, speed, left, last=last)

@@ -124,8 +124,8 @@ def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
     follower = progress.Follower(True)
     monkeypatch.setattr(follower, "_work", {"begun": 50.0, "other": 50.0}.get)
     follower.stage("one", ["begun", "other"], [])
-    follower.move("resumed", 50.0)
-    follower.move("going", 60.0)
+    follower.show("resumed", 50.0)
+    follower.show("going", 60.0)
     assert capfd.readouterr().err.splitlines() == ["resumed, 50% done", "going, 60% done, 4 min left"]
 
 
