@@ -23,7 +23,7 @@ from bayescaling.reports.pages.since.analysis import LAWS
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
 from bayescaling.reports.results import calibration_entry
 from scipy.stats import t as student
-from study import Study, copies, laws_of
+from study import Study, copies, laws_of, selected
 
 TABLE = "eci_scores"
 FULL = {"draws": 1000, "tune": 500}
@@ -53,13 +53,6 @@ class Change:
     rows: object = None
     paces: tuple = (LINEAR, BREAK)
     specification: bool = True
-
-
-def selected(table, rows):
-    """Return some rows of a table, with its attributes."""
-    selection = table[rows].reset_index(drop=True)
-    selection.attrs = dict(table.attrs)
-    return selection
 
 
 def _without_distilled(table):
@@ -167,8 +160,7 @@ def frontier(parts, **options):
     ablest = _ablest(capability, dates)
     before, after = (ablest[rows] for rows in (dates[ablest] < CUTOFF, dates[ablest] >= CUTOFF))
     observed = capability[after].to_numpy()
-    past = scores[scores["date"] < CUTOFF].reset_index(drop=True)
-    past.attrs = dict(scores.attrs)
+    past = selected(scores, scores["date"] < CUTOFF)
     ahead = models[dates >= CUTOFF].reset_index()
     forecasts = {"line": _frontier_errors(_line(models["year"], capability, before, after), observed)}
     for name, law in LAWS.items():

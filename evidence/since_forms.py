@@ -16,8 +16,8 @@ from bayescaling.reports.pages.since.analysis import gain_entries, name_of_fit
 from bayescaling.reports.pages.since.forms import PLAIN, best_form
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR
 from bayescaling.reports.results import records
-from since import REASONING, of_later_models, selected
-from study import Study, laws_of
+from since import REASONING, of_later_models
+from study import Study, laws_of, selected
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")

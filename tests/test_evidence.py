@@ -135,7 +135,7 @@ def scores():
     """Scores of the models whose compute is known, on the benchmarks that most of them have."""
     table = bs.load("eci_scores")
     trusted = table[table["compute_confidence"].isin(["Confident", "Likely"])]
-    return since.selected(trusted, trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:5]))
+    return study.selected(trusted, trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:5]))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import torch
 import xarray as xr
 from bayescaling.datasets import load, read
 from bayescaling.errors import InputError
+from bayescaling.training import train_run
 from bayescaling.training.arithmetic import (
     PRESETS,
     Configuration,
@@ -21,7 +22,6 @@ from bayescaling.training.arithmetic import (
     make_sweep,
     read_sweep,
     train,
-    train_run,
 )
 from bayescaling.training.arithmetic.arithmetic_run import training_bytes
 from bayescaling.training.arithmetic.cells import accuracies, together
