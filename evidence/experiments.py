@@ -74,7 +74,7 @@ def _finished(run):
 
 def _presets():
     """Return a fingerprint of the presets of all experiments."""
-    tables = {kind: {name: KINDS[kind].preset(name) for name in names} for kind, names in NAMES.items()}
+    tables = {kind: {name: KINDS[kind].PRESETS[name] for name in names} for kind, names in NAMES.items()}
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
 
 

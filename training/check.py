@@ -1,5 +1,6 @@
 """A check of a device: does it give the results that it should, and how fast; results are on disk after every step."""
 
+import copy
 import itertools
 import json
 import math
@@ -17,7 +18,7 @@ from ..datasets.wording import printable
 from ..errors import InputError
 from .arithmetic.evaluation import evaluate, greedy, right
 from .arithmetic.models.transformer import Configuration, Transformer
-from .arithmetic.presets import preset as arithmetic_preset
+from .arithmetic.presets import PRESETS as ARITHMETIC
 from .arithmetic.problems.layout import EOS
 from .arithmetic.problems.tasks import TASKS, Addition
 from .arithmetic.sweep_file import make_sweep
@@ -29,11 +30,11 @@ from .engine.loop import run as loop
 from .engine.updates import Stepper, make_optimiser, rounded
 from .language.corpora.synthetic import Synthetic
 from .language.loss import ROUTES, choose_route, compiled_loss, next_token_loss
-from .language.presets import preset as language_preset
+from .language.presets import PRESETS as LANGUAGE
 from .language.sweep_file import make_sweep as language_sweep
 from .language.transformer import Configuration as Shape
 from .language.transformer import Decoder
-from .sweeps.execution import Execution
+from .sweeps.base import Execution
 from .sweeps.outline import update
 from .sweeps.records import versions
 from .sweeps.trainer import make_folder, train_run
@@ -268,12 +269,12 @@ SPEEDS |= {f"updates {way}": make_timer(way) for way in WAYS} | {"losses": time_
 
 def full():
     """Return the sweeps whose updates are timed on a GPU, and the sizes of the other steps."""
-    addition = arithmetic_preset("addition")
-    addition["arms"] = [addition["arms"][1] | {"embeddings": ["abacus"], "architectures": ["16x1+injection"]}]
+    addition = ARITHMETIC["addition"]
+    arm = addition["arms"][1] | {"embeddings": ["abacus"], "architectures": ["16x1+injection"]}
     return {
-        "schemes": language_preset("schemes"),
-        "reduced": arithmetic_preset("reduced"),
-        "addition": addition,
+        "schemes": copy.deepcopy(LANGUAGE["schemes"]),
+        "reduced": copy.deepcopy(ARITHMETIC["reduced"]),
+        "addition": copy.deepcopy(addition | {"arms": [arm]}),
         "digits": 20,
         "problems": 65536,
         "judged": 1024,

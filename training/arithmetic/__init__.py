@@ -8,7 +8,7 @@ __all__, __getattr__, __dir__ = lazy(
         "evaluation": ["check_saved", "evaluate", "greedy", "right"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["BatchPlan"],
-        "presets": ["PRESETS", "preset"],
+        "presets": ["PRESETS"],
         "problems.digits": ["added", "multiplied", "ranked", "subtracted"],
         "problems.layout": ["Batch", "decode", "encode"],
         "problems.tasks": [

@@ -12,8 +12,7 @@ from ..engine.fields import Count, check_fields
 from ..engine.hardware import MARGIN, PRECISIONS, measure_free_memory
 from ..engine.loop import FINISHED
 from ..sweeps import base, records
-from ..sweeps.base import distinct
-from ..sweeps.execution import Execution
+from ..sweeps.base import Execution, distinct
 from .cells import Grid, table
 from .learning import Objective, compiled_model, grid_counts, task
 from .models.transformer import Configuration

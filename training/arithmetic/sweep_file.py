@@ -14,25 +14,9 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps import outline as outlines
 from ..sweeps import trainer
-from ..sweeps.base import distinct, mark_evaluations
-from ..sweeps.execution import Execution
-from ..sweeps.keys import (
-    CLIP,
-    NEEDED,
-    Derived,
-    Key,
-    add_defaults,
-    checked,
-    chosen,
-    listed,
-    located,
-    make_keys,
-    make_seeds_key,
-    merge_preset,
-    name_tables,
-    pick_optimiser,
-    read_tables,
-)
+from ..sweeps.base import Execution, distinct, mark_evaluations
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
+from ..sweeps.tables import chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
 from .arithmetic_run import ArithmeticSweep, Run
 from .cells import CELLS, Grid, list_cells
 from .learning import Objective

@@ -14,8 +14,7 @@ from ..engine.fields import Count, Positive
 from ..engine.loop import SCHEDULES
 from ..engine.updates import OPTIMISERS
 from ..sweeps import base, records
-from ..sweeps.base import distinct, mark_evaluations
-from ..sweeps.execution import Execution
+from ..sweeps.base import Execution, distinct, mark_evaluations
 from .language_run import Run
 from .transformer import Configuration
 

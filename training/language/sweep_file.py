@@ -9,25 +9,9 @@ from ...datasets.wording import quoted
 from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
-from ..sweeps.execution import Execution
-from ..sweeps.keys import (
-    CLIP,
-    NEEDED,
-    Derived,
-    Key,
-    add_defaults,
-    check_table,
-    checked,
-    chosen,
-    listed,
-    located,
-    make_keys,
-    make_seeds_key,
-    merge_preset,
-    name_tables,
-    pick_optimiser,
-    read_tables,
-)
+from ..sweeps.base import Execution
+from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
+from ..sweeps.tables import check_table, chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run
 from .loss import ROUTES

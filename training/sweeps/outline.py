@@ -13,16 +13,7 @@ import numpy as np
 import torch
 
 from ...errors import InputError
-from ..engine.hardware import (
-    GPUS,
-    Where,
-    ceiling,
-    choose_device,
-    describe_where,
-    measure_free_memory,
-    name_device,
-    synchronise,
-)
+from ..engine import hardware
 from ..engine.updates import Stepper, make_optimiser
 from .base import BaseSweep, distinct
 
@@ -47,10 +38,10 @@ def update(run, execution, device):
     while steps < 2 or (now() - clock[1] < ENOUGH and steps <= last):
         stepper(1e-4, *task.batch(max(0, last - steps)))
         if not steps:
-            synchronise(device)
+            hardware.synchronise(device)
             clock.append(now())
         steps += 1
-    synchronise(device)
+    hardware.synchronise(device)
     clock.append(now())
     # Updates with fewer recurrences or problems count for less.
     flop = [run.flop_done(k + 1) - run.flop_done(k) for k in (max(0, last - step) for step in range(steps))]
@@ -100,7 +91,7 @@ def _flop(run):
 def _measure(run, execution, device):
     run.check_fits(execution, device, run.precision)
     of_update, parameters = _flop(run), run.model.parameters
-    least = of_update / ceiling(device, run.precision).flop_per_second
+    least = of_update / hardware.ceiling(device, run.precision).flop_per_second
     if least > AT_PEAK:
         raise InputError(f"an update of {parameters:,} parameters takes at least {least:.2g} s here")
     timed = update(run, execution, device)
@@ -115,12 +106,12 @@ def _measure(run, execution, device):
 def outline(read, sweep, device=None):
     """Compute what a sweep of any kind, which `read` reads where it is a path, will take; see `training.outline`."""
     here = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
-    if absent := device in GPUS and device not in here:
-        where, machine, device = Where("cuda", "bfloat16"), device, torch.device("cuda")
+    if absent := device in hardware.GPUS and device not in here:
+        where, machine, device = hardware.Where("cuda", "bfloat16"), device, torch.device("cuda")
     else:
-        device = choose_device(None if device in GPUS else device)
-        where = describe_where(str(device))
-        machine = name_device(device)
+        device = hardware.choose_device(None if device in hardware.GPUS else device)
+        where = hardware.describe_where(str(device))
+        machine = hardware.name_device(device)
     with tempfile.TemporaryDirectory() as folder:
         sweep = (sweep if isinstance(sweep, BaseSweep) else read(sweep, Path(folder))).settled(where)
         rounds, seen = {}, set()
@@ -153,7 +144,7 @@ def outline(read, sweep, device=None):
         entries.append(entry)
     return {
         "device": machine,
-        "free": None if math.isinf(free := measure_free_memory(device)) else free,
+        "free": None if math.isinf(free := hardware.measure_free_memory(device)) else free,
         "measured": [] if times is None else list(times.measured),
         "unmeasured": unmeasured,
         "rounds": entries,

@@ -31,15 +31,14 @@ class Log:
         if self.track is not None:
             self.track(entry)
 
-    def reporter(self, run, shown=None):
+    def reporter(self, run, shown):
         """Make the report that the training loop calls, which logs the loss and then shows it."""
 
         def report(step, loss):
             rate = run.optimisation.rate(step - 1)
             entry = {"run": run.name, "step": step, "loss_train": loss, "learning_rate": rate}
             self.write(entry | {"tokens": run.tokens_done(step)})
-            if shown:
-                shown(step, loss)
+            shown(step, loss)
 
         return report
 

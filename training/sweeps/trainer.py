@@ -20,8 +20,7 @@ from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import choose_device, choose_precision, describe_where, deterministic
 from ..engine.loop import FINISHED, PAUSED
-from .base import BaseSweep
-from .execution import Execution
+from .base import BaseSweep, Execution
 from .progress import Follower, Log
 from .records import read_dataset, record
 

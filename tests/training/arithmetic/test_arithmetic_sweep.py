@@ -32,7 +32,7 @@ from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import Where, describe_where
 from bayescaling.training.engine.loop import run as loop
 from bayescaling.training.engine.updates import rounded
-from bayescaling.training.sweeps.execution import Execution
+from bayescaling.training.sweeps.base import Execution
 from safetensors.torch import load_file
 
 CPU = torch.device("cpu")

@@ -11,7 +11,7 @@ from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, table
 from bayescaling.training.language.language_run import training_bytes
 from bayescaling.training.language.loss import next_token_loss
-from bayescaling.training.sweeps.execution import Execution
+from bayescaling.training.sweeps.base import Execution
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 
