@@ -91,10 +91,6 @@ class BatchPlan:
         """Count the problems seen after `step` updates."""
         return self.starts[step] * self.microbatch
 
-    def progress(self, step):
-        """Compute the share of the run done in the middle of the update after `step` others."""
-        return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
-
 
 @dataclass(frozen=True)
 class PlannedOptimisation(Optimisation):
@@ -104,7 +100,8 @@ class PlannedOptimisation(Optimisation):
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
-        return self.learning_rate * self.share(self.plan.progress(step))
+        starts = self.plan.starts
+        return self.learning_rate * self.share((starts[step] + starts[step + 1]) / (2 * starts[-1]))
 
 
 # First words of hashes, which make the draws for different purposes independent.
