@@ -11,7 +11,7 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "engine.loop": ["Optimisation", "Outcome", "Task", "run"],
-        "language.corpora.corpus": ["Corpus", "open_corpus"],
+        "language.corpora.corpus": ["open_corpus"],
         "language.corpora.synthetic": ["Synthetic"],
         "language.corpora.text": ["hugging_face", "open_documents", "open_text"],
         "language.corpora.token_files": ["StoredTokens", "open_token_files"],
