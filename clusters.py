@@ -22,21 +22,9 @@ def cores():
 
 @contextmanager
 def connected(address):
-    """Connect to a Dask scheduler for the length of a block.
+    """Connect to a Dask scheduler, such as ``"tcp://host:8786"``, for the length of a block; yields its client.
 
-    Parameters
-    ----------
-    address : str
-        Such as ``"tcp://host:8786"``.
-
-    Yields
-    ------
-    distributed.Client
-
-    Raises
-    ------
-    InputError
-        If Dask is not installed, no scheduler answers, or no worker is connected.
+    `InputError` is raised if Dask is not installed, no scheduler answers, or no worker is connected.
     """
     try:
         from distributed import Client

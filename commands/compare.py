@@ -21,16 +21,12 @@ def compare(
         str | None,
         Option(help="Column whose rows of one value are left out together, such as model.", metavar="COLUMN"),
     ] = None,
-    paper_grid: Annotated[
-        bool,
-        Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
-    ] = False,
     seed: options.Seed = 1,
     json: options.Json = False,
 ):
     """Compare fits of the same rows by leave-one-out. The word progress fits and compares its 20 specifications."""
     if [str(path) for path in files] == ["progress"]:
-        (of_paper if paper_grid else of_specifications)(seed, json)
+        of_specifications(seed, json)
     else:
         of_files(files, by, weighting, json)
 
@@ -44,21 +40,6 @@ def of_files(files, by, weighting, json):
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
     table = compare(fits, by=by, weighting=weighting, progress=tables.interactive(json))
     tables.print_result(table, results.comparison_document(table, weighting=weighting, verdict=verdicts), json)
-
-
-def of_paper(seed, json):
-    """Print the paper's own penalised fits of every specification."""
-    from ..datasets import load
-    from ..inference import intervals
-    from ..inference.points.penalised import penalised_grid
-
-    table = penalised_grid(load("lm_progress"), seed=seed, progress=tables.interactive(json))
-    if json:
-        rows = [{name: intervals.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
-        tables.print_json({"paper_grid": rows})
-        return
-    rows = [[tables.number(x) for x in row] for row in table.to_numpy()]
-    tables.print_table("the paper's estimator", list(table.columns), rows)
 
 
 def of_specifications(seed, json):

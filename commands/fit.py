@@ -82,7 +82,7 @@ def _rivals(fitted, out, seed, showing):
     """
     from ..datasets.progress_messages import say
     from ..inference.checks.wider_laws import worth_trying
-    from ..inference.needs import record_of
+    from ..inference.fitted import record_of
 
     if out:
         fitted.save(out)
@@ -103,7 +103,7 @@ def _entry(fitted, seed):
 
 def _besides(answer, fitted):
     """Yield what was not printed yet: rivals, what the rows decide less than the prior, and how runs were tuned."""
-    from ..inference.needs import record_of
+    from ..inference.fitted import record_of
 
     yield from (sentence for sentence in fitted.text().sentences if sentence not in answer.sentences)
     yield from record_of(fitted).remarks(fitted)

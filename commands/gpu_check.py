@@ -13,7 +13,7 @@ def gpu_check(
     device: options.Device = None,
 ):
     """Check the results and the speed of a GPU."""
-    from ..training.check.runner import check
+    from ..training.check import check
 
     results = check(out, minutes=minutes, device=device, announce=lambda line: print(line, flush=True))
     if not all(entry.get("ok", True) for group in ("agreement", "speed") for entry in results[group].values()):

@@ -36,7 +36,7 @@ def predict(
 
     from ..datasets.kinds.runs import RUNS
     from ..inference import storage
-    from ..inference.needs import of_kind
+    from ..inference.fitted import of_kind
 
     fit = of_kind(storage.open(file), RUNS)
     texts_of = {"parameters": parameters or [], "tokens": tokens or []}

@@ -85,7 +85,7 @@ def _levels(texts):
 def _tables_of(name, fit, wanted, asked):
     """Return the tables of a fit that are wanted, by name, or those that take the options that are asked for."""
     from ..datasets.wording import unknown
-    from ..inference.needs import record_of
+    from ..inference.fitted import record_of
 
     record, refusals, parts = record_of(fit), [], {}
     if not record.tables:
@@ -123,7 +123,7 @@ def print_next(fit, path, *, rejected):
     if path is None:
         return
     from ..datasets.wording import printable
-    from ..inference.needs import record_of
+    from ..inference.fitted import record_of
 
     print("Next:")
     for command in (*[OFF] * bool(rejected), *record_of(fit).next_commands(fit), CONSTANTS):

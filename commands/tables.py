@@ -84,7 +84,7 @@ def print_parts(parts_of, fits, json, **more):
         Entries of the document of each fit.
     """
     from ..datasets.printed import Text
-    from ..inference.remarks import lines
+    from ..inference.standing import lines
 
     documents = {}
     for i, (name, parts) in enumerate(parts_of.items()):

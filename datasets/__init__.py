@@ -2,10 +2,10 @@
 
 from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
 from .cells import fractional_years
-from .fingerprint import sha256
 from .kinds import KINDS, Kind, register_kind
 from .reader import read
 from .requirements import filled, positive_columns, require
+from .storing import sha256
 
 __all__ = [
     "CHINCHILLA_VOCABULARY",

@@ -72,21 +72,17 @@ def _propose(text):
 
 
 def as_names(table, names, optional=()):
-    """Return columns of a table as text, and the faults of cells that are no names.
+    """Return columns of a table by name as text, and the faults of cells that are no names.
 
     A whole number that blanks have made a float has no decimal point. A blank stays, and is no fault in `optional`.
-
-    Returns
-    -------
-    columns : dict of str to pandas.Series
-    faults : list of Fault
     """
-    faults = [fault for name in names for fault in _find_nameless(table[name], name in optional)]
+    faults = [fault for name in names for fault in find_nameless(table[name], name in optional)]
     text = {name: table[name].astype(object).map(_write_name, na_action="ignore").astype(object) for name in names}
     return text, faults
 
 
-def _find_nameless(cells, optional):
+def find_nameless(cells, optional=False):
+    """Yield the faults of cells that are no names: bytes, and blanks unless they are `optional`."""
     for row, cell in cells.items():
         if isinstance(cell, bytes):
             problem = f"found {quoted(cell)}, bytes where a name should be"
@@ -110,10 +106,12 @@ def others_than(choices, cells, *, optional=False):
     return faults
 
 
-def blank_cells(cells):
-    """Return the faults of cells that are blank."""
-    fix = "fill it in or delete the row"
-    return [Fault(row, cells.name, "found nothing (a blank)", fix) for row in cells.index[cells.map(blank)]]
+def find_fractions(table, names):
+    """Yield the faults of cells of columns that are no whole numbers."""
+    for name in names:
+        for row, value in table[name][table[name] != table[name].round()].items():
+            fault = "nothing (a blank or NaN)" if np.isnan(value) else f"{quoted(value)}, which is no whole number"
+            yield Fault(row, name, f"found {fault}", "correct it or delete the row")
 
 
 def as_days(cells, changes=None, header=None, *, optional=False):

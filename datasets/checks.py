@@ -111,12 +111,13 @@ def refuse_differences(table, group, columns, label):
         refuse_first(wrong, header_of(table, column), describe, f"give each {group} a separate name", table, label)
 
 
-def refuse_duplicate_rows(table, key, describe, label, *, also=()):
-    """Refuse a second row of the same values in the columns `key`, which `describe` takes, and in `also`."""
+def refuse_duplicate_rows(table, key, text, label, *, also=()):
+    """Refuse a second row of the same values in the columns `key`, for which the text has braces, and in `also`."""
     wrong = table.duplicated([*key, *also])
     if wrong.any():
         row = wrong.idxmax()
-        raise InputError(f"{label}, {place(table, row)}: {describe(*(table.at[row, column] for column in key))}")
+        cells = (quoted(x) if isinstance(x, str) else x for x in (table.at[row, column] for column in key))
+        raise InputError(f"{label}, {place(table, row)}: {text.format(*cells)}")
 
 
 # Sizes that disagree --------------------------------------------------------------------------------------------------

@@ -94,15 +94,11 @@ def recognise_with_unit(name):
 
 def is_setting(name, canonical):
     """Return whether a column's name is a common one of a key of `SETTINGS`."""
-    return _spell(_last_part(name)) in _common_names(canonical, SETTINGS)
+    return _spell(str(name).rpartition(".")[2]) in _common_names(canonical, SETTINGS)
 
 
 def _spell(name):
     return re.sub(r"[^a-z0-9]", "", str(name).lower())
-
-
-def _last_part(name):
-    return str(name).rpartition(".")[2]
 
 
 def _common_names(canonical, aliases):
@@ -133,7 +129,7 @@ def find_roles(table, chosen, label, needed=()):
     names, several = {name: column for name, column in chosen.items() if name in SETTINGS}, {}
     for canonical in {*SETTINGS} & {*needed} - {*names}:
         settings = [canonical] if canonical in table else [name for name in table if is_setting(name, canonical)]
-        names |= _choose_one(settings, canonical, label)
+        names |= choose_one(settings, canonical, label)
     others = [name for name in table if name not in roles.values()]
     for canonical in ALIASES:
         if canonical in chosen:
@@ -142,7 +138,9 @@ def find_roles(table, chosen, label, needed=()):
         ways = (recognise, recognise_with_unit, recognise_later)
         common, with_unit, later = ([name for name in others if way(name) == canonical] for way in ways)
         if common and canonical in SIZES:  # hyperparameters.tokens next to the tokens of an evaluation
-            common += [name for name in others if name not in common and recognise(_last_part(name)) == canonical]
+            common += [
+                name for name in others if name not in common and recognise(str(name).rpartition(".")[2]) == canonical
+            ]
         active = [name for name in later if canonical == "parameters" and "activ" in str(name).lower()]  # of experts
         free = active or common or with_unit or later
         if canonical in free:
@@ -171,7 +169,7 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
     for canonical in canonicals:
         if canonical not in names:
             common = _common_names(canonical, aliases)
-            names |= _choose_one([name for name in others if _spell(name) in common], canonical, label)
+            names |= choose_one([name for name in others if _spell(name) in common], canonical, label)
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     table.attrs[HEADERS] = names
@@ -212,9 +210,9 @@ def _check_chosen(headers, chosen, canonicals, label):
             raise InputError(f"{label}: column {quoted(name)} is chosen for {listed(uses)}; choose one column for each")
 
 
-def _choose_one(candidates, canonical, label):
-    """Return the column for a canonical name by that name, nothing if there is none; refuse several."""
-    if canonical in candidates:
+def choose_one(candidates, canonical, label, *, exact=True):
+    """Return the column for a canonical name by that name, nothing if there is none; refuse several others."""
+    if exact and canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]
     if len(candidates) > 1:
         raise InputError(

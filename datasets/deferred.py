@@ -5,13 +5,7 @@ from importlib import import_module
 
 
 class Deferred:
-    """What is loaded when one of its attributes is first used.
-
-    Parameters
-    ----------
-    load : callable
-        Returns a module, or an object of one.
-    """
+    """A module, or an object of one, that `load` returns when one of its attributes is first used."""
 
     def __init__(self, load):
         self._load = load

@@ -36,11 +36,8 @@ def evaluate_condition(expression, frame, label):
     try:
         if not isinstance(expression, str) or not expression.strip():
             raise ValueError("write a condition such as \"loss < 4 and run == 'a'\"")
-        code, names = _parse(expression)
         columns = {str(column): column for column in frame.columns}
-        for name in names.values():
-            if name not in columns:
-                raise ValueError(f"there is no column {quoted(name)}{suggestion(name, columns)}")
+        code, names = _parse(expression, columns)
         result = _evaluate(code, {alias: frame[columns[name]] for alias, name in names.items()}, frame.index)
         if not (isinstance(result, pd.Series) and pd.api.types.is_bool_dtype(result)):
             raise ValueError("it is neither true nor false of a row; compare a column with a value")
@@ -62,10 +59,7 @@ def add_derived_columns(table, chosen, units, changes):
         if text in table.columns or not isinstance(text, str) or not _seems_arithmetic(text, headers):
             continue
         try:
-            code, names = _parse(text)
-            absent = [name for name in names.values() if name not in headers]
-            if absent:
-                raise ValueError(f"there is no column {quoted(absent[0])}{suggestion(absent[0], headers)}")
+            code, names = _parse(text, headers)
             operands, wrong = {}, {}
             for alias, name in names.items():
                 operands[alias], faults = numbers(table[headers[name]], name)
@@ -102,7 +96,7 @@ def _seems_arithmetic(text, headers):
         return False
 
 
-def _parse(text):
+def _parse(text, columns):
     """Return the code of an expression and the names of its columns by their aliases in it; refuse anything else."""
     between = {}
 
@@ -131,7 +125,11 @@ def _parse(text):
             raise ValueError(f"{shown(node.value)} is not a value of a column")
     names = {node.id: node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
     names = {alias: name for alias, name in names.items() if alias not in between.values()}
-    return code, names | {alias: name for name, alias in between.items()}
+    names |= {alias: name for name, alias in between.items()}
+    for name in names.values():
+        if name not in columns:
+            raise ValueError(f"there is no column {quoted(name)}{suggestion(name, columns)}")
+    return code, names
 
 
 def _is_arithmetic(node):

@@ -26,17 +26,8 @@ def evidence(name):
 def written_whole(path, *, parents=True):
     """Yield a temporary path, which is flushed to disk and renamed to `path` when the block ends without an error.
 
-    Parameters
-    ----------
-    path : path
-        File or folder to write. A file is replaced, or what a link leads to; a folder must not exist yet.
-    parents : bool
-        Create the folder of the file, if needed.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, for example because the disk is full. What was at `path` before is then untouched.
+    A file is replaced, or what a link leads to; a folder must not exist yet. If it cannot be written, for example
+    because the disk is full, that is refused, and what was there is untouched.
     """
     try:
         path = _replaceable(path)
@@ -57,11 +48,7 @@ def written_whole(path, *, parents=True):
 def check_writable(path):
     """Refuse a path that could not be written, before the work that leads to it.
 
-    Raises
-    ------
-    InputError
-        If the folder does not exist, cannot be written or is full, or the path is a folder, a device, a pipe or a file
-        that is read-only.
+    It may be a folder, a device, a pipe or a file that is read-only, or in a folder that is absent, full or read-only.
     """
     try:
         path = _replaceable(path)

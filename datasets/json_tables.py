@@ -71,15 +71,11 @@ def _make_of_lines(whole, label):
     return _make_table(lines, label, index="line", load=_load)
 
 
-def _make_of_objects(values, label, constants=None, sentences=()):
-    return _make_table(dict(enumerate(values)), label, constants, sentences)
-
-
 def _make_table(values, label, constants=None, sentences=(), *, index="row", load=None):
-    """Return a row of each object, which `load` returns of its text, with the same constants in every row."""
+    """Return a row of each object, which `load` returns of its text by line, with the same constants in every row."""
     rows, arrays, faults = {}, Counter(), []
     constants = _flatten_cells(constants or {}, arrays)
-    for number, value in values.items():
+    for number, value in values.items() if load else enumerate(values):
         try:
             loaded = load(value) if load else value
             if not isinstance(loaded, dict):
@@ -134,7 +130,7 @@ def _read_document(document, label, every_step):
         named = isinstance(first, list) and len(first) > 1 and all(isinstance(x, str) for x in first)
         if named and all(isinstance(x, list) for x in document):
             return _read_cells(first, document[1:], label)
-        return _make_of_objects(document, label)
+        return _make_table(document, label)
     if not isinstance(document, dict):
         raise InputError(f"{label}: found {_describe(document)} where a table should be; {ARRAY}")
     if isinstance(document.get("log_history"), list):
@@ -145,7 +141,7 @@ def _read_document(document, label, every_step):
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(x, list) for x in data):
         return _read_cells(columns, data, label)
     if isinstance(document.get("schema"), dict) and isinstance(data, list):  # pandas.DataFrame.to_json with "table"
-        return _make_of_objects(data, label)
+        return _make_table(data, label)
     leaves = _flatten(document)
     arrays = {name: x for name, x in leaves if _is_array_of_objects(x)}
     if len(arrays) > 1:
@@ -157,7 +153,7 @@ def _read_document(document, label, every_step):
         ((name, rows),) = arrays.items()
         constants = {key: x for key, x in leaves if not isinstance(x, list)}
         added = f", with {listed(constants, SHOWN)} in every row" if constants else ""
-        return _make_of_objects(rows, label, constants, [f"the array {quoted(name)} is read as the table{added}"])
+        return _make_table(rows, label, constants, [f"the array {quoted(name)} is read as the table{added}"])
     return _read_names(document, label)
 
 
@@ -183,8 +179,8 @@ def _read_names(document, label):
             run = "run" if "run" not in names else "name"
             rows = [{run: name} | x for name, x in document.items()]
             sentence = f"the names of {len(rows)} objects are read as the column {run}"
-            return _make_of_objects(rows, label, sentences=[sentence])
-    return _make_of_objects([document], label)
+            return _make_table(rows, label, sentences=[sentence])
+    return _make_table([document], label)
 
 
 def _read_columns(document, columns, label):
@@ -195,7 +191,7 @@ def _read_columns(document, columns, label):
         raise InputError(f"{label}: the columns have different lengths ({lengths}); give them equal ones, or {ARRAY}")
     equal = {name: x for name, x in document.items() if isinstance(x, list) and len(x) in sizes}
     rows = [dict(zip(equal, cells, strict=True)) for cells in zip(*equal.values(), strict=True)]
-    return _make_of_objects(rows, label, {name: x for name, x in document.items() if name not in equal})
+    return _make_table(rows, label, {name: x for name, x in document.items() if name not in equal})
 
 
 def _read_cells(columns, data, label):
@@ -211,7 +207,7 @@ def _read_cells(columns, data, label):
         rows = [_name_once(list(zip(names, cells, strict=True))) for cells in data]
     except ValueError as error:
         raise InputError(f"{label}: {error}; rename or delete one") from error
-    return _make_of_objects(rows, label)
+    return _make_table(rows, label)
 
 
 def _read_history(history, label, every_step):
@@ -229,7 +225,7 @@ def _read_history(history, label, every_step):
         rows = [{"train_loss" if name == "loss" else name: x for name, x in row.items()} for row in evaluated]
         sentence += f', of which {len(rows)} with an evaluation are read; "loss" is the training loss and is called '
         sentence += '"train_loss"'
-    return _make_of_objects(rows, label, sentences=[sentence])
+    return _make_table(rows, label, sentences=[sentence])
 
 
 def _is_of_harness(document):
@@ -255,9 +251,8 @@ def _read_harness(document, label):
         names = {name.removesuffix(",none"): x for name, x in metrics.items() if name != "alias"}
         items = samples.get(task, names.pop("sample_len", None))
         items = items.get("effective", items.get("original")) if isinstance(items, dict) else items
-        shares = [
-            name for name, x in names.items() if _is_share(x) and means(name, "accuracy") and "stderr" not in name
-        ]
+        numbers = [name for name, x in names.items() if isinstance(x, int | float) and not isinstance(x, bool)]
+        shares = [x for x in numbers if 0 <= names[x] <= 1 and means(x, "accuracy") and "stderr" not in x]
         if "acc" not in names and shares:
             others[task] = shares[0]
         score = {"score": names[others.get(task, "acc")]} if task in others or "acc" in names else {}
@@ -266,8 +261,4 @@ def _read_harness(document, label):
         shown = ", ".join(f"{quoted(name)} of {quoted(task)}" for task, name in list(others.items())[:SHOWN])
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         sentences.append(f'"score" is "acc", and without one {shown}{more}')
-    return _make_of_objects(rows, label, sentences=sentences)
-
-
-def _is_share(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return _make_table(rows, label, sentences=sentences)

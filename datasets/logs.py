@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .json_tables import read_json, read_json_lines
-from .text import decode, read_plain, read_separated
+from .text import decode, read_separated
 from .units import FACTORS
 
 # Of a line in lower case.
@@ -55,7 +55,7 @@ def read_log(data, label, text=()):
     losses = {name for name in names if name not in {"line", *KEYS} - {"loss"}}
     rows = [row for row in rows if row.get("step", row.get("epoch")) is not None and not losses.isdisjoint(row)]
     if not rows:
-        return read_plain(data, label, text, NO_LOG)
+        return read_separated(data, label, text, NO_LOG)
     columns = {name: [row.get(name, np.nan) for row in rows] for name in names if name != "line"}
     frame = pd.DataFrame(columns, index=pd.Index([row["line"] for row in rows], name="line", dtype="int64"))
     return frame.dropna(axis="columns", how="all")

@@ -86,7 +86,7 @@ def read_sizes(table, column, pattern, option, label):
     for field in fields:
         numbers = {}
         for name, match in matches.items():
-            text = _put_point(match[field])
+            text = NO_POINT.sub(r"\1.\2", match[field])
             numbers[name], marks = parsed(text)
             without = without or (f", where {quoted(match[field])} is {quoted(text)}" if text != match[field] else "")
             if numbers[name] is None or marks.get("groups") == "one":
@@ -97,10 +97,6 @@ def read_sizes(table, column, pattern, option, label):
         table[field] = pd.Series([numbers[name] for name in names], index=table.index, dtype="float64")
     verb = "is" if len(fields) == 1 else "are"
     return table, f"{listed(fields)} {verb} read from {len(matches)} names in {quoted(column)}{without or ''}"
-
-
-def _put_point(text):
-    return f"{match[1]}.{match[2]}" if (match := NO_POINT.fullmatch(text)) else text
 
 
 def _match(expression, name):

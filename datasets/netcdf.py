@@ -9,27 +9,13 @@ from xarray.backends import H5NetCDFStore
 
 from ..errors import InputError
 from .files import written_whole
-from .wording import printable, shortened
+from .wording import printable, reason
 
 
 def write(tree, path, *, parents=False, encoding=None):
-    """Write a Dataset or DataTree, whole or not at all.
+    """Write a Dataset or DataTree to a path, whole or not at all, with the `encoding` of the variables of each group.
 
     HDF5 writes to memory: on a full disk it would end the process when it closes a file.
-
-    Parameters
-    ----------
-    tree : Dataset or DataTree
-    path : path-like
-    parents : bool
-        Create the folder of the file, if needed.
-    encoding : dict, optional
-        Of the variables of each group, as for ``to_netcdf`` of a DataTree.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
     content = io.BytesIO()
     with h5netcdf.File(content, "w") as file:
@@ -52,19 +38,7 @@ def _write_group(dataset, group, encoding):
 
 
 def read(path, opener):
-    """Read what `write` wrote into memory.
-
-    Parameters
-    ----------
-    path : path-like
-    opener : callable
-        ``xarray.open_dataset`` or ``xarray.open_datatree``.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is damaged or it is no netCDF file.
-    """
+    """Read what `write` wrote into memory, by ``xarray.open_dataset`` or ``open_datatree``; refuse a damaged file."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{printable(path)}: there is no such file")
@@ -76,8 +50,3 @@ def read(path, opener):
         raise InputError(
             f"{printable(path)}: not a netCDF file that can be read ({reason(error)}); take another copy"
         ) from None
-
-
-def reason(error):
-    """Return the first line of an error's text, short enough for a message."""
-    return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)

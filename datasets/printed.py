@@ -19,16 +19,7 @@ MOST = 10  # rows of a table that are printed
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences with a short table of text.
-
-    Attributes
-    ----------
-    title : str
-    table : DataFrame or None
-        Of text, as a person reads it.
-    sentences : tuple of str
-        Below the table.
-    """
+    """Sentences with a short table of text, as a person reads it: a title, the table, and sentences below it."""
 
     title: str
     table: pd.DataFrame | None = None

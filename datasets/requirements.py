@@ -11,21 +11,7 @@ SUCH = {"batch_tokens": "batch_size*context"}  # what columns are computed from 
 
 
 def require(frame, columns, *, purpose):
-    """Check that a table has the columns that a purpose needs.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table, as `read` or `load` returns it.
-    columns : str or sequence of str
-        Names of the columns needed.
-    purpose : str
-        What they are needed for, such as ``"the embedding-weighted law"``, for the message.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, naming every missing one, the columns of the table and the fix.
+    """Refuse a table that lacks one of the columns that a purpose needs, such as ``"the embedding-weighted law"``.
 
     Examples
     --------
@@ -42,20 +28,7 @@ def require(frame, columns, *, purpose):
 
 
 def filled(frame, column, *, purpose):
-    """Check that a column names something in every row.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table that has the column.
-    column : str
-    purpose : str
-        What it is needed for, for the message.
-
-    Raises
-    ------
-    InputError
-        If a value is missing, naming its row.
+    """Refuse a column in which a row is empty, if a purpose needs it in every row.
 
     Examples
     --------
@@ -70,26 +43,7 @@ def filled(frame, column, *, purpose):
 
 
 def positive_columns(runs, names, *, purpose):
-    """Return columns of finite positive numbers.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        A table, as `read` or `load` returns it, or one that has since been changed.
-    names : sequence of str
-        Columns to take.
-    purpose : str
-        What they are needed for, for the message.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Each column as floats, shape (row,), in the order of `names`.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or holds anything but finite positive numbers.
+    """Return columns of finite positive numbers as floats by name, each (row,), refusing any other; see `require`.
 
     Examples
     --------

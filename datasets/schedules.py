@@ -24,17 +24,9 @@ MISFIT = 0.01  # of the highest, by which rates may miss the shape that they are
 class RateSchedule:
     """A schedule: a linear warm-up, then the peak, and a fall of some shape to the end.
 
-    Parameters
-    ----------
-    text : str
-        The shape of the fall: ``constant``, ``linear``, ``cosine`` or ``exponential``. Options follow a colon: the
-        rates ``peak`` and ``final``, and on the clock ``warmup`` and ``from``, where the fall begins. By default it
-        begins after the warm-up and ends at a tenth of the peak.
-
-    Raises
-    ------
-    InputError
-        If the shape or an option is unknown, or a number is out of range.
+    The text states the shape of the fall: ``constant``, ``linear``, ``cosine`` or ``exponential``. Options follow a
+    colon: the rates ``peak`` and ``final``, and on the clock ``warmup`` and ``from``, where the fall begins. By default
+    it begins after the warm-up and ends at a tenth of the peak. Anything else is refused.
 
     Examples
     --------
@@ -81,12 +73,7 @@ class RateSchedule:
 def followed(clock, shares, end):
     """Return the schedule that falling rates follow and that ends at `end`, or None where no shape is clear.
 
-    Parameters
-    ----------
-    clock, shares : ndarray, shape (reading,)
-        Places of the readings, and their rates as shares of the highest. A log may begin in the middle of a fall, whose
-        peak is higher then.
-    end : float
+    The rates at readings are shares of the highest. A log may begin in the middle of a fall, whose peak is higher then.
     """
     from scipy.optimize import least_squares
 

@@ -16,18 +16,8 @@ from .wording import quoted
 class Cells:
     """What the cells of a column must be.
 
-    Parameters
-    ----------
-    passes : callable
-        Takes the column, and returns whether each cell passes.
-    words : str
-        What a cell must be, which a refusal of another says.
-    type : str
-        The type that the column takes.
-    blank : bool
-        Whether a cell may be blank.
-    required : bool
-        Whether the column must be there.
+    `passes` takes the column and returns whether each cell passes; `words` say what a cell must be. The column takes
+    the `type`, may have a `blank` cell, and must be there if `required`.
     """
 
     passes: Callable
@@ -66,29 +56,11 @@ def one_of(names):
 
 
 def check(frame, kind, *, label, names=None, faults=()):
-    """Check the cells of a frame, as its kind describes them.
+    """Check the cells of a frame as its kind describes them, and return it with the types of its `Cells`.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Rows indexed as `open_table` does it.
-    kind : Kind
-    label : str
-        Name of the table in messages.
-    names : mapping of str to object, optional
-        Canonical name of a column to its name in the file, for messages.
-    faults : sequence of Fault
-        Earlier faults, which are reported together with the others; their cells are not checked again.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The frame with the types of its `Cells`.
-
-    Raises
-    ------
-    InputError
-        For the cells that fail, naming the place, the column, the value and the fix of the first ten.
+    Rows are indexed as `open_table` does it. `names` has the names of columns in the file, for messages. Earlier
+    `faults` are reported together with the others, and their cells are not checked again. A refusal names the place,
+    the column, the value and the fix of the first ten.
     """
     import pandera.errors
 

@@ -1,20 +1,22 @@
-"""Tables in text files: values separated by commas, semicolons, tabs or bars."""
+"""Tables in text files: values separated by commas, semicolons, tabs or bars, and Markdown."""
 
 import csv
+import functools
 import io
 import re
 from collections import Counter
+from itertools import takewhile
+from math import isclose
 
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError
 from .checks import SHOWN
-from .closing import find_closing, is_number
 from .columns import recognise
 from .notation import MISSING
 from .units import split_header
-from .wording import listed, plural, printable, quoted, shortened
+from .wording import listed, plural, printable, quoted
 
 BOOLEANS = {"true": True, "false": False}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
@@ -35,6 +37,14 @@ OF_RUNS = (
     f"if it is the log of a run, forecast its end with {FORECAST}, or write a table (.csv) with one row a run: "
     "parameters, tokens (or training_flop) and loss, such as 1.2e8,2.5e9,3.41; a law needs runs of several sizes"
 )
+
+LEAST_SUMMED = 4  # lines above one that may sum them up
+# First cells of such lines.
+CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
+
+MARKDOWN_RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|")  # the line below a header
+BETWEEN = re.compile(r"(?<!\\)\|")  # cells; a line that is written \| is part of one
+MARKS = re.compile(r"\*\*|__|`")  # of bold text and of code
 
 # Helpers of every form ------------------------------------------------------------------------------------------------
 
@@ -77,9 +87,13 @@ def refuse_lines(faults, label, fix, several="lines"):
             raise InputError(message)
 
 
-def reason(error):
-    """Return the first line of an error, shortened."""
-    return shortened((str(error).splitlines() or [type(error).__name__])[0])
+def is_number(text):
+    """Return whether Python reads a text as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 # Separated values -----------------------------------------------------------------------------------------------------
@@ -121,9 +135,7 @@ def read_separated(data, label, text=(), wanted=None):
     )
 
 
-def read_plain(data, label, text=(), wanted=OF_RUNS):
-    """Read a text file that holds a table of separated values; refuse any other with what is `wanted`."""
-    return read_separated(data, label, text, wanted)
+read_plain = functools.partial(read_separated, wanted=OF_RUNS)  # of a text file that may be no table
 
 
 def _is_comment(line):
@@ -176,6 +188,34 @@ def _read_records(lines, first, delimiter, label):
             "quotes"
         ) from error
     return records
+
+
+# Markdown, as in a README ---------------------------------------------------------------------------------------------
+
+
+def read_markdown(data, label, text=()):
+    """Read the one table of a Markdown file; columns `text` as text."""
+    whole = decode(data, label)
+    refuse_empty(whole, label)
+    lines = whole.splitlines()
+    below = [i for i, line in enumerate(lines) if MARKDOWN_RULE.fullmatch(line.strip())]
+    tables = [i for i in below if i and "|" in lines[i - 1]]
+    if len(tables) != 1:
+        what = f"{plural(len(tables), 'table')} of Markdown" if tables else "no table of Markdown"
+        raise InputError(f"{label}: {what} in it; save one table, a header above a line of dashes, as a file")
+    (rule,) = tables
+    records = {rule: _split_markdown(lines[rule - 1])}  # by number from 1
+    for i in range(rule + 1, len(lines)):
+        if "|" not in lines[i]:
+            break
+        records[i + 1] = _split_markdown(lines[i])
+    return make_table(records, label, text)
+
+
+def _split_markdown(line):
+    line = line.strip().removeprefix("|")
+    line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
+    return [MARKS.sub("", cell).strip().replace("\\|", "|") for cell in BETWEEN.split(line)]
 
 
 # Records --------------------------------------------------------------------------------------------------------------
@@ -287,12 +327,37 @@ def _read_below(header, records):
     return header, {}, ""
 
 
+def _find_closing(header, records):
+    """Find the last lines that sum up those before them: a word such as Mean, or sums or means of every column."""
+    words = {line: [cell.strip().rstrip(":") for cell in cells if cell.strip()] for line, cells in records.items()}
+    lines = [*takewhile(lambda line: words[line] and words[line][0].lower() in CLOSING, reversed(records))]
+    firsts = {words[line][0].lower() for line in lines}
+    *above, last = [cells for line, cells in records.items() if line not in lines] or [[]]
+    if any(cell.strip().lower() in firsts for cells in (*above, last) for cell in cells) or (lines and not last):
+        lines = []  # they are names, as of runs
+    elif not lines and len(above) >= LEAST_SUMMED and _sums_up(last, above):
+        lines = [*records][-1:]
+    named = [next((word for word in words[line] if word.lower() in CLOSING), "sums or means") for line in sorted(lines)]
+    return header, dict.fromkeys(sorted(lines)), listed(dict.fromkeys(named))
+
+
+def _sums_up(cells, above):
+    """Return whether the numbers of a line are sums or means of all columns, or of one where a word says so."""
+    summed = []
+    for cell, column in zip(cells, zip(*above, strict=False), strict=False):
+        if is_number(cell) and all(map(is_number, column)):
+            total = sum(map(float, column))
+            summed.append(any(x and isclose(float(cell), x, rel_tol=1e-4) for x in (total, total / len(column))))
+    every = len(summed) == sum(map(is_number, cells)) > 1 and all(summed)
+    return every or (any(summed) and any(cell.strip().lower() in CLOSING for cell in cells))
+
+
 RULES = (
     (_join_dates, "{} with a comma in a date, which is read as part of it"),
     (_cut_ends, ""),
     (_find_copies, "{} that repeat the header left out"),
     (_read_below, "{} is read as {}"),
-    (find_closing, "{} at the end, which sum{s} up the others ({}), {be} left out"),
+    (_find_closing, "{} at the end, which sum{s} up the others ({}), {be} left out"),
 )
 
 # Columns --------------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def scale_columns(table, names, chosen, bytes_per_token, changes, *, derived=())
             f"{label}: bytes_per_token is for a loss in bits per byte; give unit={{'loss': 'bits-per-byte'}} "
             "(--unit loss=bits-per-byte) with it, or leave it out"
         )
-    factors = {name: _check_factor(f"unit of {name}: ", unit, "1e9") for name, unit in units.items()
+    factors = {name: check_factor(f"unit of {name}: ", unit, "1e9") for name, unit in units.items()
                if name in SCALED and unit is not None}  # fmt: skip
     # A header such as "loss (B)" names no unit of a loss.
     if loss in LOSS_UNITS or "loss" in chosen:
@@ -114,7 +114,8 @@ def scale_columns(table, names, chosen, bytes_per_token, changes, *, derived=())
     return table.assign(**{name: table[name] * factor for name, factor in factors.items()})
 
 
-def _check_factor(name, number, example=None):
+def check_factor(name, number, example=None):
+    """Return a positive number as a float, refusing any other."""
     if isinstance(number, bool | str) or not isinstance(number, int | float) or not 0 < number < math.inf:
         raise InputError(f"{name}{shown(number)} is not a positive number{f' such as {example}' if example else ''}")
     return float(number)
@@ -131,7 +132,7 @@ def _find_factor_of_loss(unit, bytes_per_token, losses, label):
             f"{label}: a loss in bits per byte needs the mean bytes of a token; give bytes_per_token=4.3 "
             "(--bytes-per-token 4.3), whatever it is on the text of the loss"
         )
-    a_token = _check_factor("bytes_per_token: ", bytes_per_token) if unit == "bits-per-byte" else 1.0
+    a_token = check_factor("bytes_per_token: ", bytes_per_token) if unit == "bits-per-byte" else 1.0
     return 1.0 if unit == "nats" else math.log(2) * a_token
 
 

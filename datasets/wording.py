@@ -20,6 +20,11 @@ def shortened(text):
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
+def reason(error):
+    """Return the first line of an error's text, or its class where it has none, short enough for a message."""
+    return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)
+
+
 def quoted(value):
     """Return a value for a message: numbers bare, anything else between double quotes."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
@@ -88,17 +93,7 @@ LEAST_P = 1e-16  # smaller p values are printed as less than this
 
 
 def p_value(p, name="p"):
-    """Return a p value as text, with one digit below 0.01 and two above.
-
-    Parameters
-    ----------
-    p : float
-    name : str
-        What stands before the number; "" for a cell of a table.
-
-    Returns
-    -------
-    str
+    """Return a p value as text, with one digit below 0.01 and two above; without a name it is a cell of a table.
 
     Examples
     --------

@@ -111,7 +111,6 @@ def main(arguments):
         (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
         (HERE / "headline.svg").write_text(picture(options.results.parent), encoding="utf-8")
     sys.path.insert(0, str(HERE))
-    import guide_notebooks
     import outputs
     from quoted import substitutions
 
@@ -121,7 +120,7 @@ def main(arguments):
             path.write_text(outputs.written(path), encoding="utf-8")
     for path in pages():
         path.write_text(written(path.read_text(encoding="utf-8"), answers), encoding="utf-8")
-    guide_notebooks.write()
+    outputs.write_notebooks()
 
 
 if __name__ == "__main__":

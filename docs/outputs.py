@@ -1,12 +1,14 @@
-"""Output of the Python cells of the documentation: run once by `headline.py --cells`, written below each cell.
+"""Output of the Python cells of the documentation, run once by `headline.py --cells`, and guides as notebooks.
 
 A cell is followed by ``<!-- output -->`` and ``<!-- end -->``. A cell that draws is followed by
 ``<!-- output: what the picture shows -->``. A block of ``console`` has commands after ``$`` and what they print.
+A notebook has the text and the cells of a guide after a cell that installs the package, in nbformat 4, a cell a line.
 """
 
 import ast
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -22,6 +24,14 @@ from bayescaling.plots.with_matplotlib import compact
 
 HERE = Path(__file__).resolve().parent
 PICTURES = HERE / "pictures"
+NOTEBOOKS = HERE / "notebooks"
+GUIDES = [
+    HERE / "guides" / f"{x}.md" for x in ("fit-my-runs", "plan-a-run", "is-my-law-right", "doubling-times", "horizons")
+]
+INSTALL = (
+    "# In a clone of the repository; elsewhere write git+ and its address in place of ../..\n%pip install -q ../.."
+)
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 CELL = re.compile(
     r"^```python\n(.*?)^```\n(\n<!-- output(?:: ([^\n]*?))? -->\n)?(?(2)(.*?)<!-- end -->\n)", re.DOTALL | re.M
 )
@@ -124,3 +134,32 @@ def temporary_folder():
             yield
         finally:
             os.chdir(before)
+
+
+def notebook(guide):
+    """Return the notebook of a guide as JSON. Outputs are left out: a notebook has those of its run."""
+    text, start = guide.read_text(encoding="utf-8"), 0
+    cells = [_code(INSTALL)]
+    for cell in CELL.finditer(text):
+        cells += [*_prose(text[start : cell.start()]), _code(cell[1].strip("\n"))]
+        start = cell.end()
+    lines = ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in [*cells, *_prose(text[start:])])
+    metadata = json.dumps({"kernelspec": KERNEL})
+    return f'{{"cells": [\n{lines}\n], "metadata": {metadata}, "nbformat": 4, "nbformat_minor": 4}}\n'
+
+
+def write_notebooks():
+    """Write every notebook."""
+    NOTEBOOKS.mkdir(exist_ok=True)
+    for guide in GUIDES:
+        (NOTEBOOKS / f"{guide.stem}.ipynb").write_text(notebook(guide), encoding="utf-8")
+
+
+def _code(source):
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+
+
+def _prose(text):
+    """Return a cell of text, if there is any, with links that lead from the folder of notebooks."""
+    text = re.sub(r"\]\((?=[\w-]+\.md)", "](../guides/", re.sub(r"<!--.*?-->\n?", "", text)).strip()
+    return [{"cell_type": "markdown", "metadata": {}, "source": text}] if text else []

@@ -9,7 +9,7 @@ import jinja2
 from bayescaling.datasets import load
 from bayescaling.datasets.files import evidence
 from bayescaling.inference import words
-from bayescaling.inference.forecast_result import written
+from bayescaling.inference.forecasts import written
 from bayescaling.inference.kinds import find_record
 from bayescaling.inference.words import HIGH, LOW, MIDDLE, position
 from bayescaling.reports import speeds

@@ -211,6 +211,7 @@ def study(rollouts, seed):
                     by_decade[name].setdefault(f"{low} to {high}", {})[key] = held
             if key in size:
                 of_sizes[name][key] = sizes(rollouts[key], drift, seed)
+    errors = [(rollouts[k]["later"] - np.median(rollouts[k]["size"])) / rollouts[k]["ahead"] for k in of_size]
     return drift_from(sources), {
         "learned_without": {source: drift._asdict() for source, drift in others.items()},
         "all": {name: averaged(by_key, share) for name, by_key in entries.items()},
@@ -223,14 +224,9 @@ def study(rollouts, seed):
             for name, by_key in by_decade.items()
         },
         "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items()},
-        "rms_log_size_a_decade": _rms([(rollouts[k]["later"] - np.median(rollouts[k]["size"])) / rollouts[k]["ahead"]
-                                       for k in of_size]),
+        "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4),
         "rollouts": len(keys),
-    }  # fmt: skip
-
-
-def _rms(values):
-    return round(float(np.sqrt(np.mean(np.square(values)))), 4)
+    }
 
 
 def weights_of_laws(rollouts, drifts, seed):

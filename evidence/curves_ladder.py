@@ -17,7 +17,7 @@ import pandas as pd
 from bayescaling.datasets.schedules import RateSchedule
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.curves.forecast import UNSEEN
-from bayescaling.inference.estimands.task_errors import task_errors
+from bayescaling.inference.estimands.predict import task_errors
 from bayescaling.models.curves.areas import areas
 from bayescaling.models.loss.chinchilla import optimum
 from study import Study

@@ -19,7 +19,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.comparison.rollout import predicted
-from bayescaling.inference.decisions.candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio
+from bayescaling.inference.decisions.candidates import candidate_means, misfit_variance, noise_variance, off_ratio
 from bayescaling.inference.decisions.gate import CUTOFFS, FEWEST, LEAST
 from bayescaling.inference.decisions.purchases import best_plan, moments, spread_out
 from bayescaling.inference.decisions.targets import target_of
@@ -74,18 +74,7 @@ def simulated_pool(rng, kappa):
 
 
 class Pool:
-    """A pool of runs, with fits of laws to some of them.
-
-    Parameters
-    ----------
-    table : DataFrame
-    cost : ndarray, shape (run,)
-    compute : float or None
-        At which the best size is the target.
-    laws : dict of Law
-    run : DataFrame, optional
-        The run whose loss is the target instead.
-    """
+    """A pool of runs with their costs, and fits of laws to some; the target is at a compute, or the loss of a run."""
 
     def __init__(self, table, cost, compute, laws, run=None):
         self.table, self.cost, self.compute, self.run = table, cost, compute, run
@@ -117,16 +106,7 @@ class Pool:
 
 
 class Bought(NamedTuple):
-    """Runs that a rule bought.
-
-    Attributes
-    ----------
-    places : ndarray of int
-    law : str
-        The law to fit to them.
-    failed : bool
-        Whether the first law failed a rollout.
-    """
+    """Runs that a rule bought, the law to fit to them, and whether the first law failed a rollout."""
 
     places: np.ndarray
     law: str = SUM

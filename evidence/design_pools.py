@@ -97,6 +97,8 @@ def one_pool(tables, source, seed):
     table, cost, ahead = opened(tables, source)
     dearest = ahead.iloc[[int(ahead["cost"].argmax())]].reset_index(drop=True)
     pool = Pool(table, cost, None, source.laws, dearest)
+    # A law of more sizes has no point estimate here, and no second law.
+    rules = [rule for rule in RULES if COUPLED in source.laws or rule not in ("v-optimal", "gated, two laws")]
     result = {"pool": len(table), "predicted": len(ahead), "start": START}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,18 +106,13 @@ def one_pool(tables, source, seed):
         result["all runs"] = everything
         for share in source.shares:
             result[f"{share:g}"] = {}
-            for rule in _rules(source):
+            for rule in rules:
                 scores = []
                 for repetition in range(REPEATED.get(rule, 1)):
                     rng = np.random.default_rng([seed, repetition])
                     scores.append(scored(pool, bought(pool, rule, share * cost.sum(), rng), ahead, seed))
                 result[f"{share:g}"][rule] = {name: float(np.mean([x[name] for x in scores])) for name in scores[0]}
     return result
-
-
-def _rules(source):
-    """Return the rules of a pool; a law of more sizes has no point estimate here, and no second law."""
-    return RULES if COUPLED in source.laws else [rule for rule in RULES if rule not in ("v-optimal", "gated, two laws")]
 
 
 def pools(parts, *, tables, seed):

@@ -9,7 +9,7 @@ from functools import partial
 from bayescaling import training
 from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic.cells import Grid
-from bayescaling.training.sweeps.times import SHARES_OF
+from bayescaling.training.sweeps.outline import SHARES_OF
 from study import Study
 
 GPU = "H100"
@@ -74,7 +74,7 @@ def _finished(run):
 
 def _presets():
     """Return a fingerprint of the presets of all experiments."""
-    tables = {kind: {name: KINDS[kind].preset(name) for name in names} for kind, names in NAMES.items()}
+    tables = {kind: {name: KINDS[kind].PRESETS[name] for name in names} for kind, names in NAMES.items()}
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
 
 

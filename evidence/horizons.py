@@ -9,10 +9,10 @@ from functools import partial
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-import past_cuts
+import scores_forecasts
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.differences import differences
-from bayescaling.inference.comparison.groups import unresolved
+from bayescaling.inference.comparison.loo import unresolved
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
@@ -156,9 +156,9 @@ def forecasts(parts, *, seed, **settings):
             f"{cut:g}": {"models_before": of["before"], "models_after": len(of["observed"]), "ok": of["ok"]}
             for cut, of in zip(CUTS, cuts, strict=True)
         },
-        "law": past_cuts.scores(cuts, "law"),
-        "law, widened by earlier cuts": past_cuts.scores(past_cuts.widened(cuts), "law"),
-        "straight line": past_cuts.scores(cuts, "line"),
+        "law": scores_forecasts.scores(cuts, "law"),
+        "law, widened by earlier cuts": scores_forecasts.scores(scores_forecasts.widened(cuts), "law"),
+        "straight line": scores_forecasts.scores(cuts, "line"),
     }
 
 

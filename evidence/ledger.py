@@ -16,6 +16,7 @@ import bayescaling as bs
 import numpy as np
 from bayescaling.inference.forecasts import forecast, straight_line, write
 from bayescaling.inference.settings import cores
+from study import selected
 from values import COLUMNS, HORIZONS
 
 HERE = Path(__file__).with_name("ledger")
@@ -86,8 +87,7 @@ def training_compute():
 
 def _trend(table, first):
     """Fit a straight trend from a year on, or the best form if that predicts better beyond doubt."""
-    rows = table[table["year"] >= first].reset_index(drop=True)
-    rows.attrs = dict(table.attrs)
+    rows = selected(table, table["year"] >= first)
     fit = bs.fit("trend", rows, **SETTINGS)
     forms = bs.progress.by_form(fit)
     straight = forms.loc[fit.law.trend, "rival"]

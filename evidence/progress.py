@@ -10,11 +10,10 @@ from bayescaling.inference.checks.sensitivity import power_scaling
 from bayescaling.inference.progress import contributions, rate_at_optimum
 from bayescaling.inference.progress.change_points import NONE, acceleration, change_of_pace, pace_by_year
 from bayescaling.inference.progress.compare import against, score_progress
-from bayescaling.inference.progress.fitting import new_fitter
+from bayescaling.inference.progress.fitting import VARIANTS, new_fitter
 from bayescaling.inference.progress.futures import by_cutoff, compare_futures
 from bayescaling.inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
-from bayescaling.inference.progress.variants import VARIANTS
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
 from bayescaling.reports.pages.progress.specifications import ten_best, with_weight
@@ -29,6 +28,7 @@ OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[:
 OWN = ("rho", "gamma_transformer")  # what only some variants have
 PAPERS = 15  # shown for each specification
 GAINS_AT = (22, 25)  # powers of ten, FLOP
+RATES = {"at the rows": compute_equivalent_gain, "at the optimum": rate_at_optimum.first_rate}
 BRIEF = {"draws": 500, "tune": 500, "least_ess": 400}
 
 
@@ -54,7 +54,7 @@ def sensitivity(parts, *, seed, **brief):
         entries[str(k)] = parts.entry(
             f"specification {k}",
             lambda k=k, spreads=spreads: {
-                "power_scaling": _power_scaling(fits[k]),
+                "power_scaling": power_scaling(fits[k], {name: of(fits[k]) for name, of in RATES.items()}),
                 "prior_grid": _records(prior_grid(fitter, bs.laws.Progress(k), seed=seed, **spreads, **brief)),
                 "papers": _papers(paper_influence(fits[k], titles)),
             },
@@ -66,11 +66,6 @@ def _papers(table):
     """Return the entry of the papers that change the doubling time most, and of how many there are."""
     reliable = int((table["pareto_k"] <= PARETO_K_LIMIT).sum())
     return {"count": len(table), "not_reliable": len(table) - reliable, "first": _records(table.head(PAPERS))}
-
-
-def _power_scaling(fit):
-    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": rate_at_optimum.first_rate(fit)}
-    return power_scaling(fit, quantities)
 
 
 def _records(table):

@@ -1,13 +1,88 @@
-"""Studies that ``bayescaling report`` reads and ``bayescaling report --all`` makes: fits that are compared."""
+"""Studies of the laws of pages of a report: coverage, errors of readings, what is left out whole, and fits compared.
+
+``bayescaling report --all`` makes the last of these itself.
+"""
 
 import bayescaling as bs
+import numpy as np
+from bayescaling.inference import intervals
+from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.reports.cache.stages import Stages
-from bayescaling.reports.laws import NOISES, SPECIFICATIONS_STUDY
+from bayescaling.reports.entries import fit_entry
+from bayescaling.reports.laws import CHINCHILLA, LAWS, NOISES, SPECIFICATIONS_STUDY
 from bayescaling.reports.pages import PAGES
+from bayescaling.reports.pages.arithmetic.analysis import ABACUS, BEYOND, accuracies, shown_in_training
+from bayescaling.reports.pages.arithmetic.analysis import MAIN as MAIN_OF_LENGTHS
+from bayescaling.reports.pages.arithmetic.analysis import TABLE as COUNTS
 from bayescaling.reports.pages.corpora import analysis as corpora
 from bayescaling.reports.pages.progress import specifications as progress
 from bayescaling.reports.pages.since import analysis as since
-from study import Study
+from bayescaling.reports.results import calibration_entry, comparison_document
+from study import Study, laws_of
+
+RUNS, CORPORA = "chinchilla_runs", "overtraining_runs"
+MAIN, READ = LAWS[CHINCHILLA], bs.laws.Chinchilla(measurement_error=True)
+REFITS = {"draws": 300, "tune": 500}  # the Monte-Carlo error of a score is then 0.1, of differences of several nats
+OF_LENGTHS = {
+    MAIN_OF_LENGTHS: bs.laws.Lengths(),
+    "longer operand alone": bs.laws.Lengths(operands="longest"),
+    "logit linear in length": bs.laws.Lengths(shape="linear"),
+}
+
+
+def lengths_left_out(parts, *, seed):
+    """Fit each law, compare them by runs left out, and give how far Abacus goes under each and on every length."""
+    counts = bs.load(COUNTS)
+    rows = shown_in_training(counts)
+    fits = {name: parts.fit(name, lambda law=law: bs.fit(law, rows, seed=seed)) for name, law in OF_LENGTHS.items()}
+    every = {
+        "every length tested": parts.fit("every length", lambda: bs.fit(OF_LENGTHS[MAIN_OF_LENGTHS], counts, seed=seed))
+    }
+    return comparison_document(bs.compare(fits)) | {"abacus": {name: _far(f) for name, f in (fits | every).items()}}
+
+
+def _far(fit):
+    half = bs.lengths.length_at_accuracy(fit, 0.5, conditions=ABACUS)
+    return {
+        "half": intervals.summary(half, ratio=True),
+        "beyond": accuracies(fit)[ABACUS][BEYOND],
+        "ok": fit.diagnostics["ok"],
+    }
+
+
+def coverage(parts, **settings):
+    """Fit the law to tables simulated from its posterior, and rank the truths among the draws."""
+    calibration = bs.calibrate(MAIN, bs.load(RUNS), out=parts.path("tables.nc"), **settings)
+    ranks = {
+        str(name): calibration["rank"].sel(quantity=name).values.tolist() for name in calibration["quantity"].values
+    }
+    return calibration_entry(calibration) | {"ranks": ranks}
+
+
+def reading_error(parts, *, seed):
+    """Fit the law with a uniform error of each loss's reading, and compare it with the law without."""
+    del parts
+    runs = bs.load(RUNS)
+    fits = {name: bs.fit(law, runs, seed=seed) for name, law in (("with", READ), ("without", MAIN))}
+    apart = fits["with"].loo().elpd_i.values - fits["without"].loo().elpd_i.values
+    return fit_entry(fits["with"]) | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
+
+
+def corpora_left_out(parts, *, seed):
+    """Compute log scores of corpora left out whole, and the difference of each law to the best."""
+
+    def scored(law):
+        table = bs.fit(law, bs.load(CORPORA), seed=seed).loo(by=corpora.BY, seed=seed, **REFITS)
+        return {
+            "elpd": float(table["elpd"].sum()),
+            "monte_carlo_se": intervals.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
+            "corpora": {str(corpus): float(x) for corpus, x in table["elpd"].items()},
+            "refitted": {str(corpus): bool(x) for corpus, x in table["refitted"].items()},
+        }
+
+    entries = {name: parts.entry(name, lambda law=law: scored(law)) for name, law in corpora.LAWS.items()}
+    best = max(entry["elpd"] for entry in entries.values())
+    return {name: entry | {"difference": entry["elpd"] - best} for name, entry in entries.items()}
 
 
 def reported(page, study, what, laws):
@@ -28,6 +103,30 @@ def _specifications():
 
 
 STUDIES = {
+    "arithmetic_left_out": Study(
+        "laws of lengths, runs left out whole, and how far Abacus goes under each",
+        lengths_left_out,
+        lambda: [(law, shown_in_training(bs.load(COUNTS))) for law in OF_LENGTHS.values()],
+        {"seed": 1},
+    ),
+    "chinchilla_coverage": Study(
+        "whether intervals of the Chinchilla law cover",
+        coverage,
+        laws_of(RUNS, [MAIN]),
+        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500},
+    ),
+    "chinchilla_reading_error": Study(
+        "the Chinchilla law with an error of each loss's reading",
+        reading_error,
+        laws_of(RUNS, (READ, MAIN)),
+        {"seed": 1},
+    ),
+    "corpora_left_out": Study(
+        "runs on several corpora, each corpus left out whole",
+        corpora_left_out,
+        laws_of(CORPORA, corpora.LAWS.values()),
+        {"seed": 1},
+    ),
     SPECIFICATIONS_STUDY: reported(
         "progress",
         SPECIFICATIONS_STUDY,
@@ -38,12 +137,12 @@ STUDIES = {
         "since",
         since.CONSTANT,
         "progress since 2023 with a constant gain",
-        lambda: [(since.LAWS[since.LINEAR], bs.load("eci_scores"))],
+        laws_of("eci_scores", [since.LAWS[since.LINEAR]]),
     ),
     corpora.STUDY: reported(
         "corpora",
         corpora.STUDY,
         "one law of three corpora, with exponents pooled, shared or neither",
-        lambda: [(law, bs.load("overtraining_runs")) for law in (corpora.LAWS | corpora.BESIDE).values()],
+        laws_of(CORPORA, (corpora.LAWS | corpora.BESIDE).values()),
     ),
 }

@@ -1,12 +1,48 @@
-"""Scores of later models, forecast as of past quarters by their dates alone, and scored once they came."""
+"""Scores of later models, forecast as of past quarters by their dates alone, and scored once they came.
+
+A cut is a dict of quantiles at `PROBABILITIES`, (probability, outcome), under the name of each method, and of what was
+``observed``, (outcome,).
+"""
 
 from functools import partial
 
 import bayescaling as bs
 import numpy as np
-import past_cuts
+from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from study import Study
+
+LEVELS = (0.5, 0.9)
+
+
+def widened(cuts, low=-np.inf, high=np.inf):
+    """Widen quantiles of the law about their median by the errors of the cuts before, in sds; the first by nothing."""
+    errors, result = [], []
+    for of in cuts:
+        quantiles, observed = np.array(of["law"]), np.array(of["observed"])
+        middle, sd = np.median(quantiles, 0), quantiles.std(0)
+        factor = max(1.0, np.sqrt(np.mean(np.square(np.concatenate(errors))))) if errors else 1.0
+        result.append(of | {"law": np.clip(middle + factor * (quantiles - middle), low, high)})
+        errors.append((observed - middle) / sd)
+    return result
+
+
+def scores(cuts, method):
+    """Return coverage by level, the mean CRPS and the mean error, over the outcomes of all cuts."""
+    held, error, score = {level: [] for level in LEVELS}, [], []
+    for of in cuts:
+        quantiles, observed = np.array(of[method]), np.array(of["observed"])
+        for level in LEVELS:
+            low, high = np.quantile(quantiles, [(1 - level) / 2, (1 + level) / 2], axis=0)
+            held[level].append((low <= observed) & (observed <= high))
+        error.append(np.median(quantiles, 0) - observed)
+        score.append(crps(quantiles, observed))
+    return {
+        "coverage": {f"{level:g}": float(np.concatenate(of).mean()) for level, of in held.items()},
+        "crps": float(np.concatenate(score).mean()),
+        "mean_error": float(np.concatenate(error).mean()),
+    }
+
 
 TABLE = "eci_scores"
 LAW = bs.laws.Scores(pace="linear")
@@ -21,12 +57,12 @@ def make(parts, *, seed, **settings):
     return {
         "cuts": {
             f"{cut:g}": {name: of[name] for name in ("fitted", "models", "scores", "ok")}
-            | {method: past_cuts.scores([of], method) for method in ("law", "line")}
+            | {method: scores([of], method) for method in ("law", "line")}
             for cut, of in zip(CUTS, cuts, strict=True)
         },
-        "law": past_cuts.scores(cuts, "law"),
-        "law, widened by earlier cuts": past_cuts.scores(past_cuts.widened(cuts, 0, 1), "law"),
-        "straight line": past_cuts.scores(cuts, "line"),
+        "law": scores(cuts, "law"),
+        "law, widened by earlier cuts": scores(widened(cuts, 0, 1), "law"),
+        "straight line": scores(cuts, "line"),
     }
 
 

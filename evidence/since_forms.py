@@ -16,9 +16,8 @@ from bayescaling.reports.pages.since.analysis import gain_entries, name_of_fit
 from bayescaling.reports.pages.since.forms import PLAIN, best_form
 from bayescaling.reports.pages.since.periods import BREAK, LINEAR
 from bayescaling.reports.results import records
-from since_changes import REASONING, selected
-from since_later import of_later_models
-from study import Study, laws_of
+from since import REASONING, of_later_models
+from study import Study, laws_of, selected
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
@@ -172,19 +171,15 @@ def scores(parts, **settings):
     name = best_form(result)
     trends, without = by_pace(name, FEW), by_pace(f"{name}, {WITHOUT_REASONING}", (BREAK,))
     fits = {pace: fitted(parts, name, pace, settings) for pace in paces}
+    broken, table = bs.laws.Scores(**LAWS_OF_SCORES[name][BREAK]), bs.load("eci_scores")
     entries = [gain_entries(pace, fit) for pace, fit in fits.items()]
     return result | {
         "trends": {"answers": answers(trends), "left_out": {by: compared(trends, by) for by in units}},
         WITHOUT_REASONING: answers(without),
-        "later": parts.entry(f"{name}, later", lambda: _later(name, settings)),
+        "later": parts.entry(f"{name}, later", lambda: of_later_models(broken, table, settings)),
         "numbers": entries[0] | {key: entries[0][key] | of for key, of in entries[1].items()},
         "records": records({name_of_fit(pace, name): fit for pace, fit in fits.items()}),
     }
-
-
-def _later(name, settings):
-    """Return how well a form of the scores, with a break, predicts scores of later models."""
-    return of_later_models(bs.laws.Scores(**LAWS_OF_SCORES[name][BREAK]), bs.load("eci_scores"), settings)
 
 
 def _laws(laws):

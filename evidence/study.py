@@ -87,6 +87,13 @@ def laws_of(table, laws):
     return lambda: [(law, bs.load(table)) for law in laws]
 
 
+def selected(table, rows):
+    """Return some rows of a table, with its attributes."""
+    selection = table[rows].reset_index(drop=True)
+    selection.attrs = dict(table.attrs)
+    return selection
+
+
 def copies(fit, table, **options):
     """Calibrate the law of a fit on copies of its table, simulated from posterior medians; options of `calibrate`."""
     truth = {name: float(fit["posterior"][name].median()) for name in fit.law.prior_of}

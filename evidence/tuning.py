@@ -106,10 +106,7 @@ def simulated(parts, *, seed, simulations):
 
 def step_law(parts, *, tables, seed):
     """Fit Step Law's smaller models, and compare what is best at the largest with its runs."""
-    return parts.entry("step law", lambda: _step_law(tables, seed))
-
-
-def _step_law(tables, seed):
+    del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
     runs = pd.DataFrame(
         {

@@ -2,7 +2,7 @@
 
 import bayescaling as bs
 from bayescaling.inference import intervals
-from study import Study
+from study import Study, selected
 
 TABLE = "training_compute"
 LARGEST, FIRST = 10, 2018  # models among the so many largest when they were published, from a year on
@@ -13,9 +13,7 @@ COLUMNS = {"value": "p50_minutes", "low": "p50_low", "high": "p50_high"}
 def largest():
     """Return the models that were among the ten largest when they were published."""
     compute = bs.load(TABLE)
-    rows = compute[(compute["larger_before"] < LARGEST) & (compute["year"] >= FIRST)].reset_index(drop=True)
-    rows.attrs = dict(compute.attrs)
-    return rows
+    return selected(compute, (compute["larger_before"] < LARGEST) & (compute["year"] >= FIRST))
 
 
 def compute(parts, *, seed, **settings):
@@ -32,8 +30,7 @@ def horizons(parts, *, seed, tables, **settings):
     result = {}
     for first in (2019, 2023):
         named = bs.read(tables / HORIZONS, "values", columns=COLUMNS, where="is_sota")
-        rows = named[named["year"] >= first].reset_index(drop=True)
-        rows.attrs = dict(named.attrs)
+        rows = selected(named, named["year"] >= first)
         fit = bs.fit("trend", rows, seed=seed, **settings)
         result[f"{first}"] = {
             "rows": len(rows),

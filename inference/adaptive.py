@@ -16,30 +16,16 @@ USUAL_DRAWS = Settings().draws * Settings().chains
 
 
 def sample_enough(draw, named, effort, *, least_ess=None, **settings):
-    """Sample until the demands of an `Effort` are met.
+    """Sample until the demands of an `Effort` are met, with the options of `fit` as `settings`.
 
     After a divergence the chains run again with a higher target acceptance, unless `settings` name one. Where the least
-    bulk ESS is too low or chains disagree, the chains run for longer and are thinned. Earlier draws are retained,
-    unless the chains disagree so much that these may be of no use. Both remedies may apply at once.
+    bulk ESS, that of `effort` unless `least_ess` is given, is too low or chains disagree, the chains run for longer and
+    are thinned. Earlier draws are retained, unless the chains disagree so much that these may be of no use.
 
-    Parameters
-    ----------
-    draw : callable
-        Takes `Settings` and the number of this part of the chains, from 0. Returns what is sampled and the sampler's
-        statistics, Datasets of dims (chain, draw, ...).
-    named : callable
-        Takes what is sampled of the whole chains, returns anything and the posterior, a Dataset.
-    effort : Effort
-    least_ess : int, optional
-        In place of that of `effort`.
-    **settings
-        As for `fit`.
-
-    Returns
-    -------
-    drawn, posterior, sample_stats, settings, diagnostics
-        What `named` returned last, the statistics, the `Settings` of the last try, and the result of
-        `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
+    `draw` takes `Settings` and the number of this part of the chains, from 0; it returns what is sampled and the
+    sampler's statistics, Datasets of dims (chain, draw, ...). `named` takes what is sampled of the whole chains and
+    returns anything and the posterior, a Dataset. The result is both, the statistics, the `Settings` of the last try,
+    and the result of `chains.diagnose_chains`, with ``thinned_by`` where chains ran longer than requested.
     """
     asked = settings_of({"target_accept": effort.target_accept, "tune": effort.tune} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess

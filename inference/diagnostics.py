@@ -31,17 +31,9 @@ def effective_draws(values):
 def convergence(values, ends):
     """Return whether chains agree, and how many independent draws the bulk and the tails are worth [1]_.
 
-    Parameters
-    ----------
-    values : ndarray, shape (chain, draw, ...)
-    ends : sequence of float
-        Probabilities of the quantiles that begin the tails.
-
-    Returns
-    -------
-    ndarray, shape (3, ...)
-        R-hat, NaN of a single chain; effective draws of the bulk; effective draws of the worse tail. NaN as for
-        `effective_draws`.
+    Values have the shape (chain, draw, ...); `ends` are probabilities of the quantiles that begin the tails. The
+    result, (3, ...), is R-hat, NaN of a single chain; effective draws of the bulk; effective draws of the worse tail.
+    It is NaN as that of `effective_draws`.
     """
 
     def compute(stats, columns):
@@ -66,18 +58,9 @@ def _by_column(values, compute, count):
 def smooth_weights(log_ratios, efficiency=1.0):
     """Smooth log weights, (draw,), by a Pareto distribution of the largest; their exponentials add up to 1 [2]_.
 
-    Parameters
-    ----------
-    log_ratios : ndarray, shape (draw,)
-    efficiency : float
-        Effective draws over draws.
-
-    Returns
-    -------
-    log_weights : ndarray, shape (draw,)
-    pareto_k : float
-        Infinite, and the weights as they were, where no Pareto distribution can be fitted: the tail has fewer than
-        five draws or hardly differs, or one ratio is so large that the others vanish.
+    The efficiency is effective draws over draws. With the weights the Pareto k is returned. It is infinite, and the
+    weights are as they were, where no Pareto distribution can be fitted: the tail has fewer than five draws or hardly
+    differs, or one ratio is so large that the others vanish.
     """
     from arviz_stats.base import array_stats
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ..datasets import KINDS, netcdf
 from ..datasets.printed import Printed
+from ..errors import InputError
 from ..models import law as named_law
+from ..models.draws import Draws
+from ..models.law import Law
 from . import densities
+from .kinds import find_record
 from .methods import Methods
 from .workers import one_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import PathLike
-
-    import pandas as pd
-
-    from ..models.draws import Draws
-    from ..models.law import Law
 
 KEY = "bayescaling"  # attribute of the tree that holds the record
 FITTER = "fitter"
@@ -241,3 +239,18 @@ def place_of(fit: Fit) -> str:
 def table_named(fit: Fit) -> str:
     """Return how many rows of which table were fitted, in words."""
     return f"{len(fit.rows):,} rows of {fit.record['data']['source']}"
+
+
+def of_kind(fit, kind=None):
+    """Return a fit, refusing what is none or of a law of another kind of table than one of `datasets.KINDS`."""
+    law = getattr(fit, "law", None)
+    if law is None:
+        raise InputError(f"a {type(fit).__name__} is no fit of bayescaling; pass what fit() or open() returned")
+    if kind is not None and KINDS[law.kind] is not kind:
+        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {find_record(kind.name).needed}")
+    return fit
+
+
+def record_of(fit):
+    """Return what answers need of the kind of table that a fit is of, refusing what is no fit."""
+    return find_record(of_kind(fit).law.kind)

@@ -6,15 +6,17 @@ import functools
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ..datasets import KINDS
 from ..datasets.progress_messages import counted, lasting, say
 from ..errors import InputError
 from ..models.draws import Draws
+from ..models.law import Law
 from ..models.laws import as_law
 from . import densities
 from .adaptive import sample_enough
@@ -26,11 +28,6 @@ from .samplers.choose import choose, compiled
 from .settings import Settings, seed_of, settings_of
 from .workers import mapped, one_thread
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..models.law import Law
-
 OF_WHITENED = {"target_accept": 0.7, "tune": 200}  # which serve a posterior that is nearly a standard normal
 MOST_KEPT = 8
 _KEPT = OrderedDict()  # compiled programs of this process, the least recently used first
@@ -38,20 +35,10 @@ _KEPT = OrderedDict()  # compiled programs of this process, the least recently u
 
 @dataclass(frozen=True)
 class SamplerResult:
-    """Draws of one fit with the sampler's statistics.
+    """Draws of one fit, by name in the posterior, with the sampler's statistics.
 
-    Parameters
-    ----------
-    draws : Draws
-    posterior : Dataset
-        The draws by name.
-    sample_stats : Dataset
-    settings : Settings
-        Those of the last try.
-    seconds : float
-        Of sampling, all tries together.
-    diagnostics : dict
-        From `chains.diagnose_chains`.
+    The settings are those of the last try, the seconds are of sampling, all tries together, and the diagnostics are
+    from `chains.diagnose_chains`.
     """
 
     draws: Draws
@@ -207,32 +194,13 @@ class Fitter:
         """
         law = law or self.law
         make = functools.partial(fit_cut, self) if law.upstream else self.fit_at_point
-        return make(
-            table,
-            law=law,
-            seed=seed_of(seed),
-            prior_predictive=prior_predictive,
-            posterior_predictive=posterior_predictive,
-            log_likelihood=log_likelihood,
-            progress=progress,
-            least_ess=least_ess,
-            **settings,
-        )
+        settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
+        settings |= {"log_likelihood": log_likelihood, "progress": progress, "least_ess": least_ess}
+        return make(table, law=law, seed=seed_of(seed), **settings)
 
-    def fit_at_point(
-        self,
-        table,
-        *,
-        law,
-        seed,
-        prior_predictive,
-        posterior_predictive,
-        log_likelihood,
-        progress,
-        least_ess,
-        **settings,
-    ):
+    def fit_at_point(self, table, *, law, seed, log_likelihood, progress, least_ess, **settings):
         """Fit as `fit` does; quantities from upstream are held at their point estimates."""
+        predictive = {name: settings.pop(name) for name in ("prior_predictive", "posterior_predictive")}
         settings_of(settings)
         rows = None if table is None or table is self.table else law.rows(table)
         # A table that no file can hold is refused before hours of sampling, not after.
@@ -243,7 +211,7 @@ class Fitter:
         draws = sampled.draws
         units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
         storage = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
-        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, storage)
+        groups, figures = name_groups(sampled, stored, seed, storage=storage, **predictive)
         diagnosed = chains.with_figures(sampled.diagnostics, figures)
         entry = record(
             law=law,
@@ -269,35 +237,36 @@ class Fitter:
         fits = mapped(_fitted, (self, options), list(laws.values()))
         return dict(zip(laws, counted(fits, text, progress, total=len(laws)), strict=True))
 
-    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, storage):
-        """Name the groups of a fit as ArviZ names them, and figures of how exact densities are."""
-        draws, law = sampled.draws, sampled.draws.law
-        kind, rng = KINDS[law.kind], np.random.default_rng(seed)
-        numbered = {kind.dimension: np.arange(len(draws.rows))}
-        density, figures = None, {}
-        if storage == densities.KEPT or not law.unit_is_row:
-            density, figures = densities.evaluated(draws, seed)
-        observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
-        groups = {
-            "posterior": sampled.posterior,
-            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
-            "sample_stats": sampled.sample_stats,
-            **({} if density is None or storage == densities.LEFT_OUT else {densities.GROUP: density}),
-            "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
-            "constant_data": stored,
-        }
-        if posterior_predictive:
-            groups["posterior_predictive"] = draws.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
-        if prior_predictive:
-            prior = law.prior_draws(rng, draws.reference, draws.rows, sampled.settings.draws)
-            groups["prior"] = prior.named()
-            groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
-        return groups, figures
-
 
 def _fitted(shared, law):
     fitter, options = shared
     return fitter.fit(law=law, **options)
+
+
+def name_groups(sampled, stored, seed, *, storage, prior_predictive=False, posterior_predictive=False):
+    """Name the groups of a fit as ArviZ names them, and figures of how exact densities are."""
+    draws, law = sampled.draws, sampled.draws.law
+    kind, rng = KINDS[law.kind], np.random.default_rng(seed)
+    numbered = {kind.dimension: np.arange(len(draws.rows))}
+    density, figures = None, {}
+    if storage == densities.KEPT or not law.unit_is_row:
+        density, figures = densities.evaluated(draws, seed)
+    observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
+    groups = {
+        "posterior": sampled.posterior,
+        "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
+        "sample_stats": sampled.sample_stats,
+        **({} if density is None or storage == densities.LEFT_OUT else {densities.GROUP: density}),
+        "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
+        "constant_data": stored,
+    }
+    if posterior_predictive:
+        groups["posterior_predictive"] = draws.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+    if prior_predictive:
+        prior = law.prior_draws(rng, draws.reference, draws.rows, sampled.settings.draws)
+        groups["prior"] = prior.named()
+        groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+    return groups, figures
 
 
 def _refuse_computed(law, rows, reference):

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
 from ..errors import InputError, TableNote
+from ..models.law import Law
 from ..models.laws import as_law
 from .checks.suggestion import LEAST_GAIN
 from .checks.wider_laws import gain_at_largest_sizes
+from .fitted import Fit
 from .fitter import Fitter
 from .samplers.choose import choose
 from .settings import seed_of, settings_of
 from .stored_answers import stored_answers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-    from ..models.law import Law
-    from .fitted import Fit
 
 
 def check_options(seed, sampler, settings):

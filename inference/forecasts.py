@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,21 +20,49 @@ from .. import __version__
 from ..datasets.cells import as_days, fractional_years
 from ..datasets.deferred import stats
 from ..datasets.files import written_whole
+from ..datasets.printed import Printed, Text
 from ..datasets.wording import listed, printable, quoted
 from ..errors import InputError
 from .comparison.scoring import crps
-from .fitted import place_of
-from .forecast_result import COUNT, Forecast
-from .intervals import without_nonfinite
+from .fitted import Fit, place_of, record_of
+from .intervals import QUANTILES, without_nonfinite
 from .kinds import find_record, list_records
-from .needs import record_of
 from .settings import seed_of
-from .standing import standing
+from .standing import lines, standing
+from .words import enumerated
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+COUNT = 200  # quantiles are at 1/200 to 199/200
+COLUMNS = {"forecast": "quantiles", "straight line": "straight_line"}
+MOST = 20  # entries that are printed
 
-    from .fitted import Fit
+
+class Forecast(Printed, dict):
+    """What `forecast` returns: a dict that prints what it forecasts and what holds of the fit, its `standing`."""
+
+    def __init__(self, document, held):
+        super().__init__(document)
+        self.standing = held
+
+    def text(self):
+        """Return what is printed."""
+        form, entries = find_record(self["kind"]).forecasts.form, self["entries"]
+        rows = {
+            entry["name"]: {name: written(entry[key], form) for name, key in COLUMNS.items()}
+            for entry in entries[:MOST]
+        }
+        of = f"what comes in {self['at']}" if "at" in self else "the planned run"
+        title = f"Forecast of {of}, {self['unit']} ({self['law']}, {self['data']['source']})"
+        more = [f"{len(entries) - MOST} further benchmarks follow"] if len(entries) > MOST else []
+        below = ("Medians and 95% intervals", *more, *lines(self.standing))
+        return Text(title, pd.DataFrame.from_dict(rows, orient="index"), below)
+
+
+def written(quantiles, form):
+    """Write a median with its interval, given all quantiles; a dash where there are none."""
+    if quantiles is None:
+        return "–"
+    return form({name: quantiles[int(COUNT * p) - 1] for name, p in QUANTILES.items()})
+
 
 PROBABILITIES = np.arange(1, COUNT) / COUNT
 LEVELS = (0.5, 0.9)
@@ -93,7 +121,8 @@ def forecast(
     """
     record, seed = record_of(fit), seed_of(seed, fit)
     if record.forecasts is None:
-        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {_forecast_kinds()}")
+        kinds = enumerated(record.name for record in list_records("forecasts"))
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {kinds}")
     entries, of = record.forecasts.make(fit, at, benchmarks, plan, seed)
     document = {
         "schema": SCHEMA,
@@ -109,11 +138,6 @@ def forecast(
         "entries": entries,
     }
     return Forecast(document, standing(fit, robust=False))
-
-
-def _forecast_kinds():
-    *others, last = (record.name for record in list_records("forecasts"))
-    return f"{', '.join(others)} and {last}"
 
 
 # What kinds of table share --------------------------------------------------------------------------------------------
@@ -237,7 +261,8 @@ def scored(document: dict, later: pd.DataFrame | Fit, *, within: float = WITHIN)
         raise InputError(f"within must be a number of days such as 45, not {within!r}")
     forecasts = find_record(document["kind"]).forecasts
     if forecasts is None:
-        raise InputError(f"a forecast of {quoted(document['kind'])} is unknown; forecasts are of {_forecast_kinds()}")
+        kinds = enumerated(record.name for record in list_records("forecasts"))
+        raise InputError(f"a forecast of {quoted(document['kind'])} is unknown; forecasts are of {kinds}")
     came = forecasts.outcomes(document, later, within)
     if came.empty:
         what = f"models released within {within:g} days of it" if "at" in document else "the planned run"

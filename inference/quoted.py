@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -11,11 +12,7 @@ from ..models.draws import DRAWS
 from .checks.sandwich import spread_draws
 from .checks.verdict import FITS, verdict_of
 from .estimands.beyond import drift_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .fitted import Fit
+from .fitted import Fit
 
 
 def quote_draws(
@@ -28,24 +25,12 @@ def quote_draws(
 ) -> Any:
     """Return draws whose interval is quoted: as wide as `robust` makes them where the rows reject the law of a fit.
 
-    Parameters
-    ----------
-    fit : Fit
-        Checked if it was not before.
-    draws : DataArray, or mapping of str to DataArray, dims (chain, draw, ...)
-        Each place of the further dims is a quantity; log densities are evaluated once for all.
-    robust : bool
-        False leaves the draws those of the posterior.
-    bounded : bool
-        Whether what is positive in every draw must be so, as in `robust`; not so of differences and logarithms.
-    drift : array_like, or mapping by the names of `draws`, optional
-        Errors of the logarithm of a quantity beyond the runs (see `drift_errors`); added to what is not bounded.
-
-    Returns
-    -------
-    DataArray or dict of DataArray
-        As `draws`. The spread is unchanged where the law fits its rows, and where a quantity does not vary or a draw of
-        it is not finite.
+    Draws are a DataArray or several by name, dims (chain, draw, ...). Each place of the further dims is a quantity; log
+    densities are evaluated once for all. The fit is checked if it was not before. Without `robust` the draws stay those
+    of the posterior. `bounded` is whether what is positive in every draw must be so, as in `robust`; not so of
+    differences and logarithms. The drift, one or by name, has errors of the logarithm of a quantity beyond the runs
+    (see `drift_errors`); they are added to what is not bounded. The spread is unchanged where the law fits its rows,
+    and where a quantity does not vary or a draw of it is not finite.
 
     Examples
     --------

@@ -42,7 +42,8 @@ def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostic
 
 
 @functools.cache
-def _installed():
+def versions():
+    """Return versions of this package, of Python and of the packages that made a number."""
     from .. import __version__
 
     numbers = {"bayescaling": __version__, "python": platform.python_version()}
@@ -52,8 +53,3 @@ def _installed():
         except importlib.metadata.PackageNotFoundError:
             continue
     return numbers
-
-
-def versions():
-    """Return versions of this package, of Python and of the packages that made a number."""
-    return dict(_installed())

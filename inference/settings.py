@@ -15,15 +15,8 @@ MOST_ITERATIONS = 10_000_000  # more would not fit into memory, and are a slip o
 class Settings:
     """How long and how carefully to sample.
 
-    Parameters
-    ----------
-    draws, tune : int
-        Saved and warm-up iterations of each chain.
-    chains : int
-    cores : int, optional
-        Chains run at a time; by default as many as the process may use, at most `chains`.
-    target_accept : float
-        Mean acceptance that the step size is adapted to.
+    Draws and `tune` are saved and warm-up iterations of each chain, `cores` are the chains that run at a time, by
+    default as many as the process may use, and `target_accept` is the mean acceptance that the step size is adapted to.
     """
 
     draws: int = 1000

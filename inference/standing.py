@@ -1,13 +1,12 @@
-"""What holds of a number of a fit, and is printed with it: its chains, its law, its width, and rivals of its law."""
+"""What holds of a number of a fit, in values and in the sentences printed with it: chains, law, width and rivals."""
 
 import math
 
 from .checks.chains import sentence
 from .checks.verdict import FITS, verdict_of, verdict_sentence
 from .estimands.strength import Facts, reasons, strength, width
-from .fitted import VERDICT, results_of, table_named
+from .fitted import FORMS, SUGGESTION, VERDICT, results_of, table_named
 from .kinds import find_record
-from .remarks import rivals_of
 
 QUICK_ROWS = 4000  # of a table whose law is checked where its numbers are printed, within seconds
 
@@ -20,23 +19,14 @@ def known_check(fit):
 def standing(fit, interval=None, *, decades=None, robust=True):
     """Return what holds of a number of a fit, in plain values.
 
-    Parameters
-    ----------
-    fit : Fit
-    interval : mapping, optional
-        Quantiles of the number, whose width is one of the facts that `strength` grades.
-    decades : float, optional
-        Decades of compute by which the number lies outside the runs.
-    robust : bool
-        Whether the interval is the robust one where the rows reject the law, of a kind of law that has it.
+    The interval, quantiles of the number, has a width, one of the facts that `strength` grades; `decades` of compute
+    are those by which the number lies outside the runs. `robust` is whether the interval is the robust one where the
+    rows reject the law, of a kind of law that has it.
 
-    Returns
-    -------
-    dict
-        ``law`` and ``data`` in words. ``converged`` and ``chains``, its sentence. ``verdict``, ``p``, ``misfit`` and
-        ``check``, its sentence; None where the law was not checked. ``robust`` is whether the interval was widened.
-        ``rivals`` is a sentence on wider laws, None where none was tried. ``strength``, ``because`` and ``width`` are
-        from `graded`.
+    In the dict are ``law`` and ``data`` in words; ``converged`` and ``chains``, its sentence; ``verdict``, ``p``,
+    ``misfit`` and ``check``, its sentence, None where the law was not checked. ``robust`` is whether the interval was
+    widened. ``rivals`` is a sentence on wider laws, None where none was tried. ``strength``, ``because`` and ``width``
+    are from `graded`.
     """
     check = known_check(fit) or {}
     rejected = check.get("verdict", FITS) != FITS
@@ -72,3 +62,41 @@ def graded(held, interval=None, decades=None):
     )
     finite = None if facts.width is None or math.isinf(facts.width) else facts.width
     return {"strength": strength(facts), "because": reasons(facts), "width": finite}
+
+
+UNCHECKED = "The law was not checked yet: call fit.check(), or bayescaling check FILE.nc"
+CAREFUL = {
+    True: "The intervals are robust, since the rows reject the law",
+    False: "The intervals are those of the posterior: they do not widen where the law misses its rows",
+}
+
+
+def rivals_of(fit):
+    """Return the sentence on laws that predict as well as that of a fit, None where none was tried."""
+    return results_of(fit).get(FORMS) or results_of(fit).get(SUGGESTION) or None
+
+
+def lines(held):
+    """Return the sentences that no surface may leave out: of what does not hold, and how strong the number is."""
+    sentences = [] if held["converged"] else [f"{held['chains']}. Nothing here is to be quoted"]
+    if held.get("verdict") is None:
+        sentences.append(UNCHECKED)
+    elif held["verdict"] != FITS:
+        sentences += [held["check"], CAREFUL[held["robust"]]]
+    sentences += [held["rivals"]] if held.get("rivals") else []
+    return [*sentences, strength_sentence(held)] if held.get("width") is not None else sentences
+
+
+def lines_of_each(standings):
+    """Yield what holds of each of several fits by name, in sentences; the check only where it is there."""
+    for name, held in standings.items():
+        if not held["converged"]:
+            yield f"Fit {name}: {held['chains']}"
+        if "check" in held:
+            yield f"Fit {name}: {held['check'] or UNCHECKED}"
+
+
+def strength_sentence(held):
+    """State how strong a number is, and why it is no stronger."""
+    why = f": {'; '.join(held['because'])}" if len(held["because"]) else ""
+    return f"Strength of this fit alone, {held['strength']}{why}"

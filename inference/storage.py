@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from ..datasets import netcdf, sha256
-from ..datasets.wording import printable, quoted, shortened
+from ..datasets.wording import printable, quoted, reason, shortened
 from ..errors import InputError
 from ..models.backend import pymc
 from .fitted import KEY, Fit, recomputed
 from .record import SCHEMA
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 
 def open(path: str | PathLike[str]) -> Fit:
@@ -57,7 +55,7 @@ def open(path: str | PathLike[str]) -> Fit:
         raise InputError(f"{place}: {error}") from None
     # What is computed depends on entries of the record: anything may be raised.
     except Exception as error:
-        raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
+        raise InputError(f"{place}: a fit that cannot be used ({reason(error)}); fit the table again") from None
     if form != SCHEMA:
         raise InputError(
             f"{place}: a fit stored in form {shortened(form)}, by version {shortened(version)}; this version reads "

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from ..datasets.printed import Text
 from .checks.verdict import FITS
-from .fitted import ANSWERS, once
+from .fitted import ANSWERS, Fit, once
 from .kinds import find_record
-from .remarks import lines, rivals_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .fitted import Fit
+from .standing import lines, rivals_of
 
 RIVALS = "{rivals}"  # stands in a sentence to quote for other forms of the law that predict as well
 

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ..datasets.printed import Printed, Text
 from . import intervals
 from .checks.chains import sentence
-from .checks.known_floor import known_floor
-from .checks.trade_off import trade_off_sentence
+from .checks.trade_off import known_floor, trade_off_sentence
 from .checks.verdict import verdict_sentence
-from .fitted import table_named
-from .kinds.record import MOST_LEVELS
-from .needs import record_of
+from .fitted import Fit, record_of, table_named
+from .kinds.record import MOST_LEVELS, Answer
 from .standing import known_check, standing
 from .stored_answers import RIVALS, quotes
 from .words import HIGH, LOW, MIDDLE
-
-if TYPE_CHECKING:
-    from .fitted import Fit
-    from .kinds.record import Answer
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,12 +105,6 @@ def answers(fit: Fit) -> list[Answer]:
     return list(record_of(fit).answers(fit)) if fit.diagnostics["ok"] else []
 
 
-def held_by(fit, answered):
-    """Return the `standing` of the answers of a fit, of which the last with a best size is graded."""
-    ahead = [one.value for one in answered if one.label.startswith("parameters at")]
-    return standing(fit, ahead[-1], decades=1.0) if ahead else standing(fit)
-
-
 def make_answers(fit):
     """Make what a fit prints, in plain values that it holds; `stored_answers` reads them.
 
@@ -126,7 +113,9 @@ def make_answers(fit):
     """
     checked = known_check(fit) is not None or not record_of(fit).widens
     answered = answers(fit) if checked else []
-    held = held_by(fit, answered)
+    # The last best size is graded.
+    ahead = [one.value for one in answered if one.label.startswith("parameters at")]
+    held = standing(fit, ahead[-1], decades=1.0) if ahead else standing(fit)
     of = f"{held['law']}, {held['data']}, 95% interval{'; robust, since the rows reject the law' * held['robust']}"
     return {
         "answers": [_entry(one, of) for one in answered],

@@ -16,52 +16,9 @@ SPELT = re.compile(rf"\b({'|'.join(GREEK)})\b")
 NOTHING = re.compile(r"^[-+]0(\.0*)?$")
 
 
-def months(q):
-    """Write the median and 95% interval of a doubling time; what is not finite is never reached."""
-    return _interval(q, lambda x: NEVER if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.1f}")
-
-
-def sizes(q):
-    """Write the median and 95% interval of a number of parameters or tokens: 99B [78B, 126B].
-
-    Examples
-    --------
-    >>> sizes({LOW: 78.2e9, MIDDLE: 99.4e9, HIGH: None})
-    '99B [78B, never]'
-    """
-    return _interval(q, lambda x: NEVER if x is None else size(x))
-
-
-def ratios(q):
-    """Write the median and 95% interval of tokens per parameter or of epochs.
-
-    Examples
-    --------
-    >>> ratios({LOW: 10.84, MIDDLE: 209.1, HIGH: 4126.0})
-    '209 [10.8, 4.13k]'
-    """
-    return _interval(q, lambda x: "–" if x is None else si(x))
-
-
-def digits(q):
-    """Write the median and 95% interval of a length.
-
-    Examples
-    --------
-    >>> digits({LOW: 6.41, MIDDLE: 7.2, HIGH: None}), digits({LOW: 83.4, MIDDLE: 98.6, HIGH: 115.0})
-    ('7.2 [6.4, ∞]', '98.6 [83.4, 115]')
-    """
-    return _interval(q, lambda x: "∞" if x is None else f"{x:.0f}" if x >= 100 else f"{x:.1f}")
-
-
 def plain(q, form="{:.3f}"):
     """Write the median and 95% interval of any number."""
     return _interval(q, lambda x: "–" if x is None else unsigned(form.format(x).replace("e+0", "e").replace("e+", "e")))
-
-
-def factor(q):
-    """Write the median and 95% interval of a factor a year."""
-    return _interval(q, lambda x: NEVER if x is None else times(x))
 
 
 def times(x):
@@ -81,19 +38,7 @@ NO_FALL = "no fall"
 
 
 def yearly(q):
-    """Write a factor a year: median and 95% interval, or words where the interval spans more than a factor of ten.
-
-    Examples
-    --------
-    >>> yearly({LOW: 3.1, MIDDLE: 4.4, HIGH: 7.9})
-    '4.4 [3.1, 7.9] times a year'
-    >>> yearly({LOW: 49.0, MIDDLE: 184.0, HIGH: 1040.0})
-    'tens to thousands of times a year'
-    >>> yearly({LOW: 0.4, MIDDLE: 3.9, HIGH: 12.1})
-    'no fall to tens of times a year'
-    >>> yearly({LOW: 12.0, MIDDLE: 50.0, HIGH: None})
-    'tens of times a year or more'
-    """
+    """Write a factor a year: median and 95% interval, or words where the interval spans more than a factor of ten."""
     low, high = q[LOW], q[HIGH]
     if low is not None and high is not None and high <= WIDE * low:
         return f"{factor(q)} times a year"
@@ -115,17 +60,6 @@ def month(year):
     return f"{calendar.month_name[int(12 * (year % 1)) + 1]} {int(year)}"
 
 
-def durations(q):
-    """Median and 95% interval of a human time in minutes, with units.
-
-    Examples
-    --------
-    >>> durations({LOW: 0.4, MIDDLE: 42.3, HIGH: 663.0})
-    '42 min [24 s, 11 h]'
-    """
-    return _interval(q, lambda x: NEVER if x is None else duration(x))
-
-
 def duration(minutes):
     """Write a human time with two digits: 24 s, 42 min, 11 h.
 
@@ -144,11 +78,6 @@ def _two_digits(x):
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
-def dates(q):
-    """Median and 95% interval of a date, year and month: 2027-03 [2026-07, never]."""
-    return _interval(q, lambda x: NEVER if x is None else f"{int(x)}-{int(12 * (x % 1)) + 1:02d}")
-
-
 def _interval(q, form):
     """Write three quantiles; one that is None or infinite is missing to `form`, and one that is no number a dash."""
     values = [None if q[name] is None or math.isinf(q[name]) else q[name] for name in (LOW, MIDDLE, HIGH)]
@@ -159,20 +88,30 @@ def _interval(q, form):
     return f"{middle} [{low}, {high}]"
 
 
+def _writer(form, missing=NEVER):
+    """Return the function that writes a median and 95% interval, each number by a form; `missing` is not finite."""
+    return lambda q: _interval(q, lambda x: missing if x is None else form(x))
+
+
+months = _writer(lambda x: f"{x:,.0f}" if x >= 100 else f"{x:.1f}")  # times that may never be reached
+sizes = _writer(size)  # parameters or tokens
+ratios = _writer(si, "–")  # tokens per parameter, or epochs
+digits = _writer(lambda x: f"{x:.0f}" if x >= 100 else f"{x:.1f}", "∞")  # lengths
+factor = _writer(times)  # a year
+durations = _writer(duration)  # human times, in minutes
+dates = _writer(lambda x: f"{int(x)}-{int(12 * (x % 1)) + 1:02d}")  # years and months
+budgets = _writer(lambda x: f"{x:.2g}".replace("e+", "e"))  # compute that may never be reached
+
+
+def enumerated(names):
+    """Write names one after the other: a, b and c."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def flop(compute):
     """Write a budget: 1e24 FLOP."""
     return f"{compute:.3g} FLOP".replace("e+", "e")
-
-
-def budgets(q):
-    """Write the median and 95% interval of compute, which may never be reached.
-
-    Examples
-    --------
-    >>> budgets({LOW: 3.2e21, MIDDLE: 1e24, HIGH: None})
-    '1e24 [3.2e21, never]'
-    """
-    return _interval(q, lambda x: NEVER if x is None else f"{x:.2g}".replace("e+", "e"))
 
 
 def probability(p):

@@ -13,16 +13,13 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from ..clusters import connected
 from ..errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CHOSEN = ContextVar("chosen", default=None)  # options of joblib's parallel_config
 _LIMITED = ContextVar("limited", default=False)

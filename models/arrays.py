@@ -73,6 +73,11 @@ def arcsinh(x):
     return namespace(x).arcsinh(x)
 
 
+def sigmoid(x):
+    """Return the logistic function."""
+    return 1.0 / (1.0 + exp(-x))
+
+
 def where(condition, x, y):
     """Return the elements of `x` where `condition` holds, of `y` elsewhere.
 
@@ -158,13 +163,7 @@ def pick(x, codes):
 def sum_by(x, codes, counts):
     """Add `x`, (..., row), up over rows of equal code, (..., group); arrays of NumPy or JAX, or vectors of PyTensor.
 
-    Parameters
-    ----------
-    x : array_like, shape (..., row)
-    codes : array_like of int, shape (row,)
-        From 0, without gaps.
-    counts : array_like of float, shape (group,)
-        Rows of each code.
+    Codes are from 0, without gaps, and `counts` has the rows of each.
 
     Examples
     --------
@@ -184,18 +183,8 @@ def sum_by(x, codes, counts):
 def recursion(step, state, columns, count):
     """Return what a step returns besides its new state, place after place along the last axis of columns.
 
-    Parameters
-    ----------
-    step : callable
-        ``step(state, values)`` returns the state and a tuple of arrays.
-    state : tuple of array_like
-    columns : tuple of array_like, shape (..., place)
-    count : int
-        Places.
-
-    Returns
-    -------
-    tuple of array_like, shape (..., place)
+    ``step(state, values)`` takes the columns, (..., place), at one of `count` places. It returns the state and the
+    arrays that are stacked, tuples both.
 
     Examples
     --------

@@ -11,15 +11,10 @@ from pathlib import Path
 
 @functools.cache
 def pymc():
-    """Import PyMC.
+    """Import PyMC and return the module.
 
     ArviZ, which PyMC imports, announces its next version by a FutureWarning at its first import of each day. It does
     not concern users of this package and is not shown. nutpie imports ArviZ too: call this before importing it.
-
-    Returns
-    -------
-    module
-        ``pymc``.
 
     Examples
     --------

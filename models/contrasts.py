@@ -23,15 +23,10 @@ def informed(contrasts):
 
 @dataclass(frozen=True)
 class Contrast:
-    """Directions of residuals, and what they test.
+    """Directions of residuals, (direction, row), and what they test.
 
-    Parameters
-    ----------
-    what : str
-    directions : ndarray, shape (direction, row)
-        Orthonormal, and 0 outside the rows of one bin or group.
-    names : tuple of str
-        What the rows of each direction are called, such as "the bin of largest compute"; see `named`.
+    They are orthonormal, and 0 outside the rows of one bin or group. Names say what the rows of each direction are
+    called, such as "the bin of largest compute"; see `named`.
     """
 
     what: str
@@ -107,20 +102,11 @@ def slopes(codes, x):
 
 
 def groupings(rows, used=()):
-    """Return the columns by which rows may form groups that a law ignores.
+    """Return the columns by which rows may form groups that a law ignores, with the codes of the groups.
 
-    Parameters
-    ----------
-    rows : DataFrame
-    used : sequence of str
-        Columns that the law does take account of.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Codes of the groups by column, with 2 to 20 values, each in 3 rows at least. The columns are of text, truth
-        values or whole numbers, under other names than those that tables of runs have. Of columns that group the rows
-        alike the first is returned.
+    They have 2 to 20 values, each in 3 rows at least. The columns are of text, truth values or whole numbers, under
+    other names than those `used` by the law or those that tables of runs have. Of columns that group the rows alike the
+    first is returned.
 
     Examples
     --------

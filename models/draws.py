@@ -1,5 +1,8 @@
 """Draws under a law, with the methods that every technique calls."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -14,23 +17,49 @@ BLOCK = 2**22  # log densities held at a time, 32 MiB; evaluating them takes sev
 
 
 class Draws:
-    """Draws of a law's sampled quantities, with the rows they belong to.
+    """Draws of a law's sampled quantities, with the rows that were fitted, or those whose densities are requested.
 
-    Parameters
-    ----------
-    law : Law
-    reference : dict
-        From `Law.reference`.
-    rows : DataFrame
-        From `Law.rows`: the rows that were fitted, or those whose densities are requested.
+    The rows are from `Law.rows`, the reference is from `Law.reference`. DataArrays have the dims chain and draw. A
+    subclass gives these methods, in which rows are by default those of the draws:
+
+    ``named()``
+        Sampled and derived quantities by name, a Dataset.
+    ``mean(rows=None)``
+        The mean observation at each row, in the table's unit.
+    ``log_likelihood(rows=None, *, seed=0)``
+        The log density of each unit. Its ``attrs`` hold figures on the precision of an evaluation by simulation.
+    ``cdf(rows=None, *, conditioning="earlier")``
+        The probability of at most each observation. Where rows share effects, it is given other rows of the group.
+        Given the ``"earlier"`` ones, probabilities are independent and uniform if the law is true; leave-one-out needs
+        all ``"others"``. A count is placed uniformly between the probabilities of fewer and of at most as many.
+    ``relative_scatter()``
+        The scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row). Of losses it
+        is a share of the mean loss, of counts one of the problems.
+    ``log_prior()``, ``log_density()``
+        The log prior density of each sampled quantity, a Dataset; that on the real line with the rows, which may lack a
+        constant that is the same whatever rows the law is fitted to.
+    ``replicate(rng, rows=None)``
+        Observations that each draw predicts for the rows, scatter included, on the scale of the law.
+    ``real_line()``, ``from_real_line(z)``
+        Coordinates on the real line, with the dim coordinate, and draws of the same rows at such coordinates.
+    ``left_out_density(fitted, i, *, seed=0)``
+        The log predictive density of unit `i` under draws `fitted` to the others.
     """
+
+    named: Callable[..., Any]
+    mean: Callable[..., Any]
+    log_likelihood: Callable[..., Any]
+    cdf: Callable[..., Any]
+    relative_scatter: Callable[..., Any]
+    log_prior: Callable[..., Any]
+    log_density: Callable[..., Any]
+    replicate: Callable[..., Any]
+    real_line: Callable[..., Any]
+    from_real_line: Callable[..., Any]
+    left_out_density: Callable[..., Any]
 
     def __init__(self, law, reference, rows):
         self.law, self.reference, self.rows = law, reference, rows
-
-    def named(self):
-        """Name the sampled and derived quantities: a Dataset of dims (chain, draw, ...)."""
-        raise NotImplementedError
 
     def constants(self):
         """Return the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
@@ -45,25 +74,8 @@ class Draws:
         dims = (*DRAWS, *coordinates)
         return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, axes | coordinates)
 
-    def mean(self, rows=None):
-        """Return the mean observation at each row, in the table's unit: a DataArray of dims (chain, draw, row)."""
-        raise NotImplementedError
-
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Return the log density of each unit: a DataArray of dims (chain, draw, unit).
-
-        Its ``attrs`` hold figures on the precision of the evaluation; `seed` is that of an evaluation by simulation.
-        """
-        raise NotImplementedError
-
     def blocks(self, rows=None):
-        """Cut rows into those whose log densities can be evaluated apart, some at a time.
-
-        Returns
-        -------
-        list of ndarray of int
-            Positions of the rows of each block, every row in one; by default all in one.
-        """
+        """Return the positions of rows whose log densities can be evaluated apart, in blocks; by default all in one."""
         return [np.arange(len(self.rows if rows is None else rows))]
 
     def log_likelihood_blocks(self, *, seed=0):
@@ -77,42 +89,24 @@ class Draws:
         return self.log_likelihood(rows).sum(self.law.unit)
 
     def of_groups(self):
-        """Return the log density of groups of rows that are independent given the draws, where rows are not.
+        """Return the log density of groups of rows that are independent given the draws, (chain, draw, group).
 
-        Returns
-        -------
-        DataArray or None
-            Dims (chain, draw, group); None where units are independent given the draws.
+        It is None where units are independent given the draws.
         """
 
     def exchangeable(self):
-        """Return the log density of what is exchangeable given the law's free parameters, where that is not the units.
+        """Return the log density of what is exchangeable given the law's free parameters, None where that is the units.
 
-        Returns
-        -------
-        DataArray or None
-            Dims (chain, draw, group), what is sampled of each group integrated out, the dim named after the column that
-            holds the groups; None where it is the units.
+        Its dims are (chain, draw, group), the last named after the column that holds the groups. What is sampled of
+        each group is integrated out.
         """
         return self.of_groups()
 
     def by_group(self, by=None):
-        """Return the log density of the rows of each value of a column together.
+        """Return the log density of the rows of each value of a column together, dims (chain, draw, group) in order.
 
-        Parameters
-        ----------
-        by : str, optional
-            By default the law's `group`.
-
-        Returns
-        -------
-        DataArray
-            Dims (chain, draw, group), groups in order of the column's values.
-
-        Raises
-        ------
-        InputError
-            If units are no rows, the column is missing or empty in a row, or takes apart rows that are not independent.
+        The column is by default the law's `left_out_by`. It is refused where units are no rows, or where it is missing,
+        is empty in a row, or takes apart rows that are not independent.
         """
         law, rows = self.law, self.rows
         if law.left_out_by is None:
@@ -145,48 +139,9 @@ class Draws:
             )
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
-    def cdf(self, rows=None, *, conditioning="earlier"):
-        """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
-
-        Where rows share effects, each probability is given other rows of the row's group, which `conditioning` selects.
-        Given the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs
-        all ``"others"``.
-
-        A count is placed uniformly between the probabilities of fewer and of at most as many.
-        """
-        raise NotImplementedError
-
     def of_planned(self, **planned):
         """Return the draws of the law of planned runs, and the options of these runs for it: here all."""
         return self, planned
-
-    def relative_scatter(self):
-        """Return the scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
-
-        Of losses it is a share of the mean loss, of counts one of the problems.
-        """
-        raise NotImplementedError
-
-    def log_prior(self):
-        """Return the log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
-        raise NotImplementedError
-
-    def log_density(self):
-        """Return the log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
-
-        It may lack a constant, but one that is the same whatever rows the law is fitted to.
-        """
-        raise NotImplementedError
-
-    def replicate(self, rng, rows=None):
-        """Draw the observations that each draw predicts for the rows, scatter included.
-
-        Returns
-        -------
-        DataArray
-            On the scale of the law, dims (chain, draw, row).
-        """
-        raise NotImplementedError
 
     def of_unseen(self, rows, rng):
         """Return draws that predict rows, each of a group that was not fitted.
@@ -194,14 +149,6 @@ class Draws:
         Here the same draws: their replicates draw the quantities of each group. Where they do not, `rng` draws them.
         """
         return self
-
-    def real_line(self):
-        """Return the coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
-        raise NotImplementedError
-
-    def from_real_line(self, z):
-        """Return draws at coordinates `z` as `real_line` gives them, of the same rows."""
-        raise NotImplementedError
 
     def thinned(self, stride):
         """Return every `stride`-th draw of each chain."""
@@ -222,10 +169,6 @@ class Draws:
         """Return the rows without those of unit `i`."""
         return self.rows.drop(index=self.rows.index[i]).reset_index(drop=True)
 
-    def left_out_density(self, fitted, i, *, seed=0):
-        """Return the log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
-        raise NotImplementedError
-
     def left_out_group(self, fitted, rows, by=None):
         """Return the log predictive density of a group of `rows` under draws fitted to the other rows."""
         return fitted.total_log_likelihood(rows)
@@ -243,7 +186,7 @@ class Draws:
 class CoordinateDraws(Draws):
     """Draws of coordinates z on the real line, an ndarray (chain, draw, coordinate).
 
-    A subclass gives ``rowwise()``, the log density of each row, (chain, draw, row).
+    A subclass gives ``rowwise()``, the log density of each row, (chain, draw, row), and ``coordinate_names()``.
     """
 
     def __init__(self, law, reference, rows, z):
@@ -261,6 +204,14 @@ class CoordinateDraws(Draws):
         """Return the log density of each row, given what `rowwise` states: dims (chain, draw, unit)."""
         densities, unit = self._at(rows).rowwise(), self.law.unit
         return self._array(densities, unit, **{unit: np.arange(densities.shape[-1])}).rename(self.law.scale)
+
+    def real_line(self):
+        """Return the coordinates on the real line: of laws with members free parameters, then the blocks."""
+        return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        return type(self)(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
 
 
 def flatten(dataset):

@@ -24,15 +24,7 @@ from .arrays import gammaln, log, log1p, spread, sum_by
 
 @dataclass(frozen=True)
 class Groups:
-    """Which group each row is of.
-
-    Parameters
-    ----------
-    codes : array_like of int, shape (row,)
-        From 0, without gaps.
-    counts : array_like of float, shape (group,)
-        Rows of each.
-    """
+    """Which group each row is of: codes, (row,), from 0 without gaps, and counts of rows, (group,) of float."""
 
     codes: Any
     counts: Any
@@ -82,23 +74,15 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
 
 
 def conditional(residual, scale, groups, conditioning, sigma, nu=None):
-    """Return residuals minus their prediction from other rows of the group, and the noise that remains.
+    """Return residuals minus their prediction from other rows of the group, and the noise that remains, all (..., row).
 
     The conditional of a multivariate normal is normal. That of a multivariate Student-t is Student-t with as many more
     degrees of freedom as rows are conditioned on, and wider where these are far out [1]_. Leave-one-out needs it given
     all other rows. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
 
-    Parameters
-    ----------
-    residual, scale, groups, sigma, nu
-        As for `joint_logp`; NumPy arrays.
-    conditioning : {"others", "earlier"} or ndarray of bool, shape (row,)
-        Which rows of its group a row is conditional on: all others, those before it in the table, or those marked.
-
-    Returns
-    -------
-    tuple of ndarray
-        Residual, sigma and, where it was given, nu, each (..., row).
+    A row is conditional on all ``"others"`` of its group, on the ``"earlier"`` ones in the table, or on those that an
+    ndarray of bool marks. Other arguments are as for `joint_logp`, NumPy arrays. Returned are residual, sigma and,
+    where it was given, nu.
     """
     weight = spread(1 / sigma**2, residual)
     total, first = (groups.over(x, conditioning) for x in (weight, weight * residual))

@@ -12,8 +12,7 @@ import numpy as np
 from ..datasets import KINDS
 from ..errors import InputError
 from . import pymc_model
-from .coordinates import Coordinates, Units
-from .density import Density
+from .density import Coordinates, Density, Units
 from .naming import Named
 from .parts import Grouping, Planner, Tests
 from .priors import WithPriors
@@ -23,21 +22,14 @@ from .priors import WithPriors
 class Effort:
     """How hard a law is to sample.
 
-    Parameters
-    ----------
-    target_accept : float
-        Mean acceptance that the step size is adapted to, unless the user names another.
-    tune : int
-        Warm-up iterations of each chain, unless the user names another number.
-    careful : tuple of float
-        Targets of the tries that follow while draws diverge.
-    least_ess : int
-        Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
-        as many draws as usual, less in proportion where fewer are requested.
-    longest : int
-        How many times as long chains are run at most.
-    quick : bool
-        Whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to compare.
+    * ``target_accept``: mean acceptance that the step size is adapted to, unless the user names another.
+    * ``tune``: warm-up iterations of each chain, unless the user names another number.
+    * ``careful``: targets of the tries that follow while draws diverge.
+    * ``least_ess``: where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for
+      never. It is of as many draws as usual, less in proportion where fewer are requested.
+    * ``longest``: how many times as long chains are run at most.
+    * ``quick``: whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to
+      compare.
     """
 
     target_accept: float = 0.9
@@ -51,22 +43,13 @@ class Effort:
 class Law(Tests, Grouping, Planner, Named, WithPriors):
     """A law as something to fit, with how its rows test it, belong together and are planned; see `parts`.
 
-    Attributes
-    ----------
-    name : str
-        As `models.law` takes it.
-    kind : str
-        The kind of table it is fitted to, a key of `datasets.KINDS`.
-    observed : str
-        Column of the table that the law predicts.
-    scale : str
-        What the residuals or counts are of: the name of the variable in ``observed_data``, ``log_likelihood`` and the
-        predictive groups.
-    unit : str
-        What leave-one-out leaves out: the dimension of ``log_likelihood``.
-    upstream : tuple of str
-        Quantities cut from another posterior: the draws hold them, the rows do not inform them.
-    effort : Effort
+    * ``name``: as `models.law` takes it.
+    * ``kind``: the kind of table it is fitted to, a key of `datasets.KINDS`.
+    * ``observed``: column of the table that the law predicts.
+    * ``scale``: what the residuals or counts are of, the name of the variable in ``observed_data``, ``log_likelihood``
+      and the predictive groups.
+    * ``unit``: what leave-one-out leaves out, the dimension of ``log_likelihood``.
+    * ``upstream``: quantities cut from another posterior: the draws hold them, the rows do not inform them.
     """
 
     name: ClassVar[str]
@@ -107,9 +90,7 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
 
     # The model and its draws -----------------------------------------------------------------------------------------
 
-    def model(self, rows, reference=None):
-        """Build the PyMC model, which serves other tables too; see `pymc_model.model`."""
-        return pymc_model.model(self, rows, reference)
+    model = pymc_model.model
 
     def density(self, rows, reference):
         """Return the `Density` of the law on rows; it compiles in a second where it can be traced."""
@@ -127,19 +108,8 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
     def prior_draws(self, rng, reference, rows, draws=1, truth=None):
         """Return `Draws` of the prior, dims (chain, draw) with one chain, or one draw of a truth.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        reference : dict
-        rows : DataFrame
-        draws : int
-        truth : dict of str to float, optional
-            The free parameters by name. What is sampled besides, of groups of rows, is drawn from the law.
-
-        Raises
-        ------
-        InputError
-            If the truth lacks a quantity, or the law's quantities are no scalars.
+        A truth has the free parameters by name, and is refused where it lacks one, or where quantities are no scalars.
+        What is sampled besides, of groups of rows, is drawn from the law.
         """
         if truth is None:
             values = {name: prior.drawn(rng, (1, draws)) for name, prior in self.prior_of.items()}
@@ -167,10 +137,7 @@ class Law(Tests, Grouping, Planner, Named, WithPriors):
 class MemberLaw(Law):
     """A law whose draws are `MemberDraws`: free parameters and, of some laws, coordinates of members such as models.
 
-    Attributes
-    ----------
-    drawn_as : type
-        The class of its draws.
+    The class of its draws is `drawn_as`.
     """
 
     unit: ClassVar[str] = "row"

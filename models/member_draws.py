@@ -6,17 +6,11 @@ import pandas as pd
 from ..datasets.deferred import xr
 from ..datasets.wording import quoted
 from ..errors import InputError
-from .draws import BLOCK, COORDINATE, DRAWS, CoordinateDraws, flatten
+from .draws import BLOCK, CoordinateDraws, flatten
 
 
 def places(rows, column, names, values=None):
-    """Return the places among names of the rows' values in a column, such as models, or of `values` of the rows.
-
-    Raises
-    ------
-    InputError
-        If one is not there.
-    """
+    """Return the places among names of the rows' values in a column, such as models, or of `values`; refuse others."""
     values = rows[column] if values is None else values
     codes = pd.Index(names).get_indexer(values)
     if (codes < 0).any():
@@ -36,28 +30,16 @@ def nodes(draws, count, width):
 
 
 class MemberDraws(CoordinateDraws):
-    """Draws of the coordinates z of a law in which each model has a quantity of its rows, such as a capability.
+    """Draws of coordinates z, (chain, draw, coordinate), of a law in which models have a quantity each, as capability.
 
     A subclass gives three methods. ``terms()`` returns log densities of units and of rows by name, (chain, draw, ...),
     and ``rowwise()`` those of rows given their model, (chain, draw, row). ``integrated(draws)`` returns that of each
     model's rows under draws by name, (chain, draw), its quantity integrated out. The quantity of an unseen model
     follows from what the law knows of it.
 
-    Parameters
-    ----------
-    law : Law
-        Its ``blocks(reference)`` are those of coordinates of members, none where rows have no members.
-    reference : dict
-    rows : DataFrame
-    z : ndarray, shape (chain, draw, coordinate)
-
-    Attributes
-    ----------
-    values : dict of str to ndarray, shape (chain, draw) or (chain, draw, value)
-        Free parameters.
-    units : list of ndarray
-        Blocks of coordinates, (chain, draw, ...).
-    design : dict of str to ndarray
+    Free parameters are `values` by name, (chain, draw) or (chain, draw, value). Blocks of coordinates of members are
+    `units`, (chain, draw, ...), in the order of the law's ``blocks(reference)``, which has none where rows have no
+    members.
     """
 
     def __init__(self, law, reference, rows, z):
@@ -111,14 +93,6 @@ class MemberDraws(CoordinateDraws):
     def coordinate_names(self):
         """List the names of the coordinates: the free parameters, and of laws with members more."""
         return [*flatten(xr.Dataset(self.parameters()))]
-
-    def real_line(self):
-        """Return coordinates on the real line: free parameters, then the blocks."""
-        return self._array(self.z, COORDINATE, **{COORDINATE: self.coordinate_names()})
-
-    def from_real_line(self, z):
-        """Return draws at coordinates as `real_line` gives them."""
-        return type(self)(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
 
     # Leaving out -----------------------------------------------------------------------------------------------------
 

@@ -19,16 +19,10 @@ LEAST_PAST = 3  # rows of an item that inform its other rows
 class Tests:
     """How the rows test a law.
 
-    Attributes
-    ----------
-    tolerance : float
-        The misfit, as a share, from which on a law is reported not to fit; a smaller misfit is reported as a number.
-    share_of : str
-        What residuals are shares of, in words.
-    wider : tuple, optional
-        A law, a quantity of it and the value of that quantity at which it is this one.
-    deviation_test : str
-        The test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
+    * ``tolerance``: the misfit, as a share, from which on a law is reported not to fit; a smaller one is a number.
+    * ``share_of``: what residuals are shares of, in words.
+    * ``wider``: None, or a law, a quantity of it and the value of that quantity at which it is this one.
+    * ``deviation_test``: the test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
     """
 
     tolerance = 0.01
@@ -79,23 +73,14 @@ class Tests:
 class Grouping:
     """How rows of a law belong together: those alike, those left out together, those ahead.
 
-    Attributes
-    ----------
-    clusters : tuple of str
-        Columns whose rows of one value may be alike: sizes of models, runs, papers.
-    axes : dict of str to str
-        Columns along which rows may be cut, by another name.
-    left_out_by : str, optional
-        Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
-        where units are such groups already.
-    grouped_by : str, optional
-        Column whose groups of rows have separate quantities.
-    high_k : str
-        What leave-one-out does by default where Pareto k is too high; see `loo`.
-    integrates : bool
-        Whether units are of groups with sampled quantities, which leaving a group out integrates over.
-    one_prior : bool
-        Whether the prior is the same whatever rows are fitted.
+    * ``clusters``: columns whose rows of one value may be alike: sizes of models, runs, papers.
+    * ``axes``: columns along which rows may be cut, by another name.
+    * ``left_out_by``: column whose rows of one value are left out together where groups are left out, such as those of
+      a paper; None where units are such groups already.
+    * ``grouped_by``: column whose groups of rows have separate quantities, if there is one.
+    * ``high_k``: what leave-one-out does by default where Pareto k is too high; see `loo`.
+    * ``integrates``: whether units are of groups with sampled quantities, which leaving a group out integrates over.
+    * ``one_prior``: whether the prior is the same whatever rows are fitted.
     """
 
     clusters: tuple = ()
@@ -126,22 +111,9 @@ class Grouping:
         return np.ones(len(rows), bool)
 
     def numbers_along(self, rows, by):
-        """Return numbers along which rows may be cut.
+        """Return numbers along which rows may be cut, (row,): by a name of `axes`, or a column of numbers or of dates.
 
-        Parameters
-        ----------
-        rows : DataFrame
-        by : str
-            A name of `axes`, or a column of numbers or of dates, which become fractional years.
-
-        Returns
-        -------
-        ndarray, shape (row,)
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or a row of it holds no number.
+        Dates become fractional years. A column that is not there, or a row without a number, is refused.
         """
         column = by if by in rows else self.axes.get(by, by)
         if column not in rows:
@@ -163,10 +135,7 @@ class Grouping:
 class ModelsOnItems(Tests, Grouping):
     """How rows of several models, each with a quantity of its own, test a law and belong together.
 
-    Attributes
-    ----------
-    item : str
-        Column of what models are tried on, such as a benchmark.
+    The column ``item`` has what models are tried on, such as a benchmark.
     """
 
     item: ClassVar[str]
@@ -185,39 +154,19 @@ class ModelsOnItems(Tests, Grouping):
 
 
 class Planner:
-    """How runs are planned under a law.
-
-    Attributes
-    ----------
-    planned : tuple of str
-        Options of `plan` and `optimum` about the planned runs.
-    """
+    """How runs are planned under a law; ``planned`` are options of `plan` and `optimum` about the planned runs."""
 
     planned: ClassVar[tuple] = ()
 
     def optimum(self, draws, compute, **planned):
-        """Return the compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
-
-        Returns
-        -------
-        Dataset
-            What the law's `plan` describes.
-
-        Raises
-        ------
-        InputError
-            If the law has none.
-        """
+        """Return what the law's `plan` describes for each draw, a Dataset, at training budgets C = 6 N D in FLOP."""
         plan = self.plan(draws.constants(), **planned)
         return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
 
     def plan(self, constants, **planned):
         """Return the models that may be trained, as a `models.loss.plan.Plan`, given constants of draws, by name.
 
-        Raises
-        ------
-        InputError
-            If the law is not one of parameters and tokens, or what is planned is no positive number.
+        A law that is not one of parameters and tokens refuses, as does one of a plan that is no positive number.
         """
         raise InputError(
             f"a fit of {self.name} has no compute-optimal size; use a law of parameters and tokens, such as chinchilla"

@@ -1,8 +1,9 @@
 """Priors as text, ``LogNormal(-1, 0.5)``: parsed, checked against a support, evaluated, and handed to PyMC."""
 
 import functools
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,22 +14,8 @@ from ..errors import InputError
 from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 
-DISTRIBUTIONS = {
-    "Normal": ("mu", "sigma"),
-    "LogNormal": ("mu", "sigma"),
-    "HalfNormal": ("sigma",),
-    "TruncatedNormal": ("mu", "sigma", "lower", "upper"),
-    "StudentT": ("nu", "mu", "sigma"),
-    "Laplace": ("mu", "b"),
-    "Gamma": ("alpha", "beta"),
-    "InverseGamma": ("alpha", "beta"),
-    "Exponential": ("lam",),
-    "Beta": ("alpha", "beta"),
-    "Uniform": ("lower", "upper"),
-}
-
 # Log densities up to a constant, of a value and the logarithms of its distances from the ends of the support.
-KERNELS = {
+KERNELS: dict[str, Callable] = {
     "Normal": lambda x, low, high, mu, sigma: -0.5 * ((x - mu) / sigma) ** 2,
     "LogNormal": lambda x, low, high, mu, sigma: -0.5 * ((low - mu) / sigma) ** 2 - low,
     "HalfNormal": lambda x, low, high, sigma: -0.5 * (x / sigma) ** 2,
@@ -41,6 +28,8 @@ KERNELS = {
     "Beta": lambda x, low, high, alpha, beta: (alpha - 1) * low + (beta - 1) * high,
     "Uniform": lambda x, low, high, lower, upper: 0.0,
 }
+# The names of the parameters of each.
+DISTRIBUTIONS = {name: tuple(inspect.signature(kernel).parameters)[3:] for name, kernel in KERNELS.items()}
 
 LOG_ROOT = 0.5 * np.log(2 * np.pi)
 
@@ -115,15 +104,7 @@ PROBABILITIES = np.arange(1, 100) / 100
 
 @dataclass(frozen=True)
 class Prior:
-    """A distribution of one sampled quantity.
-
-    Parameters
-    ----------
-    distribution : str
-        A name in `DISTRIBUTIONS`, as PyMC spells it.
-    arguments : dict of str to float
-        Its parameters, as PyMC names them.
-    """
+    """A distribution of one sampled quantity: a name in `DISTRIBUTIONS`, and its parameters by the names of PyMC."""
 
     distribution: str
     arguments: dict
@@ -132,11 +113,8 @@ class Prior:
     def parse(cls, text):
         """Read ``Name(number, ..., name=number)``, a distribution of PreliZ or PyMC, or ``Prior`` of pymc-extras.
 
-        Raises
-        ------
-        InputError
-            If the text is not of that form, the distribution is unknown, or its parameters make no distribution. Also
-            if double precision does not hold or separate its quantiles.
+        Refused is any other text, an unknown distribution, parameters that make none, and those of which double
+        precision does not hold or separate the quantiles.
         """
         if isinstance(text, cls):
             return text
@@ -188,13 +166,11 @@ class Prior:
         return self.to_unconstrained(self.median)
 
     def to_unconstrained(self, x):
-        """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""
+        """Map the support onto the real line: log of the distance to its lower end, log-odds between two ends."""
         low, high = self.support
-        if np.isfinite(low) and np.isfinite(high):
+        if np.isfinite(high):
             return log(x - low) - log(high - x)
-        if np.isfinite(low):
-            return log(x - low)
-        return -log(high - x) if np.isfinite(high) else x
+        return log(x - low) if np.isfinite(low) else x
 
     def from_unconstrained(self, z):
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
@@ -210,12 +186,10 @@ class Prior:
         """Return the value at a coordinate, the logs of its distances from finite ends, and the log of dx/dz."""
         low, high = self.support
         above, below = -logaddexp(0.0, -z), -logaddexp(0.0, z)
-        if np.isfinite(low) and np.isfinite(high):
+        if np.isfinite(high):  # no distribution has an upper end alone
             logs = above + np.log(high - low), below + np.log(high - low)
             return low + (high - low) * exp(above), logs, above + below + np.log(high - low)
-        if np.isfinite(low):
-            return low + exp(z), (z, None), z
-        return (high - exp(-z), (None, -z), -z) if np.isfinite(high) else (z, (None, None), 0.0)
+        return (low + exp(z), (z, None), z) if np.isfinite(low) else (z, (None, None), 0.0)
 
     @functools.cached_property
     def _constant(self):
@@ -295,7 +269,8 @@ def _parsed(text, written):
 
 def _check_distribution(prior, written):
     with np.errstate(all="ignore"):
-        quantiles = _quantiles(prior)
+        finite = all(map(np.isfinite, prior.arguments.values()))
+        quantiles = prior.quantile(PROBABILITIES) if finite else np.full(1, np.nan)
         if np.isnan(quantiles).any():
             raise InputError(f"prior {written} is no distribution: check the signs and the order of its parameters")
         spread = (quantiles[-1] - quantiles[0]) ** 2
@@ -305,16 +280,6 @@ def _check_distribution(prior, written):
             f"prior {written} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are "
             "too large, too small or too close together for double precision; change its parameters"
         )
-
-
-def _quantiles(prior):
-    """Return the percentiles of a prior, all NaN where its parameters make no distribution."""
-    try:
-        if not all(map(np.isfinite, prior.arguments.values())):
-            raise ValueError
-        return prior.quantile(PROBABILITIES)
-    except (ArithmeticError, ValueError):
-        return np.full(len(PROBABILITIES), np.nan)
 
 
 REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)  # supports
@@ -352,13 +317,13 @@ class FreeParameter:
         return prior
 
 
-class WithPriors:
-    """What has free parameters, whose default priors ``priors`` replaces by name.
+def named(**parameters):
+    """Return a dict of each `FreeParameter` by name, from a tuple of what else it is made of."""
+    return {name: FreeParameter(name, *rest) for name, rest in parameters.items()}
 
-    Attributes
-    ----------
-    priors : dict of str
-    """
+
+class WithPriors:
+    """What has free parameters, whose default priors ``priors`` replaces by name."""
 
     priors: Mapping
 
@@ -379,15 +344,8 @@ class WithPriors:
     def _checked_priors(self, derived=()):
         """Return the priors that replace the default ones as text.
 
-        Parameters
-        ----------
-        derived : sequence of str
-            Names of results, which have no priors.
-
-        Raises
-        ------
-        InputError
-            If a prior is of no free parameter, or leaves its support.
+        One of no free parameter is refused, of a result by a name among `derived` for that reason, and one that leaves
+        its support.
         """
         sampled = {q.name: q for q in self._free_parameters}
         for name in self.priors:

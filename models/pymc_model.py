@@ -8,27 +8,15 @@ import numpy as np
 
 from ..datasets.deferred import xr
 from .backend import pymc
-from .coordinates import Units
-from .density import POTENTIAL
+from .density import POTENTIAL, Units
 
 
 def model(law, rows, reference=None):
-    """Build the PyMC model of a law on rows.
+    """Build the PyMC model of a law on rows from `Law.rows`; the reference is by default that of the rows.
 
-    Parameters
-    ----------
-    law : Law
-    rows : DataFrame
-        From `Law.rows`.
-    reference : dict, optional
-        From `Law.reference`; by default that of the rows.
-
-    Returns
-    -------
-    pymc.Model
-        Its free variables are the law's free parameters and, where the law gives more a density, such as the
-        capabilities of models, these in one vector. The observations are named after the law's ``scale``. The arrays
-        of the density are `pymc.Data`, so that the model is compiled once and sampled again on other data.
+    Its free variables are the law's free parameters and, where the law gives more a density, such as the capabilities
+    of models, these in one vector. The observations are named after the law's ``scale``. The arrays of the density are
+    `pymc.Data`, so that the model is compiled once and sampled again on other data.
     """
     pm = pymc()
     reference = reference or law.reference(rows)
@@ -36,81 +24,64 @@ def model(law, rows, reference=None):
     density = law.density(rows, reference)
     with pm.Model(coords={dim: names for dim, names in density.labels.items() if names}) as model:
         # Only numbers of rows and the like may change.
-        shapes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
-        data = {name: pm.Data(name, x, shape=shapes[name]) for name, x in density.arrays.items()}
-        values = {}
+        sizes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
+        data = {name: pm.Data(name, x, shape=sizes[name]) for name, x in density.arrays.items()}
+        values, units = {}, [block for block in density.blocks if isinstance(block, Units)]
         for block in density.blocks:
-            if not isinstance(block, Units):
+            if block not in units:
                 values |= block.variables(values)
-        _Registered(law, rows, reference, density, data).add(pm, values)
+        inputs, shapes = dict(values), {block.name: block.start.shape for block in units}
+        if units:
+            # What the law gives a density is one vector.
+            random = _RandomUnits(law, rows, reference, tuple(values))
+            vector = _register_units(pm, density, data, units, values, random)
+            inputs |= {vector.name: vector}
+            values = values | _apart(vector, shapes)
+        if len(units) > 1:
+            for block in units:
+                pm.Deterministic(block.name, values[block.name].reshape(block.start.shape[: len(block.dims)]))
+        if (informed := density.rest(values, data).get(POTENTIAL)) is not None:
+            pm.Potential(POTENTIAL, informed.sum())
+        template = density.named(np.zeros((1, 1, sum(block.start.size for block in density.blocks))))
+        random = _RandomRows(law, rows, reference, tuple(inputs), shapes, template)
+        _register_observations(pm, density, data, inputs, random)
     return model
 
 
-class _Registered:
-    """What is registered after the priors: units, what else informs the law, and the observations."""
+def _register_units(pm, density, data, units, values, random):
+    """Register what the law gives a density as one vector."""
+    shapes = {block.name: block.start.shape for block in units}
+    start = np.concatenate([block.start.ravel() for block in units])
 
-    def __init__(self, law, rows, reference, density, data):
-        self.law, self.rows, self.reference = law, rows, reference
-        self.density, self.data = density, data
-        self.units = [block for block in density.blocks if isinstance(block, Units)]
-        self.shapes = {block.name: block.start.shape for block in self.units}
+    def logp(value, *parents):
+        variables = dict(zip(values, parents, strict=False)) | _apart(value, shapes)
+        terms = density.rest(variables, data)
+        return sum(terms[name].sum() for name in shapes)
 
-    def add(self, pm, values):
-        """Register all of it, given the named variables."""
-        inputs = dict(values)
-        if self.units:
-            vector = self._units(pm, values)
-            inputs |= {vector.name: vector}
-            values = values | self._apart(vector)
-            if len(self.units) > 1:
-                for block in self.units:
-                    x = values[block.name]
-                    pm.Deterministic(block.name, x.reshape(block.start.shape[: len(block.dims)]))
-        informed = self.density.rest(values, self.data).get(POTENTIAL)
-        if informed is not None:
-            pm.Potential(POTENTIAL, informed.sum())
-        self._observations(pm, inputs)
+    return pm.CustomDist(
+        units[0].name if len(units) == 1 else "units", *values.values(), np.zeros(len(start)), logp=logp, random=random,
+        signature=_signature(values), initval=start,
+    )  # fmt: skip
 
-    def _units(self, pm, values):
-        """Register what the law gives a density as one vector."""
-        names = list(self.shapes)
-        start = np.concatenate([block.start.ravel() for block in self.units])
 
-        def logp(value, *parents):
-            variables = dict(zip(values, parents, strict=False)) | self._apart(value)
-            terms = self.density.rest(variables, self.data)
-            return sum(terms[name].sum() for name in names)
+def _register_observations(pm, density, data, inputs, random):
+    """Register the observations, on the scale of the law."""
+    law, rows, others = random.law, random.rows, {POTENTIAL, *random.shapes}
 
-        random = _RandomUnits(self.law, self.rows, self.reference, tuple(values))
-        name = names[0] if len(names) == 1 else "units"
-        return pm.CustomDist(
-            name, *values.values(), np.zeros(len(start)), logp=logp, random=random, signature=_signature(values),
-            initval=start,
-        )  # fmt: skip
+    def logp(value, *parents):
+        seen = data | ({"observed": value} if "observed" in data else {})
+        values = dict(zip(inputs, parents, strict=False)) | _apart(parents[len(inputs) - 1], random.shapes)
+        terms = density.rest(values, seen)
+        of_rows = [x for name, x in terms.items() if name not in others and hasattr(x, "sum")]
+        return of_rows[0] if len(of_rows) == 1 and of_rows[0].ndim == 1 else sum(x.sum() for x in of_rows)
 
-    def _apart(self, vector):
-        return _apart(vector, self.shapes)
-
-    def _observations(self, pm, inputs):
-        """Register the observations, on the scale of the law."""
-        law, others = self.law, {POTENTIAL, *self.shapes}
-        template = self.density.named(np.zeros((1, 1, sum(block.start.size for block in self.density.blocks))))
-
-        def logp(value, *parents):
-            data = self.data | ({"observed": value} if "observed" in self.data else {})
-            values = dict(zip(inputs, parents, strict=False)) | self._apart(parents[len(inputs) - 1])
-            terms = self.density.rest(values, data)
-            of_rows = [x for name, x in terms.items() if name not in others and hasattr(x, "sum")]
-            return of_rows[0] if len(of_rows) == 1 and of_rows[0].ndim == 1 else sum(x.sum() for x in of_rows)
-
-        random = _RandomRows(law, self.rows, self.reference, tuple(inputs), self.shapes, template)
-        observed = self.data.get("observed")
-        if observed is None:
-            observed = np.asarray(law.on_scale(self.rows[law.observed].to_numpy()))
-        pm.CustomDist(
-            law.scale, *inputs.values(), np.zeros(len(self.rows)), logp=logp, random=random,
-            signature=_signature(inputs), observed=observed,
-        )  # fmt: skip
+    observed = data.get("observed")
+    if observed is None:
+        observed = np.asarray(law.on_scale(rows[law.observed].to_numpy()))
+    pm.CustomDist(
+        law.scale, *inputs.values(), np.zeros(len(rows)), logp=logp, random=random, signature=_signature(inputs),
+        observed=observed,
+    )  # fmt: skip
 
 
 # The classes that draw hold no PyTensor variable: PyTensor's Numba mode serialises them to cache compiled code.

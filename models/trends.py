@@ -5,7 +5,7 @@ All functions take arrays of any library of `arrays`, quantities of shape (..., 
 
 import numpy as np
 
-from .arrays import exp, maximum
+from .arrays import maximum, sigmoid
 from .priors import FreeParameter
 
 YEAR = 2024.5  # the date that horizons are relative to
@@ -46,23 +46,12 @@ def forms(unit, gain, change, middle):
 
 
 def level(values, trend, date, span=None, zero=YEAR):
-    """Return the mean at dates, such as of a log horizon.
+    """Return the mean at dates, years such as 2025.25, from ``centre`` and the quantities of the trend, by name.
 
-    With t the date less that of zero the mean is ``centre + gain t`` for ``linear``. A ``break`` at b adds
-    ``change max(t - b, 0)`` and ``acceleration`` adds ``acceleration t**2 / 2``. The ``logistic`` form rises between
-    two levels, fastest at a midpoint m: ``centre + 4 gain w (S((t - m) / w) - S(-m / w))``, with the logistic function
-    S and a width w. Its gain at the midpoint is ``gain``.
-
-    Parameters
-    ----------
-    values : mapping of str to array_like
-        ``centre`` and the quantities of the trend.
-    trend : {None, "linear", "break", "acceleration", "logistic"}
-    date : array_like
-        Years, such as 2025.25.
-    span : tuple of float, optional
-        Dates between which a break lies.
-    zero : float
+    With t the date less that of zero the mean is ``centre + gain t`` for ``linear``. A ``break`` at b, between the
+    dates of a span, adds ``change max(t - b, 0)`` and ``acceleration`` adds ``acceleration t**2 / 2``. The ``logistic``
+    form rises between two levels, fastest at a midpoint m: ``centre + 4 gain w (S((t - m) / w) - S(-m / w))``, with the
+    logistic function S and a width w. Its gain at the midpoint is ``gain``. Without a trend it is the centre.
 
     Examples
     --------
@@ -75,7 +64,7 @@ def level(values, trend, date, span=None, zero=YEAR):
     gain = values["yearly_gain"]
     if trend == "logistic":
         middle, width = values["midpoint"] - zero, values["width"]
-        return centre + 4.0 * gain * width * (_logistic((t - middle) / width) - _logistic(-middle / width))
+        return centre + 4.0 * gain * width * (sigmoid((t - middle) / width) - sigmoid(-middle / width))
     mean = centre + gain * t
     if trend == "break":
         return mean + values["yearly_gain_change"] * maximum(date - break_date(values, span), 0.0)
@@ -94,7 +83,7 @@ def yearly_gain(values, trend, date, span=None, zero=YEAR):
     """
     gain = values["yearly_gain"]
     if trend == "logistic":
-        risen = _logistic((date - values["midpoint"]) / values["width"])
+        risen = sigmoid((date - values["midpoint"]) / values["width"])
         return 4.0 * gain * risen * (1.0 - risen)
     if trend == "break":
         return gain + values["yearly_gain_change"] * (date >= break_date(values, span))
@@ -149,13 +138,10 @@ class WithTrend:
         return break_date(self.values, self.reference["break_span"])
 
     def gain(self, years=None):
-        """Return the gain a year: dims (chain, draw, period).
+        """Return the gain a year: dims (chain, draw, period), by default of periods, or at dates that these then are.
 
-        Parameters
-        ----------
-        years : sequence of float, optional
-            Dates of the gains, which ``period`` then holds. By default periods are ``all``, or ``before`` and ``after``
-            a break. Of other forms that change these are two dates: those of the reference, or mid-2023 and mid-2025.
+        Periods are ``all``, or ``before`` and ``after`` a break. Of other forms that change these are two dates: those
+        of the reference, or mid-2023 and mid-2025.
         """
         parts = self.reference.get("parts", (EARLIER, LATER))
         if years is not None:
@@ -171,7 +157,3 @@ class WithTrend:
     def _gain(self, date):
         """Return the gain a year at a date, which broadcasts to (chain, draw)."""
         return yearly_gain(self.of_trend(), self._form, date, **self._where)
-
-
-def _logistic(x):
-    return 1.0 / (1.0 + exp(-x))

@@ -8,7 +8,7 @@ from ..datasets.kinds.curves import CURVES
 from ..datasets.schedules import HELD
 from ..inference.curves import losses
 from ..inference.curves.forecast import unit_of
-from ..inference.needs import of_kind
+from ..inference.fitted import of_kind
 from ..inference.words import plain
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band

@@ -12,7 +12,7 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.estimands.predict_group import predict_group
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
-from ..inference.needs import of_kind
+from ..inference.fitted import of_kind
 from ..inference.quoted import quote_draws
 from ..inference.words import plain, probability, symbols
 from ..models.loss.grouping import GROUP

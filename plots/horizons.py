@@ -8,9 +8,8 @@ import numpy as np
 
 from ..datasets.kinds.horizons import HORIZONS
 from ..errors import InputError
-from ..inference.fitted import place_of
+from ..inference.fitted import of_kind, place_of
 from ..inference.horizons.quantities import minutes
-from ..inference.needs import of_kind
 from ..inference.progress.trends import doubling_days, levels
 from ..inference.quoted import quote_draws
 from ..inference.words import HIGH, LOW, MIDDLE, durations, months

@@ -12,10 +12,9 @@ from ..datasets.kinds.counts import COUNTS
 from ..datasets.kinds.evaluations import EVALUATIONS
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.fitted import place_of
+from ..inference.fitted import of_kind, place_of
 from ..inference.intervals import quantiles
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy
-from ..inference.needs import of_kind
 from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
 from ..inference.progress.rate_at_rows import gain_times
 from ..inference.quoted import quote_draws

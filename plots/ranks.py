@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from ..errors import InputError
-from ..inference.needs import record_of
+from ..inference.fitted import record_of
 from ..inference.scores.ranks import ranks
 from ..inference.words import HIGH, LOW, MIDDLE, probability
 from .figure import Drawing, figure

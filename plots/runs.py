@@ -13,8 +13,7 @@ from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
-from ..inference.fitted import place_of
-from ..inference.needs import of_kind
+from ..inference.fitted import of_kind, place_of
 from ..inference.words import flop, plain, size, sizes
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute

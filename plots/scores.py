@@ -10,8 +10,7 @@ import numpy as np
 
 from ..datasets.kinds.scores import SCORES
 from ..errors import InputError
-from ..inference.fitted import place_of
-from ..inference.needs import of_kind
+from ..inference.fitted import of_kind, place_of
 from ..inference.scores.capabilities import capabilities
 from ..inference.scores.compute import progress_at_fixed_compute
 from ..inference.words import month, plain, yearly

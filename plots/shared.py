@@ -11,9 +11,9 @@ import xarray as xr
 from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.estimands.allocate import positive_numbers
+from ..inference.fitted import of_kind
 from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
-from ..inference.needs import of_kind
 from ..inference.words import HIGH, LOW, MIDDLE
 from ..models.draws import DRAWS
 from .style import SERIES

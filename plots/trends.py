@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from ..datasets.kinds.values import VALUES
+from ..inference.fitted import of_kind
 from ..inference.intervals import ends as ends_of_row
-from ..inference.needs import of_kind
 from ..inference.progress.trends import by_form, changes, levels, yearly_gain
 from ..inference.words import months, plain
 from .figure import Drawing, figure

@@ -14,8 +14,7 @@ from ..inference.checks.sensitivity import SENSITIVE, power_scalings
 from ..inference.checks.uniformity import PLACES, RANKS, shares_below
 from ..inference.checks.uniformity import band as uniform_band
 from ..inference.comparison.scoring import binomial_interval
-from ..inference.fitted import place_of
-from ..inference.needs import of_kind
+from ..inference.fitted import of_kind, place_of
 from ..inference.words import symbols
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame

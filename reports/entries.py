@@ -1,7 +1,7 @@
 """The entry of results.json of a fit: what all laws have, and what laws of its kind have in addition."""
 
-from ..inference.checks.known_floor import known_floor
-from ..inference.needs import record_of
+from ..inference.checks.trade_off import known_floor
+from ..inference.fitted import record_of
 from ..inference.stored_answers import document
 from . import results
 

@@ -7,8 +7,7 @@ import numpy as np
 from ..inference import intervals
 from ..inference.estimands.predict_group import predict_group
 from ..inference.quoted import quote_draws
-from ..models.loss.grouping import GROUP, labelled
-from ..models.loss.populations import population
+from ..models.loss.grouping import GROUP, labelled, population
 
 EXPONENT = "exponent_parameters"
 CLOSE = 0.05  # exponents that differ by less are called alike: the optimal size at 100 times the compute by 26%

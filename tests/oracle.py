@@ -5,7 +5,7 @@ from bayescaling.models.backend import pymc
 from bayescaling.models.lengths.curve import log_likelihood
 from bayescaling.models.lengths.law import UNITS
 from bayescaling.models.lengths.priors import EFFECT, LEVEL, WITH_EFFECTS
-from bayescaling.models.loss import populations
+from bayescaling.models.loss import grouping
 from bayescaling.models.loss.grouped_density import CODES, CODES_OF_EFFECTS, OF_GROUPS
 from bayescaling.models.loss.grouping import GROUP
 from bayescaling.models.loss.noise import OF_EFFECTS
@@ -125,8 +125,8 @@ def grouped(law, rows, reference):
         values = {}
         for name, prior in law.prior_of.items():
             if name in law.pooled:
-                kind = getattr(pm, populations.DISTRIBUTIONS[prior.support])
-                values[name] = kind(name, *populations.about(name, prior, values), dims=GROUP)
+                kind = getattr(pm, grouping.DISTRIBUTIONS[prior.support])
+                values[name] = kind(name, *grouping.locate_population(name, prior, values), dims=GROUP)
             else:
                 values[name] = prior.variable(name, dims=GROUP if name in of_groups else None)
         values, data = _at_rows(law, values, data)

@@ -78,7 +78,7 @@ def test_what_a_fit_prints_is_as_wide_as_its_terminal(fit_default, monkeypatch):
 
 def test_what_compares_fits_states_what_holds_of_each_in_short_sentences(fit_default, fit_normal, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    table = bs.compare({"default": fit_default, "normal": fit_normal}, high_k="moment_matching")
+    table = bs.compare({"default": fit_default, "normal": fit_normal})
     text = " ".join(str(table).split())
     for name, fit in (("default", fit_default), ("normal", fit_normal)):
         assert f"Fit {name}: {verdict_sentence(fit.check())}" in text

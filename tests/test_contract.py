@@ -20,10 +20,8 @@ import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.datasets.printed import as_sentence
 from bayescaling.inference import densities
-from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.checks.sensitivity import power_scaling, prior_driven
 from bayescaling.inference.comparison.importance import importance_sampling
-from bayescaling.inference.comparison.moment_matching import moment_match
 from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat
 from bayescaling.models.draws import flatten
@@ -327,23 +325,6 @@ def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
 def test_predictive_plots_of_arviz_take_a_fit_as_it_is(studied):
     _, fit = studied
     assert azp.plot_ppc_dist(fit.tree, kind="ecdf", num_samples=20, backend="none").viz.children
-
-
-@quiet
-def test_moment_matching_leaves_what_importance_sampling_had_right(studied):
-    fitter, fit = studied
-    if fitter.law.upstream:
-        pytest.skip("a cut has no one posterior whose draws could be moved")
-    if fitter.law.kind == "counts":
-        pytest.skip("the runs' own parameters are integrated out: refits mend it")
-    result = importance_sampling(fit)
-    safest = int(result.pareto_k.values.argmin())
-    limit = result.pareto_k.values[result.pareto_k.values < PARETO_K_LIMIT].max()
-    result.pareto_k.values[:] = np.minimum(result.pareto_k.values, limit)
-    result.pareto_k.values[safest] = 2.0
-    resolved = moment_match(fit, result)
-    assert float(resolved.pareto_k[safest]) < 2
-    assert float(resolved.elpd_i[safest]) == pytest.approx(float(result.elpd_i[safest]), abs=0.1)
 
 
 @quiet

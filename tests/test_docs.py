@@ -221,7 +221,7 @@ def test_the_answers_on_a_page_are_those_of_the_report(path, quoted):
     assert all(quoted[name] for _, name, *_ in headline.ANSWER.findall(text))
 
 
-NOTEBOOKS = module(DOCS / "guide_notebooks.py")
+NOTEBOOKS = module(DOCS / "outputs.py")
 
 
 @pytest.mark.parametrize("guide", NOTEBOOKS.GUIDES, ids=name_of)

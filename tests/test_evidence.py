@@ -13,8 +13,6 @@ sys.path.insert(0, str(ROOT / "evidence"))
 
 import make  # noqa: E402
 import since  # noqa: E402
-import since_changes  # noqa: E402
-import since_later  # noqa: E402
 import small_models  # noqa: E402
 import study  # noqa: E402
 
@@ -137,7 +135,7 @@ def scores():
     """Scores of the models whose compute is known, on the benchmarks that most of them have."""
     table = bs.load("eci_scores")
     trusted = table[table["compute_confidence"].isin(["Confident", "Likely"])]
-    return since_changes.selected(trusted, trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:5]))
+    return study.selected(trusted, trusted["benchmark"].isin(trusted["benchmark"].value_counts().index[:5]))
 
 
 @pytest.fixture
@@ -146,9 +144,9 @@ def few(scores, monkeypatch):
     load = bs.load
     monkeypatch.setattr(bs, "load", lambda name: scores if name == "eci_scores" else load(name))
     monkeypatch.setattr(since, "FULL", {"draws": 200, "tune": 400})
-    monkeypatch.setattr(since_changes, "CHANGES", {name: since_changes.CHANGES[name] for name in CHANGED})
-    monkeypatch.setattr(since_changes, "BENCHMARKS", 1)
-    monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
+    monkeypatch.setattr(since, "CHANGES", {name: since.CHANGES[name] for name in CHANGED})
+    monkeypatch.setattr(since, "BENCHMARKS", 1)
+    monkeypatch.setattr(since, "CUTOFFS", CUTOFFS)
 
 
 @pytest.mark.thorough
@@ -176,7 +174,7 @@ def test_simulated_tables_start_from_the_medians_of_the_posterior(few, tmp_path)
 
 
 def test_later_scores_are_judged_beside_the_past_of_their_benchmark(few, scores):
-    scored = since_later.of_later_models(Scores(pace="linear"), scores, {"seed": 3, **SHORT})[CUTOFFS[0]]
+    scored = since.of_later_models(Scores(pace="linear"), scores, {"seed": 3, **SHORT})[CUTOFFS[0]]
     ahead = scores["year"] >= 2025.0
     (of,) = scored["given"].values()  # compute is known of every model of this table
     assert scored["fitted"] == scores.loc[~ahead, "model"].nunique()
@@ -189,10 +187,10 @@ def test_later_scores_are_judged_beside_the_past_of_their_benchmark(few, scores)
 
 
 def test_models_of_known_compute_are_judged_apart(scores_design, monkeypatch):
-    monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
+    monkeypatch.setattr(since, "CUTOFFS", CUTOFFS)
     table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
     ahead = table[table["year"] >= 2025.0]
-    scored = since_later.of_later_models(Scores(pace="linear"), table, {"seed": 3, **SHORT})[CUTOFFS[0]]["given"]
+    scored = since.of_later_models(Scores(pace="linear"), table, {"seed": 3, **SHORT})[CUTOFFS[0]]["given"]
     for name, members in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
         assert (scored[name]["models"], scored[name]["scores"]) == (members["model"].nunique(), len(members))
 
@@ -203,8 +201,8 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
         bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
         for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
     ]
-    unchanged, changed = (since_changes._by_model(fit) for fit in fits)
-    total, by_group = since_changes._difference(changed, unchanged), [fit.loo("model", high_k="none") for fit in fits]
+    unchanged, changed = (since._by_model(fit) for fit in fits)
+    total, by_group = since._difference(changed, unchanged), [fit.loo("model", high_k="none") for fit in fits]
     assert total["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
     high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
     assert total["k_above_0.7"] == high.sum()
@@ -212,7 +210,7 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
 
 def test_computes_of_2025_have_what_was_withdrawn_since():
     table = bs.load("eci_scores")
-    models = since_changes._computes_of_2025(table).drop_duplicates("model").set_index("model")
+    models = since._computes_of_2025(table).drop_duplicates("model").set_index("model")
     before = table.drop_duplicates("model").set_index("model")
     new = models.index[models["training_compute_flop"].notna() & before["training_compute_flop"].isna()]
     assert "Claude 3 Opus" in new and (models.loc[new, "compute_confidence"] == "Speculative").all()

@@ -11,7 +11,7 @@ from bayescaling.datasets import KINDS, Kind, register_kind
 from bayescaling.datasets.schemas import POSITIVE, check
 from bayescaling.inference import intervals
 from bayescaling.inference.forecasts import forecast
-from bayescaling.inference.interval_table import printed
+from bayescaling.inference.intervals import printed
 from bayescaling.inference.kinds import RECORDS, register_answers
 from bayescaling.inference.kinds.record import Answer, KindAnswers
 from bayescaling.models.arrays import exp, log

@@ -123,7 +123,7 @@ def test_no_module_imports_itself_by_way_of_others(imports):
     [
         ("inference/fitted.py", "inference/estimands/allocate.py"),
         ("plots/with_plotly.py", "plots/figure.py"),
-        ("training/sweeps/trainer.py", "training/language/train_sweep.py"),
+        ("training/sweeps/trainer.py", "training/language/sweep_file.py"),
     ],
 )
 def test_a_circle_is_seen(pair, imports):

@@ -3,12 +3,11 @@
 import numpy as np
 
 from ...errors import InputError
-from ..cells import as_names, as_numbers
+from ..cells import as_names, as_numbers, find_fractions
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
-from ..columns import Called
-from ..fixes import choice
+from ..columns import Called, choose_one
 from ..schemas import NONNEGATIVE, POSITIVE, check, one_of
-from ..wording import listed, quoted, shown
+from ..wording import quoted, shown
 from .kind import Kind, register_kind
 
 WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
@@ -39,17 +38,18 @@ def parse(table, changes, columns, where, drop_missing, trials=None):
     if "embedding" not in table:
         changes.add("embedding", "no column has the embedding: all runs are read as of one condition", value=CONDITION)
     table = table.assign(**{column: value for column, value in DEFAULTS.items() if column not in table})
-    refuse(_fractions(table), table, label)
+    refuse(find_fractions(table, COUNTS.present(table, (*WHOLE, *SHAPE, "offset"))), table, label)
     table = check(table, COUNTS, label=label)
     refuse(_too_many_correct(table), table, label)
     refuse_differences(table, "run", OF_A_RUN, label)
-
-    def describe(run, a, b):
-        return f"run {quoted(run)} has lengths {a} and {b} before; add their counts up or delete one"
-
-    key = ["run", "length_a", "length_b"]
-    refuse_duplicate_rows(table, key, describe, label, also=COUNTS.present(table, ["offset"]))
-    return table if "split" in table else table.assign(split=_split(table))
+    key, text = (
+        ["run", "length_a", "length_b"],
+        "run {} has lengths {} and {} before; add their counts up or delete one",
+    )
+    refuse_duplicate_rows(table, key, text, label, also=COUNTS.present(table, ["offset"]))
+    longest = np.maximum(table["length_a"], table["length_b"])
+    splits = np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
+    return table if "split" in table else table.assign(split=splits)
 
 
 def _joint(table, columns, name, parts, label):
@@ -62,11 +62,7 @@ def _joint(table, columns, name, parts, label):
     if any(column in Called(parts, columns, COUNTS.aliases) for column in table):
         return None
     candidates = [column for column in table if column in Called((name,), {}, JOINT)]
-    if len(candidates) > 1:
-        raise InputError(
-            f"{label}: columns {listed(candidates)} could each be {name}; choose one with {choice(name, candidates[0])}"
-        )
-    return candidates[0] if candidates else None
+    return choose_one(candidates, name, label, exact=False).get(name)
 
 
 def _with_lengths(table, columns, changes):
@@ -109,18 +105,6 @@ def _with_counts(table, columns, trials, changes):
         value=trials,
     )
     return table.assign(correct=correct, total=float(trials)), ""
-
-
-def _split(table):
-    longest = np.maximum(table["length_a"], table["length_b"])
-    return np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
-
-
-def _fractions(table):
-    for column in COUNTS.present(table, (*WHOLE, *SHAPE, "offset")):
-        for row, value in table[column][table[column] != table[column].round()].items():
-            fault = "nothing (a blank or NaN)" if np.isnan(value) else f"{quoted(value)}, which is no whole number"
-            yield Fault(row, column, f"found {fault}", "correct it or delete the row")
 
 
 def _too_many_correct(table):

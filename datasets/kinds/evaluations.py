@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..cells import as_days, as_numbers, blank_cells, fractional_years, with_halfwidths
+from ..cells import as_days, as_numbers, find_nameless, fractional_years, with_halfwidths
 from ..checks import blank
 from ..columns import ALIASES
 from ..schemas import ABOVE_ONE, FLAG, POSITIVE, check
@@ -32,7 +32,7 @@ def parse(table, changes, columns, where, drop_missing):
     numbers, faults = as_numbers(table, [name for name in names if name not in NOT_NUMBERS])
     dates, halfwidths, undated = as_days(table["publication_date"], changes, headers["publication_date"])
     benchmarks = _benchmarks(table["benchmark"])
-    faults += undated + blank_cells(benchmarks)
+    faults += [*undated, *find_nameless(benchmarks)]
     _note_others(benchmarks, changes)
     table = table.assign(**numbers, benchmark=benchmarks, publication_date=dates, year=fractional_years(dates))
     table = with_halfwidths(table, "publication_date", headers["publication_date"], halfwidths, changes)

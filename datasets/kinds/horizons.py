@@ -3,7 +3,7 @@
 import re
 
 from ...errors import InputError
-from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
+from ..cells import as_days, as_names, as_numbers, find_fractions, fractional_years, with_halfwidths
 from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..fixes import choice
@@ -37,12 +37,8 @@ def parse(table, changes, columns, where, drop_missing, unit):
         table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     refuse_differences(table, "model", OF_A_MODEL, label)
     refuse_differences(table, "task", OF_A_TASK, label)
-
-    def describe(model, task, minutes):
-        text = f"model {quoted(model)} has successes on {quoted(task)} at {minutes:g} minutes before"
-        return f"{text}; add their counts up or delete one"
-
-    refuse_duplicate_rows(table, ["model", "task", "minutes"], describe, label)
+    text = "model {} has successes on {} at {:g} minutes before; add their counts up or delete one"
+    refuse_duplicate_rows(table, ["model", "task", "minutes"], text, label)
     refuse(_out_of_order(table), table, label)
     return table.assign(year=fractional_years(table["date"])) if "date" in table else table
 
@@ -93,9 +89,7 @@ def _stated(header):
 
 
 def _impossible(table):
-    for name in ("successes", "runs"):
-        for row, value in table[name][table[name] != table[name].round()].items():
-            yield Fault(row, name, f"found {quoted(value)}, which is no whole number", "correct it or delete the row")
+    yield from find_fractions(table, ("successes", "runs"))
     for row, successes, runs in table[["successes", "runs"]].itertuples():
         if successes > runs:
             yield Fault(row, "successes", f"found {successes:g} of {runs:g} runs", "correct one of them")

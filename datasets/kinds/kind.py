@@ -153,45 +153,21 @@ class Kind:
         Examples
         --------
         >>> from bayescaling.datasets import KINDS
-        >>> kind = KINDS["counts"]
-        >>> kind.to_dataset(kind.load()).sizes["cell"]
-        1728
-        """
-        return storing.to_dataset(frame, self.dimension)
-
-    def from_dataset(self, dataset):
-        """Return the table that `to_dataset` stored; see `storing.from_dataset`.
-
-        Examples
-        --------
-        >>> from bayescaling.datasets import KINDS
         >>> kind = KINDS["runs"]
         >>> runs = kind.load()
         >>> kind.from_dataset(kind.to_dataset(runs)).equals(runs)
         True
         """
-        return storing.from_dataset(dataset)
+        return storing.to_dataset(frame, self.dimension)
+
+    from_dataset = staticmethod(storing.from_dataset)
 
 
 KINDS: dict[str, Kind] = {}
 
 
 def register_kind(kind: Kind) -> Kind:
-    """Register a kind of table, so that `read` takes its name and laws can be of it.
-
-    Parameters
-    ----------
-    kind : Kind
-
-    Returns
-    -------
-    Kind
-        The kind itself.
-
-    Raises
-    ------
-    InputError
-        If another kind has the name.
+    """Register a kind of table, so that `read` takes its name and laws can be of it; refuse a name that another has.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from ..cells import numbers
 from ..checks import check_agreement, check_at_most
 from ..columns import ALIASES, RUN, SETTINGS, SIZES, find_roles, recognise, recognise_later, recognise_with_unit
 from ..expressions import add_derived_columns
-from ..meaning import losses, rows
+from ..meaning import rows
 from ..meaning.facts import TableFacts, agree
 from ..meaning.magnitudes import check_losses, check_sizes
 from ..meaning.names import means
@@ -19,8 +19,8 @@ from ..meaning.problems import check_meaning, describe_fix_of_compute
 from ..meaning.readings import check_readings
 from ..panels import melted
 from ..schemas import ABOVE_ONE, NONNEGATIVE, POSITIVE, SHARE, check
-from ..units import is_unit_of_flop, scale_columns
-from ..wording import listed, quoted, shown, suggestion
+from ..units import check_factor, is_unit_of_flop, scale_columns
+from ..wording import listed, quoted, suggestion
 from .kind import Kind, register_kind
 
 OPTIONAL = ("d_model", "vocabulary", "parameters_nonembedding", "unique_tokens")
@@ -46,7 +46,7 @@ def parse(
 ):
     """Check a table of runs, add what follows from its columns, and return the rows that are wanted."""
     label, sure = changes.label, dict(unit) if isinstance(unit, Mapping) else {}
-    multiple = _multiple(flop_per_parameter_token)
+    multiple = check_factor("flop_per_parameter_token: ", flop_per_parameter_token, "6 or 2")
     ignore = [ignore] if isinstance(ignore, str) else ignore
     opened = _without(opened, ignore, label)
     table, expressions = add_derived_columns(opened, columns, sure, changes)
@@ -111,8 +111,8 @@ def parse(
         rows.note_derived(runs, names, expressions, multiple, sure, changes)
     rows.warn_of_experts(runs, names, label)
     if independent := sizes[:2]:
-        losses.warn_of_outliers(runs, independent, names, label)
-        losses.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
+        rows.warn_of_outliers(runs, independent, names, label)
+        rows.warn_of_repeats(runs, [*independent, *needed[len(sizes) + 1 :]], label)
     return runs
 
 
@@ -138,12 +138,6 @@ def _without_spare_sizes(table, names, chosen, size, changes):
             changes.add("columns", f"column {quoted(header)} is left out: {name} are not needed", column=str(header))
             table = table.drop(columns=header)
     return table, names
-
-
-def _multiple(number):
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
-        raise InputError(f"flop_per_parameter_token: {shown(number)} is not a positive number such as 6 or 2")
-    return float(number)
 
 
 def _of_training(table, names, multiple, changes):
@@ -179,13 +173,11 @@ def _set_aside_budget(facts, changes):
 
 def _numeric(names, table, chosen):
     """Return roles without columns of less common names that hold no numbers, such as ``size`` for small and large."""
-
-    def usable(canonical, header):
-        if canonical in chosen or recognise_later(header) is None:
-            return True
-        return bool(numbers(table[header], header)[0].notna().any())
-
-    return {canonical: header for canonical, header in names.items() if usable(canonical, header)}
+    return {
+        name: header
+        for name, header in names.items()
+        if name in chosen or recognise_later(header) is None or numbers(table[header], header)[0].notna().any()
+    }
 
 
 def _as_numbers(table, names, needed):

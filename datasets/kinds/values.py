@@ -5,7 +5,6 @@ import re
 from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
 from ..checks import Fault, in_file, refuse, refuse_duplicate_rows
 from ..schemas import FINITE, NONNEGATIVE, check
-from ..wording import quoted
 from .kind import Kind, register_kind
 
 NUMBERS = ("value", "low", "high", "halfwidth")
@@ -27,11 +26,8 @@ def parse(table, changes, columns, where, drop_missing):
     refuse(_outside(table), table, label)
     table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     if "model" in table:
-
-        def describe(model, date):
-            return f"{quoted(model)} has a value at {date.date()} before; delete one or give them different names"
-
-        refuse_duplicate_rows(table, ["model", "date"], describe, label)
+        text = "{} has a value at {:%Y-%m-%d} before; delete one or give them different names"
+        refuse_duplicate_rows(table, ["model", "date"], text, label)
     return table.assign(year=fractional_years(table["date"]))
 
 

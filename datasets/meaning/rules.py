@@ -73,11 +73,6 @@ def _take_error_rate(facts, header, found):
     return Fix(columns={"loss": f"1-{name}/100" if percent else f"1-{name}"}, unit=UNIT_OTHER)
 
 
-def _find_bits(facts, header):
-    """Return the unit in bits that a name holds but does not state as a unit, or None."""
-    return None if split_header(header)[1] else bits_of(header)
-
-
 def _take_bits(facts, header, unit):
     """Return the fix that reads a loss in bits or in bits per byte."""
     return Fix(unit={"loss": unit}, others={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
@@ -164,8 +159,8 @@ def _take_logarithm(role):
 
 
 OF_A_ROLE = (
-    Rule("loss", _find_bits, lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", _take_bits,
-         _describe_bits),
+    Rule("loss", lambda facts, x: None if split_header(x)[1] else bits_of(x),
+         lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", _take_bits, _describe_bits),
     Rule("loss", _find_rise, "is called {found}: an accuracy?", _take_error_rate,
          "an error rate falls where an accuracy rises"),
     Rule("loss", "other loss", "is no cross entropy by its name", Fix(unit=UNIT_OTHER),

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from ...datasets.progress_messages import counted
 from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
+from ...models.law import Law
 from ...models.laws import as_law
 from ..fitter import Fitter
 from ..record import table_entry, versions
@@ -42,12 +44,6 @@ from ..settings import seed_of, settings_of
 from ..workers import mapped
 from . import chains, uniformity
 from .uniformity import RANKS, UNLIKELY, not_uniform, p_uniform
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from ...models.law import Law
 
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
@@ -149,7 +145,9 @@ def calibrate(
     }
     done = _begun(out, record)
     if len(done) < simulations:
-        fitter = fitter or Fitter(law, _design(law, table, truth), sampler=record["sampler"])
+        if truth != "posterior" and law.observed not in table:  # which does not matter
+            table = table.assign(**{law.observed: 1.0})
+        fitter = fitter or Fitter(law, table, sampler=record["sampler"])
         shared = _Simulations(fitter, truth, _source(fitter, truth, seed, settings, progress), seed, settings)
         left, text = range(len(done), simulations), f"{law.label}: fitting simulated tables"
         fitted = mapped(_Simulations.fitted, shared, left)
@@ -158,13 +156,6 @@ def calibrate(
             if out is not None:
                 netcdf.write(_dataset(done, record), out)
     return _dataset(done[:simulations], record)
-
-
-def _design(law, table, truth):
-    """Return the table, ones in the place of the observations where it has none and truths do not come from them."""
-    if truth == "posterior" or law.observed in table:
-        return table
-    return table.assign(**{law.observed: 1.0})
 
 
 def _source(fitter, truth, seed, settings, progress):

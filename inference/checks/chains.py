@@ -15,32 +15,22 @@ TAILS = (0.05, 0.95)
 LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 
 
-def _extremes(dataset):
-    """Compute the largest R-hat and the least bulk and tail effective sample size of all quantities that vary.
-
-    Rank-normalised and split (Vehtari et al. 2021); tails are those of 5% and 95%.
-    """
-    flat = _flat(dataset)
-    varying = (flat[1:] != flat[:-1]).any(0)  # NaN differs from everything
-    chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
-    with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
-        r_hat, bulk, tail = convergence(chains, TAILS)
-    return {
-        "r_hat_max": float(np.fmax.reduce(r_hat, initial=np.nan)) if len(chains) > 1 else None,
-        "ess_bulk_min": float(np.fmin.reduce(bulk, initial=np.nan)),
-        "ess_tail_min": float(np.fmin.reduce(tail, initial=np.nan)),
-    }
-
-
 def diagnose_chains(posterior, sample_stats):
     """Summarise convergence of two Datasets of dims (chain, draw, ...) in a dict.
 
-    It has ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
+    Of all quantities that vary it has ``r_hat_max``, ``ess_bulk_min`` and ``ess_tail_min``, rank-normalised and split
+    (Vehtari et al. 2021), with tails of 5% and 95%. It also has ``divergences``, ``max_treedepth`` (iterations stopped
     there), ``draws`` (of all chains), ``distinct_draws`` and ``ok``. No ESS exceeds the number of distinct draws where
     draws return. ``warnings`` is a list of sentences that is empty when ``ok``.
     """
-    chains = posterior.sizes["chain"]
-    diagnosis = _extremes(posterior) | {
+    chains, flat = posterior.sizes["chain"], _flat(posterior)
+    varying = flat[:, (flat[1:] != flat[:-1]).any(0)]  # NaN differs from everything
+    with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
+        r_hat, bulk, tail = convergence(varying.reshape(chains, posterior.sizes["draw"], -1), TAILS)
+    diagnosis = {
+        "r_hat_max": float(np.fmax.reduce(r_hat, initial=np.nan)) if chains > 1 else None,
+        "ess_bulk_min": float(np.fmin.reduce(bulk, initial=np.nan)),
+        "ess_tail_min": float(np.fmin.reduce(tail, initial=np.nan)),
         "divergences": int(sample_stats["diverging"].sum()),
         "max_treedepth": int(sample_stats.get("reached_max_treedepth", np.zeros(1)).sum()),
     }
@@ -63,7 +53,6 @@ def diagnose_chains(posterior, sample_stats):
             f"{plural(diagnosis['max_treedepth'], 'iteration')} reached the largest tree depth: "
             "sampling was inefficient"
         )
-    flat = _flat(posterior)
     if missing := int(np.isnan(flat).any(1).sum()):
         faults.append(f"{missing} of {len(flat)} draws are not numbers (NaN): the law cannot be computed there")
     return with_distinct(diagnosis | {"ok": not faults, "warnings": faults}, posterior)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,16 +13,12 @@ from ...datasets.printed import Printed, Text
 from ...datasets.wording import p_value
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..fitted import ANSWERS, VERDICT, once, results_of
+from ..fitted import ANSWERS, VERDICT, Fit, once, results_of
 from ..intervals import finite
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from .law_tests import MISFIT, law_tests
 from .sensitivity import prior_driven
 from .verdict import FITS, NOT, OFF, percent, verdict_sentence
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
-
 
 EXPONENT = "exponent_parameters"
 ESTIMATORS = {"exponent by iso-FLOP": exponents_by_isoflop, "exponent by the frontier": exponents_by_frontier}

@@ -9,7 +9,7 @@ data are used twice, so that all of these probabilities err high.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,13 +19,9 @@ from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
 from ..comparison.importance import importance_sampling, left_out_cdf
 from ..densities import is_held
-from ..fitted import WEIGHTED, once, results_of
+from ..fitted import WEIGHTED, Fit, once, results_of
 from .uniformity import RANKS, least_tail, p_uniform
 from .verdict import BY_COLUMN
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
-
 
 MISFIT = 0.01  # our choice: below it a law does not fit
 DRAWS_USED = 400

@@ -7,8 +7,6 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -19,10 +17,7 @@ from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
 from ..diagnostics import effective_draws
-from ..fitted import once
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
+from ..fitted import Fit, once
 
 LEAST_CLUSTERS = 10
 MOST_DRAWS = 1000  # where units are integrated over

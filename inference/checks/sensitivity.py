@@ -23,18 +23,10 @@ PRIOR_DRIVEN = 0.8  # our choice: the data barely informed a posterior no more t
 def power_scaling(fit, quantities):
     """Compute the sensitivity of quantities to the powers of prior and likelihood (Kallioinen et al. 2024).
 
-    Parameters
-    ----------
-    fit : Fit
-    quantities : dict of str to DataArray, dims (chain, draw)
-        Draws of anything that follows from the posterior, such as a growth rate; those that are not finite take the
-        median's place.
-
-    Returns
-    -------
-    dict of str to dict
-        ``prior``, ``likelihood`` (cumulative Jensen-Shannon distance per doubling of the power; above 0.05 is
-        sensitive) and ``diagnosis``; NaN of chains that stay where they are.
+    Quantities are draws by name, dims (chain, draw), of anything that follows from the posterior, such as a growth
+    rate; those that are not finite take the median's place. Each has a dict of ``prior``, ``likelihood`` (cumulative
+    Jensen-Shannon distance per doubling of the power; above 0.05 is sensitive) and ``diagnosis``; NaN of chains that
+    stay where they are.
 
     Examples
     --------
@@ -106,11 +98,8 @@ def prior_sensitive(fit, names):
 def prior_driven(fit, *, draws=4000):
     """Return coefficients that the data barely inform: half-widths of central 68% above 0.8 of the prior's.
 
-    Returns
-    -------
-    DataFrame
-        One row a coefficient: ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio``, ``prior_driven``.
-        What the law takes from upstream, or holds at a value, has no prior here.
+    A row a coefficient has ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio`` and ``prior_driven``.
+    What the law takes from upstream, or holds at a value, has no prior here.
     """
     fitted = fit.draws
     law = fitted.law

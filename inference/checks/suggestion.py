@@ -1,9 +1,7 @@
 """Which other law predicts better than that of a fit, and what it changes, in a sentence."""
 
-import numpy as np
-
 from ...datasets.wording import quoted
-from ..intervals import named
+from ..intervals import name_quantiles
 from ..quoted import quote_draws
 from ..words import plain
 from .chains import PARETO_K_LIMIT
@@ -37,8 +35,7 @@ def exponent_of(fit):
     """Return quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none or several."""
     if EXPONENT not in fit["posterior"] or "group" in fit["posterior"][EXPONENT].dims:
         return {}
-    values = np.quantile(quote_draws(fit, fit["posterior"][EXPONENT]), [0.025, 0.5, 0.975])
-    return {EXPONENT: named(values)}
+    return {EXPONENT: name_quantiles(quote_draws(fit, fit["posterior"][EXPONENT]))}
 
 
 def suggestion(fit, others):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,18 +17,14 @@ from ...datasets.printed import Printed, Text
 from ...datasets.progress_messages import counted
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
-from ..comparison.groups import loo_by_group, unresolved
-from ..comparison.loo import loo
+from ..comparison.loo import loo, loo_by_group, unresolved
 from ..comparison.weights import sum_error
-from ..fitted import SUGGESTION, results_of
+from ..fitted import SUGGESTION, Fit, results_of
 from ..fitter import fitter_of
 from ..settings import seed_of
 from ..workers import mapped
 from .suggestion import exponent_of, gain, is_clear, suggestion
 from .verdict import FITS
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 MOST_ROWS = 5000  # Of a table to which other laws are fitted automatically.
 LEAST_SIZES = 4  # By which laws are compared: fewer sizes have no useful standard error.

@@ -36,12 +36,8 @@ def bridge(having, lacking):
 
     Posterior draws with and without the observations differ by their density r, so that the result is its mean over the
     draws without them. Where few of those draws come near the others, this mean is that of a handful. The optimal
-    bridge [1]_ is as exact as both sets of draws together allow.
-
-    Parameters
-    ----------
-    having, lacking : array_like, shape (chain, draw)
-        Log density of the observations under draws fitted with them and without them.
+    bridge [1]_ is as exact as both sets of draws together allow. `having` and `lacking`, (chain, draw), are log
+    densities of the observations under draws fitted with them and without them.
 
     Examples
     --------
@@ -87,48 +83,38 @@ def log_normaliser(draws):
     The first half of each chain determines the normal on the real line. The second half and as many draws of the normal
     are the two ends of the `Bridge`, whose ``log_density`` is the logarithm.
     """
-    real = draws.real_line()
-    first, second = np.array_split(real.values, 2, axis=1)
-    points = first.reshape(-1, first.shape[-1])
-    centre, factor = points.mean(0), np.linalg.cholesky(np.cov(points.T).reshape(2 * (points.shape[1],)))
-    noise = np.random.default_rng(0).standard_normal(second.shape)
-
-    def log_ratio(z, standard):
-        with np.errstate(all="ignore"):
-            density = draws.from_real_line(_labelled(z, real)).log_density().values
-        normal = -0.5 * (standard**2).sum(-1) - np.log(np.diag(factor)).sum() - len(centre) / 2 * np.log(2 * np.pi)
-        return np.where(np.isfinite(density), density, -np.inf) - normal
-
-    standard = np.linalg.solve(factor, (second - centre).reshape(-1, len(centre)).T).T.reshape(second.shape)
-    return bridge(log_ratio(second, standard), log_ratio(centre + noise @ factor.T, noise))
+    _, second = np.array_split(draws.real_line().values, 2, axis=1)
+    return _bridge_to_normal(draws, second.copy(), np.ones(second.shape[-1], bool), lambda at: at.log_density())
 
 
 def filled_bridge(draws, without, left, informed):
     """Compute the log predictive density of rows that alone inform some coordinates, such as a group left out whole.
 
-    A refit without the rows has those coordinates from their prior, of which barely a draw comes near the posterior.
-    Here they are drawn from a normal instead: that of the posterior given the other coordinates, which are those of the
-    refit. What is bridged then differs from the posterior by the shape of a few coordinates alone. The first half of
-    each chain of the fit to all rows determines the normal, the second half is one end of the bridge.
-
-    Parameters
-    ----------
-    draws, without : Draws
-        Of the fit to all rows, and of the refit.
-    left : DataFrame
-        The rows left out.
-    informed : sequence of str
-        Labels of the coordinates, from `Draws.informed_by`.
+    A refit without the rows `left` has the coordinates `informed` from their prior, of which barely a draw comes near
+    the posterior. Here they are drawn from a normal instead: that of the posterior given the other coordinates, which
+    are those of the refit. What is bridged then differs from the posterior by the shape of a few coordinates alone.
     """
-    real, refitted = draws.real_line(), without.real_line()
+    real = draws.real_line()
     dimension = real.dims[-1]
+    proposed = without.real_line().sel({dimension: real[dimension].values}).values.copy()
     ours = np.isin(real[dimension].values, informed)
+    return _bridge_to_normal(
+        draws, proposed, ours, lambda at: at.log_prior_of(informed) + at.total_log_likelihood(left)
+    )
+
+
+def _bridge_to_normal(draws, proposed, ours, log_density):
+    """Bridge posterior draws to coordinates of which some, `ours`, are drawn from a normal given the others.
+
+    The first half of each chain determines the normal, the second half is one end of the bridge. The other end is
+    `proposed`, (chain, draw, coordinate), where ours are filled in.
+    """
+    real = draws.real_line()
     first, second = np.array_split(real.values, 2, axis=1)
     points = first.reshape(-1, first.shape[-1])
-    centre, covariance = points.mean(0), np.cov(points.T)
+    centre, covariance = points.mean(0), np.cov(points.T).reshape(2 * (points.shape[1],))
     slope = np.linalg.solve(covariance[np.ix_(~ours, ~ours)], covariance[np.ix_(~ours, ours)])
     factor = np.linalg.cholesky(covariance[np.ix_(ours, ours)] - covariance[np.ix_(ours, ~ours)] @ slope)
-    proposed = refitted.sel({dimension: real[dimension].values}).values.copy()
 
     def expected(z):
         return centre[ours] + (z[..., ~ours] - centre[~ours]) @ slope
@@ -139,11 +125,8 @@ def filled_bridge(draws, without, left, informed):
     def log_ratio(z):
         standard = np.linalg.solve(factor, (z[..., ours] - expected(z)).reshape(-1, ours.sum()).T).T
         normal = -0.5 * (standard**2).sum(-1) - np.log(np.diag(factor)).sum() - ours.sum() / 2 * np.log(2 * np.pi)
-        at = _labelled(z, real)
         with np.errstate(all="ignore"):
-            moved = draws.from_real_line(at)
-            density = moved.log_prior_of(informed) + moved.total_log_likelihood(left)
-        density = density.transpose(*real.dims[:-1]).values
+            density = log_density(draws.from_real_line(_labelled(z, real))).transpose(*real.dims[:-1]).values
         return np.where(np.isfinite(density), density, -np.inf) - normal.reshape(z.shape[:-1])
 
     return bridge(log_ratio(second), log_ratio(proposed))
@@ -163,18 +146,13 @@ def log_mean_exp(values):
 def left_out(draws, having, without, lacking, left=None):
     """Bridge the draws of a fit and those of a refit; where these barely overlap, bridge either to a normal.
 
+    `having` and `lacking`, (chain, draw), are the log density of what was left out, given the rest, under the draws of
+    the fit and under those of the refit. Rows `left` out that alone inform some coordinates are a case of
+    `filled_bridge`.
+
     A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap. Where
     a law's prior changes with the rows it is fitted to, the two posteriors differ by more than the density. The result
     is then the plain mean over the refit, with NaN for its overlap.
-
-    Parameters
-    ----------
-    draws, without : Draws
-        Of the fit to all rows, and of the refit.
-    having, lacking : ndarray, shape (chain, draw)
-        Log density of what was left out, given the rest, under the draws of the fit and under those of the refit.
-    left : DataFrame, optional
-        Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
     """
     if not draws.law.one_prior:
         by_chain = np.exp(special.logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))

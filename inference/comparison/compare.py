@@ -10,8 +10,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,22 +19,15 @@ import xarray as xr
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
+from ..fitted import Fit
 from ..kinds import find_record
-from ..remarks import lines_of_each
-from ..standing import standing
+from ..standing import lines_of_each, standing
 from ..words import probability
 from .differences import MEANING, differences, sentence
-from .groups import unresolved
-from .loo import loo
+from .loo import loo, unresolved
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
 from .weights import stacking, sum_error, weigh
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..fitted import Fit
-
 
 ROLLOUT, QUANTILES = "rollout", (0.55, 0.7, 0.85)
 BRIEF = {"draws": 500, "tune": 500}

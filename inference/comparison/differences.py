@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...datasets.deferred import special
 from ..checks.chains import PARETO_K_LIMIT
+from ..words import enumerated
 from .weights import sum_error
 
 FEW_UNITS, SMALL = 100, 4.0  # of Stan's loo, after [1]_
@@ -50,24 +51,14 @@ def is_apart(difference, error):
 
 
 def differences(pointwise, high_k=None):
-    """Compare log predictive densities with those of the fit whose sum is highest.
+    """Compare log predictive densities, of a unit a row and a fit a column, with those of the fit whose sum is highest.
 
-    Parameters
-    ----------
-    pointwise : DataFrame
-        One row a unit that was left out, one column a fit.
-    high_k : dict of int, optional
-        Units of each fit whose Pareto k is above 0.7 and that no refit fixed.
-
-    Returns
-    -------
-    DataFrame
-        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal approximation may mislead
-        [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be. ``diff<4`` marks a
-        difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7`` marks an elpd, of
-        this fit or of the best, that depends on units whose Pareto k is too high. It is so where a law misses some of
-        them, and the difference itself may be wrong. The best has that last flag alone. R's ``loo_compare`` shows
-        ``n<100`` in place of ``diff<4`` where both hold.
+    By fit, the DataFrame has ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, the reasons why the normal
+    approximation may mislead [1]_. ``n<100`` marks fewer than 100 units: the error may be half of what it should be.
+    ``diff<4`` marks a difference so small that the two fits cannot be distinguished, whatever its error. ``k>0.7``
+    marks an elpd, of this fit or of the best, that depends on units whose Pareto k is too high; `high_k` counts them by
+    fit. It is so where a law misses some of them, and the difference itself may be wrong. The best has that last flag
+    alone. R's ``loo_compare`` shows ``n<100`` in place of ``diff<4`` where both hold.
     """
     best = pointwise.sum().idxmax()
     apart = pointwise.sub(pointwise[best], axis=0)
@@ -88,16 +79,8 @@ def differences(pointwise, high_k=None):
 def sentence(table, *, left_out, named=str, error="dse"):
     """Return sentences on which fit predicts best and by how much, or that several cannot be distinguished.
 
-    Parameters
-    ----------
-    table : DataFrame
-        At least two fits, best first, with what `differences` returned.
-    left_out : str
-        What was left out, in the plural: "runs".
-    named : callable
-        Turns what stands in the index into a name.
-    error : str
-        Column of the standard error of the difference.
+    The table is of at least two fits, best first, with what `differences` returned. `left_out` names what was left out,
+    in the plural, and `named` turns what stands in the index into a name; `error` is the column of the standard error.
     """
     best, second = (named(name) for name in table.index[:2])
     row = table.iloc[1]
@@ -106,27 +89,19 @@ def sentence(table, *, left_out, named=str, error="dse"):
     if close:
         largest = table.iloc[len(close)]
         text = (
-            f"Predictions of left-out {left_out} do not distinguish {best} from {_in_words(close)}: a difference "
+            f"Predictions of left-out {left_out} do not distinguish {best} from {enumerated(close)}: a difference "
             f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:
         worse = float(special.ndtr(-difference / se)) if se else 0.0
+        p = f"below {LEAST_P:.0e}" if worse < LEAST_P else f"{worse:.2g}"
         text = (
             f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
-            f"{se:.1f}); probability that it is worse {_probability(worse)}"
+            f"{se:.1f}); probability that it is worse {p.replace('e-0', 'e-')}"
         )
     if FEW in row["flags"]:
         text += f". With fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
     if HIGH_K in row["flags"]:
         text += f". Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
     return text
-
-
-def _in_words(names):
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _probability(p):
-    return f"below {LEAST_P:.0e}".replace("e-0", "e-") if p < LEAST_P else f"{p:.2g}".replace("e-0", "e-")

@@ -100,12 +100,8 @@ def _scores(density, log_weights, k):
 def weighted(fit, joint=None):
     """Yield log densities of units with the smoothed log weights of draws that lack them, some units at a time.
 
-    Yields
-    ------
-    positions : slice or ndarray of int
-        Of the units.
-    density, log_weights : DataArray, dims (chain, draw, unit)
-    pareto_k : DataArray, dims (unit,)
+    Each part has the positions of its units, a slice or an ndarray of int; the log density and the log weights, dims
+    (chain, draw, unit); and the Pareto k of each unit.
     """
     law = fit.law
     codes = _codes(fit["posterior"].to_dataset()[list(law.upstream)]) if law.upstream else None
@@ -153,21 +149,9 @@ def _result(fit, scores, log_weights=None):
 def smoothed(log_ratios, density, *, many=False):
     """Smooth importance ratios, those of each unit with a tail for the effective number of draws of its density.
 
-    Parameters
-    ----------
-    log_ratios : ndarray, shape (chain, draw, unit)
-    density : DataArray
-        Log density of each unit, of the same shape.
-    many : bool
-        Leave the weights of a unit unchanged where they differ by less than a factor e. In a large table this holds for
-        nearly all units.
-
-    Returns
-    -------
-    log_weights : DataArray
-        Of the dims of `density`; exponentials add up to 1.
-    pareto_k : DataArray
-        0 where weights were left unchanged.
+    Log ratios and log densities have the shape (chain, draw, unit). With `many` units, the weights of a unit are
+    unchanged where they differ by less than a factor e, as in a large table nearly all do. The log weights, of the dims
+    of `density`, have exponentials that add up to 1; the Pareto k of each unit is 0 where weights were left unchanged.
     """
     chains, draws, units = log_ratios.shape
     if chains * draws < LEAST_DRAWS:

@@ -27,24 +27,12 @@ class Refits:
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
 
     def without(self, rows, having, lacking, left=None):
-        """Refit to the rows that remain and bridge what is left out.
+        """Refit to the rows that remain and bridge what is left out: the draws of the refit and a dict.
 
-        Parameters
-        ----------
-        rows : DataFrame
-            Those that remain.
-        having : ndarray, shape (chain, draw)
-            Log density of what is left out, given the rest, under the draws of the fit.
-        lacking : callable
-            The same of the draws of a refit.
-        left : DataFrame, optional
-            The rows that are left out, where they are a group.
-
-        Returns
-        -------
-        Draws, dict
-            Of the refit. ``elpd`` is the log predictive density of what is left out, with ``elpd_se`` and ``overlap``
-            of the bridge; ``diverged`` counts divergences, and ``stuck`` is whether chains disagree.
+        `having` is the log density of what is left out, given the rest, under the draws of the fit, (chain, draw), and
+        `lacking` returns the same of the draws of a refit. `left` has the rows that are left out, where they are a
+        group. In the dict ``elpd`` is the log predictive density of what is left out, with ``elpd_se`` and ``overlap``
+        of the bridge; ``diverged`` counts divergences, and ``stuck`` is whether chains disagree.
         """
         refit = self._fitter.sample(rows, law=self.draws.law, **self._asked)
         stuck = _disagree(refit)
@@ -95,14 +83,9 @@ def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     """Compute the log predictive density of units by a refit without each, bridged to the draws of the fit.
 
     Units are left out in turn by their positions, all by default; the seed and the settings of the sampler are of every
-    refit. It warns if draws of a refit diverged.
-
-    Returns
-    -------
-    Dataset
-        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, and the ``overlap``
-        of the bridge (see `bridge.Bridge`). ``mean`` is the sum of the means of the observations left out, and
-        ``refitted`` whether there was a refit.
+    refit. It warns if draws of a refit diverged. The Dataset has, by unit, ``elpd`` (NaN where no refit was made), its
+    Monte-Carlo standard error ``elpd_se``, and the ``overlap`` of the bridge (see `bridge.Bridge`). ``mean`` is the sum
+    of the means of the observations left out, and ``refitted`` whether there was a refit.
     """
     refits = Refits(fit, seed=seed, **settings)
     law, coordinate = fit.law, densities.units(fit)

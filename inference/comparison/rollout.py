@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from ...datasets.progress_messages import counted
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ...models.law import Law
 from ...models.laws import as_law
 from ..estimands.beyond import check_beyond, decades_beyond, drift_of
 from ..fitting import check_options
@@ -24,11 +26,6 @@ from ..kinds import find_record
 from ..words import flop
 from ..workers import mapped
 from .scoring import binomial_interval, crps
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...models.law import Law
 
 LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
 QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}

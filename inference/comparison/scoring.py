@@ -8,15 +8,11 @@ from ...datasets.deferred import stats as st
 def crps(draws, observed):
     """Compute the continuous ranked probability score of draws, ``E|X - y| - E|X - X'|/2``: the less the better.
 
-    The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number. It is
-    added up as the integral of ``F**2`` below what was observed and of ``(1 - F)**2`` above, so that no draw far out
-    takes away what another adds. One draw is a point forecast, whose score is its error. Of draws (sample, row) and
-    observations (row,) the scores are (row,), in the unit of what was observed.
-
-    References
-    ----------
-    .. [1] Ferro, C. A. T. (2014). Fair scores for ensemble forecasts. Quarterly Journal of the Royal Meteorological
-       Society 140, 1917-1923.
+    The estimator is the fair one (Ferro 2014, Fair scores for ensemble forecasts, Q. J. R. Meteorol. Soc. 140): over
+    independent draws it is unbiased, whatever their number. It is added up as the integral of ``F**2`` below what was
+    observed and of ``(1 - F)**2`` above, so that no draw far out takes away what another adds. One draw is a point
+    forecast, whose score is its error. Of draws (sample, row) and observations (row,) the scores are (row,), in the
+    unit of what was observed.
 
     Examples
     --------

@@ -79,11 +79,6 @@ def weigh(elpd_i, method):
     return WEIGHTINGS[method](elpd_i)
 
 
-def log_score(elpd_i, weights):
-    """Compute the leave-one-out log score of the mixture with `weights`."""
-    return float(special.logsumexp(_finite(elpd_i), axis=1, b=weights).sum())
-
-
 def _finite(elpd_i):
     elpd_i = np.asarray(elpd_i, float)
     if not np.isfinite(elpd_i).all():

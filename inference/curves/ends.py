@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ...datasets import read, require
 from ...datasets.wording import quoted, unknown
 from ...errors import InputError
+from ..fitted import Fit
 from .forecast import losses
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..fitted import Fit
 
 FLAT = 3.0**0.5  # half-width over standard deviation of a uniform error
 

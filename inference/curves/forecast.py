@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...datasets.kinds.curves import CURVES
 from ...datasets.schedules import HELD, RateSchedule, followed
 from ...datasets.wording import number, quoted, unknown
 from ...errors import InputError
 from ...models.curves.areas import areas
-from ..interval_table import IntervalTable, printed
-from ..intervals import name_quantiles
-from ..needs import of_kind
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from ..fitted import Fit
+from ..fitted import Fit, of_kind
+from ..intervals import IntervalTable, name_quantiles, printed
 
 PLACES = 400  # of a schedule
 # How the law misses losses to come, of greatest log score on the curves of all three sizes (`evidence/curves.json`).

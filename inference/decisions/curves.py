@@ -14,17 +14,9 @@ CELLS = 48
 class LossCurve:
     """Log mean loss by log compute: of the law, and with an error that grows beyond the largest run of the group.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a `Grouped` law.
-    group : str
-    planned : dict
-        What else the law must know of the runs planned.
-    ratio : float or None
-        Tokens per parameter; None for the best allocation of each draw.
-    slope : ndarray, shape (sample, 1)
-        Error of log loss a decade beyond the largest run; 0 for none.
+    The fit is of a `Grouped` law, and `planned` is what else the law must know of the runs planned. The ratio of tokens
+    to parameters is None for the best allocation of each draw. The slope, (sample, 1), is the error of log loss a
+    decade beyond the largest run, 0 for none.
     """
 
     def __init__(self, fit, group, planned, ratio, slope):

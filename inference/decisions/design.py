@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,23 +14,15 @@ from ...errors import InputError
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
 from ..estimands.beyond import check_beyond, drift_of
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
 from ..settings import seed_of
 from ..standing import standing
-from .candidate_losses import candidate_means, misfit_variance, noise_variance, off_ratio, on_scale
-from .candidates import COST, candidates_of
+from .candidates import COST, candidate_means, candidates_of, misfit_variance, noise_variance, off_ratio, on_scale
 from .gate import label, through, warn
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .purchases import best_plan, moments, spread_out
 from .schedule import Schedule, scheduled
 from .targets import target_of
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    import xarray as xr
-
-    from ..fitted import Fit
 
 
 def design(
@@ -38,7 +31,7 @@ def design(
     budget: float | None = None,
     *,
     compute: float | None = None,
-    target: str | pd.DataFrame | xr.DataArray = "allocation",
+    target: str = "allocation",
     gate: bool = True,
     beyond: str = "drift",
     gpu_hour: float | None = None,
@@ -71,10 +64,9 @@ def design(
     budget : float
         FLOP for all runs together.
     compute : float, optional
-        Training FLOP that the target is about. Required unless the target is a run or draws.
-    target : {"allocation", "loss", "exponent"}, DataFrame or DataArray
-        The best size at `compute`, the best loss there, or the exponent of the best size there. A DataFrame of one row
-        is the loss of that run. A DataArray, with the dims chain and draw of one fit, is any other quantity.
+        Training FLOP that the target is about. Required.
+    target : {"allocation", "loss", "exponent"}
+        The best size at `compute`, the best loss there, or the exponent of the best size there.
     gate : bool
         Whether laws are rolled out. It takes three fits a law, and four of each other law that is tried.
     beyond : {"drift", "none"}
@@ -134,8 +126,6 @@ def design(
     fits = [of_kind(one, RUNS) for one in (fits if isinstance(fits, Sequence) else [fits])]
     if not fits:
         raise InputError("no fit to design runs for; pass what fit() or open() returned")
-    if len(fits) > 1 and not isinstance(target, str | pd.DataFrame):
-        raise InputError("target: draws are those of one fit; pass that fit alone")
     budget = one_number(budget, "budget must be positive FLOP such as 1e21")
     compute = None if compute is None else one_number(compute, "compute must be positive FLOP such as 1e24")
     check_beyond(beyond)
@@ -143,13 +133,11 @@ def design(
     first = fits[0]
     planned = checked_plan(first.draws.law, planned)
     targets = [target_of(one.draws, target, compute, planned) for one in fits]
-    ratios = [one.ratio for one in targets]
-    ratio = np.nan if np.isnan(ratios).all() else float(np.nanmedian(ratios))
+    ratio = float(np.median([one.ratio for one in targets]))
     table = candidates_of(first.law, first.rows, candidates, budget, ratio, planned)
     cost, gates, passed = table[COST].to_numpy(float), {}, fits
     if gate:
-        wider = isinstance(target, str | pd.DataFrame)
-        passed, gates = through(fits, seed=seed_of(seed, first), wider=wider, progress=progress)
+        passed, gates = through(fits, seed=seed_of(seed, first), progress=progress)
         warn(gates, passed)
     fitted = {name: first.rows[name].tolist() for name in ("parameters", "tokens") if name in first.rows}
     attrs = {"fitted": fitted, "budget": budget, "gates": gates, "target": targets[0].text, "price": price}
@@ -193,8 +181,7 @@ def _drift(fits, targets):
 def _decades(fit, target, largest=0.0):
     """Compute how many decades of compute the target lies above the largest fitted run, or a larger one."""
     spent = training_flop(fit.rows)
-    has_compute = spent is not None and not np.isnan(target.compute)
-    return max(float(np.log10(target.compute / max(np.nanmax(spent), largest))), 0.0) if has_compute else 0.0
+    return 0.0 if spent is None else max(float(np.log10(target.compute / max(np.nanmax(spent), largest))), 0.0)
 
 
 def _factor(fits, targets, left, decades, seed):

@@ -1,7 +1,5 @@
 """Whether a law predicts the dearest of the runs at hand, and so may choose the next ones."""
 
-from __future__ import annotations
-
 import warnings
 from typing import NamedTuple
 
@@ -64,15 +62,15 @@ def gate(fit, *, seed, progress=False):
     return Gate(covered / predicted if predicted >= FEWEST else np.nan, predicted)
 
 
-def through(fits, *, seed, wider, progress=False):
+def through(fits, *, seed, progress=False):
     """Return the fits of laws that pass, and the `Gate` of each law by its label.
 
-    Where none passes and `wider` is true, wider laws than that of the first fit are tried until one does.
+    Where none passes, wider laws than that of the first fit are tried until one does.
     """
     gates = {label(fit, fits): gate(fit, seed=seed, progress=progress) for fit in fits}
     passed = [fit for fit in fits if gates[label(fit, fits)].passed]
     first = fits[0]
-    for law in () if passed or not wider else first.law.wider_laws(first.rows):
+    for law in () if passed else first.law.wider_laws(first.rows):
         settings = {name: first.record["settings"][name] for name in SETTINGS}
         other = fitter_of(first).other(law, first.rows).fit(seed=seed, progress=progress, **settings)
         gates[law.label] = gate(other, seed=seed, progress=progress)

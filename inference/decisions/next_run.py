@@ -9,7 +9,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled
 from ..estimands.beyond import decades_beyond, drift_of
-from .candidate_losses import candidate_means, noise_variance, on_scale
+from .candidates import candidate_means, noise_variance, on_scale
 from .curves import DECADES, MOST
 from .purchases import moments
 
@@ -24,17 +24,8 @@ WORTHWHILE = 0.01  # share of the least cost of the others that one more run mus
 def decided(fit, baseline, result, curves, switch):
     """Compute the expected cost of each action, the least, and the run that lowers it most: a Dataset, see `worth`.
 
-    Parameters
-    ----------
-    fit : Fit
-        Of a `Grouped` law.
-    baseline : str
-    result : Dataset
-        With ``multiplier`` (chain, draw, group, compute).
-    curves : dict of str to Curve
-        By group.
-    switch : float
-        FLOP of adopting a change.
+    The fit is of a `Grouped` law. `result` has ``multiplier`` (chain, draw, group, compute), `curves` has a `LossCurve`
+    by group, and `switch` is the FLOP of adopting a change.
     """
     parts = []
     for group in result[GROUP].values.tolist():

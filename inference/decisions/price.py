@@ -36,16 +36,7 @@ def flop(text):
 
 @dataclass(frozen=True)
 class Price:
-    """The price of compute.
-
-    Parameters
-    ----------
-    hour : float
-        Money for an hour of one GPU.
-    flop_per_second : float
-        Of one GPU at its peak.
-    utilisation : float
-        Share of the peak that training reaches.
+    """Money for an hour of one GPU, its FLOP a second at its peak, and the share of the peak that training reaches.
 
     Examples
     --------

@@ -18,15 +18,8 @@ POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost that a gain is divided by; t
 class Moments(NamedTuple):
     """Second moments of a target and of the mean losses of candidates.
 
-    Attributes
-    ----------
-    variance : float
-        Of the target.
-    shared : ndarray, shape (candidate,)
-        Covariances of the target with each candidate.
-    covariance : ndarray, shape (candidate, candidate)
-    noise : ndarray, shape (candidate,)
-        Variance of a run about its mean.
+    They are the variance of the target, its covariances with each candidate, (candidate,), those of the candidates, and
+    the variance of a run about its mean, (candidate,).
     """
 
     variance: float

@@ -1,14 +1,12 @@
 """What `design` returns: runs in order of purchase, with what each leaves unknown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ..estimands.strength import Facts, strength, times_outside
 from ..intervals import finite
-from ..remarks import lines_of_each
+from ..standing import lines_of_each
 from ..words import flop, si
 from .candidates import COST
 

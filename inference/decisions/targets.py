@@ -1,18 +1,12 @@
-"""What runs are bought to learn: the best size at a budget, a loss, an exponent, or draws of anything else."""
-
-from __future__ import annotations
+"""What runs are bought to learn: the best size at a budget, the loss there, or the exponent of the best size."""
 
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
-from ...datasets.requirements import positive_columns
 from ...datasets.wording import check_choice
 from ...errors import InputError
-from ...models.draws import DRAWS
-from ...models.loss.budget import tokens_at, training_flop
+from ...models.loss.budget import tokens_at
 from ..words import flop
 
 TARGETS = ("allocation", "loss", "exponent")
@@ -20,29 +14,18 @@ STEP = 0.05  # of log C, over which the loss and the best size are differenced
 
 
 class Target(NamedTuple):
-    """A target under the draws of one fit.
+    """A target under the draws of one fit, (sample,), and what it is in words.
 
-    Attributes
-    ----------
-    draws : ndarray, shape (sample,)
-    text : str
-        What it is, in words.
-    ratio : float
-        Tokens per parameter where it is learned; NaN where it has none.
-    compute : float
-        Training FLOP there; NaN where it has none.
-    of : {"size", "loss", None}
-        Whether the drift of the law is that of log N*, that of log loss, or none.
-    excess : float
-        Expected excess loss at the target, nats, of the size that is best on average; NaN for other targets.
-    slope : float
-        Fall of the best loss with log C, nats.
+    The ratio is tokens per parameter where it is learned, and `compute` the training FLOP there.
+    `of` is "size" where the drift of the law is that of log N*, "loss" where it is that of log loss, and None where
+    there is none. Of the best size alone, `excess` is the expected excess loss at the target, in nats, of the size that
+    is best on average, and `slope` the fall of the best loss with log C.
     """
 
     draws: np.ndarray
     text: str
-    ratio: float = np.nan
-    compute: float = np.nan
+    ratio: float
+    compute: float
     of: str | None = None
     excess: float = np.nan
     slope: float = np.nan
@@ -50,15 +33,6 @@ class Target(NamedTuple):
 
 def target_of(draws, target, compute, planned):
     """Return the `Target` that a user named, under draws; see `design`. `compute` may be None."""
-    if isinstance(target, xr.DataArray):
-        sizes = {dim: draws.named().sizes[dim] for dim in DRAWS}
-        if dict(target.sizes) != sizes:
-            raise InputError(
-                f"target: a DataArray needs the dims of the fit's draws, {sizes}, not {dict(target.sizes)}"
-            )
-        return Target(target.transpose(*DRAWS).values.ravel(), str(target.name or "the target"))
-    if isinstance(target, pd.DataFrame):
-        return _loss_of_run(draws, target)
     check_choice("target", target, TARGETS)
     if compute is None:
         raise InputError(
@@ -81,14 +55,3 @@ def target_of(draws, target, compute, planned):
     paid = plan.loss(plan.model(plan.size(chosen + 0 * best)), tokens_at(compute, chosen) + 0 * best)
     excess = max(float(np.mean(paid - losses)), 0.0)
     return Target(best[:, 0], f"the best size at {flop(compute)}", ratio, compute, "size", excess, slope)
-
-
-def _loss_of_run(draws, run):
-    """Return the mean loss of one run as a target."""
-    if len(run) != 1:
-        raise InputError(f"target: a DataFrame is one run, of one row, not {len(run)} rows")
-    positive_columns(run, draws.law.columns, purpose="a target")
-    loss, spent = draws.mean(run).transpose(*DRAWS, "run").values.reshape(-1), training_flop(run)
-    sized = "parameters" in run and "tokens" in run
-    ratio = float(run["tokens"].iloc[0] / run["parameters"].iloc[0]) if sized else np.nan
-    return Target(np.log(loss), "the loss of the run", ratio, np.nan if spent is None else float(spent[0]), "loss")

@@ -24,11 +24,10 @@ from ..checks import chains
 from ..checks.chains import PARETO_K_LIMIT
 from ..cut import systematic
 from ..diagnostics import smooth_weights
-from ..fitted import Fit, changed_fit, new_fit
-from ..fitter import Fitter
-from ..needs import of_kind
+from ..fitted import Fit, changed_fit, new_fit, of_kind
+from ..fitter import Fitter, SamplerResult, name_groups
 from ..record import table_entry
-from ..settings import seed_of
+from ..settings import Settings, seed_of
 
 RANGE = ("_min", "_max", "_smallest", "_largest")  # ends of entries of a reference that follow the range of the runs
 LEAST_LEFT = 0.5  # of the effective draws, where these are few
@@ -152,21 +151,10 @@ def _resampled(fit, draws, picks, effective, k, count, seed, seconds):
     real = picked(fit["unconstrained_posterior"].to_dataset())
     sampled = picked(fit["posterior"].to_dataset()).assign(z=real["z"])
     later = law.draws(sampled, draws.rows, draws.reference)
-    rows, kind = draws.rows, KINDS[law.kind]
-    named = later.named()
-    groups = {
-        "posterior": named,
-        "unconstrained_posterior": real,
-        "observed_data": xr.Dataset(
-            {law.scale: (kind.dimension, law.on_scale(rows[law.observed].to_numpy(float)))},
-            {kind.dimension: np.arange(len(rows))},
-        ),
-        "constant_data": kind.to_dataset(rows),
-    }
-    groups["sample_stats"] = fit["sample_stats"].to_dataset()
+    rows, named, stored = draws.rows, later.named(), fit.record[densities.GROUP]
+    drawn = SamplerResult(later, named, fit["sample_stats"].to_dataset(), Settings(), seconds, {})
+    groups, _ = name_groups(drawn, KINDS[law.kind].to_dataset(rows), seed, storage=stored)
     record = copy.deepcopy(fit.record)
-    if record[densities.GROUP] == densities.KEPT:
-        groups[densities.GROUP], _ = densities.evaluated(later, seed)
     record["law"]["reference"], record["data"], record["seed"] = draws.reference, table_entry(rows), seed
     record["update"] = _entry("weights", count, k)
     record["seconds"] = {"compile": 0.0, "sample": seconds}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import listed, quoted, shown
@@ -15,19 +16,13 @@ from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
 from ..estimands.beyond import check_beyond, difference_of, drift_of
-from ..fitted import place_of, table_named
-from ..needs import of_kind
+from ..fitted import Fit, of_kind, place_of, table_named
 from ..quoted import quote_draws
 from ..standing import standing
 from .curves import LossCurve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .worth_result import OPEN, Worth
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 POINTS, FURTHER = 61, 1e3  # budgets among which the order may turn, and how far above the largest
 SURE = 0.95  # probability from which a direction is claimed

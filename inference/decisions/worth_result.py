@@ -9,7 +9,7 @@ from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ..estimands.allocation import how, times_largest
 from ..intervals import finite, summary, table_of
-from ..remarks import lines
+from ..standing import lines
 from ..words import budgets, factor, flop, plain, probability, size, sizes
 
 QUANTITIES = ("multiplier", "gain", "saved", "gpu_hours", "money", "turns")

@@ -20,14 +20,7 @@ def compile_density(density):
 class Compiled:
     """The machine code of a log density and its gradient, which serves all densities of one `Density.program`.
 
-    Parameters
-    ----------
-    density : Density
-
-    Raises
-    ------
-    UntraceableError
-        If the code of its terms does not run on symbols, or gives another value with them.
+    It raises `UntraceableError` if the code of the terms does not run on symbols, or gives another value with them.
     """
 
     def __init__(self, density):

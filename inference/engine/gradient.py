@@ -19,18 +19,10 @@ PLACES = "total", "nonfinite", "none", "unused"
 def source(graph, terms, coordinates, axes):
     """Write the function, as a module of LLVM with ``density(dim, u, gradient, value, user)``.
 
-    `user` holds the addresses of the arrays, which lie along their axis place after place, then the lengths of the
-    axes, in order of appearance. The function returns 0, or one of `NOT_FINITE`. Axes that depend on each other raise
-    `UntraceableError`.
-
-    Parameters
-    ----------
-    graph : Graph
-    terms : list of Symbol
-        What the log density is the sum of, those of an axis summed along it.
-    coordinates : list of Symbol
-    axes : dict of str to str
-        Axis, or None, of each array, in the order in which their addresses are given.
+    The log density is the sum of the terms, those of an axis summed along it. `axes` has the axis, or None, of each
+    array, in the order in which their addresses are given. `user` holds the addresses of the arrays, which lie along
+    their axis place after place, then the lengths of the axes, in order of appearance. The function returns 0, or one
+    of `NOT_FINITE`. Axes that depend on each other raise `UntraceableError`.
     """
     return _Writer(graph, terms, coordinates, axes).text()
 

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.units import in_unit_of_loss, unit_of_loss
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..fitted import table_named
+from ..fitted import Fit, table_named
 from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
 from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
-
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
 
@@ -198,15 +193,7 @@ def one_number(value, must):
 def positive_numbers(values, must, *, least=None, shape=None):
     """Return numbers above 0, or of at least `least`, as an array of one axis.
 
-    Raises
-    ------
-    InputError
-        That begins with `must` if a value is another, or the array is not of `shape`.
-
-    Examples
-    --------
-    >>> positive_numbers([1e21, 1e22], "budgets must be positive FLOP")
-    array([1.e+21, 1.e+22])
+    It refuses another value, or an array that is not of `shape`, in a message that begins with `must`.
     """
     try:
         raw = np.atleast_1d(np.asarray(values))

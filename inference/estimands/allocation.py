@@ -6,8 +6,7 @@ import xarray as xr
 
 from ...datasets.printed import Printed, Text
 from ..intervals import finite, summary, table_of
-from ..remarks import lines, strength_sentence
-from ..standing import graded
+from ..standing import graded, lines, strength_sentence
 from ..words import budgets, flop, plain, ratios, size, sizes
 from .strength import times_outside
 

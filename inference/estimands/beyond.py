@@ -27,18 +27,9 @@ ROUNDING = 1e-6  # Decades: runs of one budget differ by so much in the last dig
 class Drift(NamedTuple):
     """Scales of a law's error beyond its runs.
 
-    Attributes
-    ----------
-    loss : float
-        Median scale tau of the error of log loss a decade of compute.
-    spread : float
-        Standard deviation of log tau between tables.
-    step : float
-        Standard deviation of the error of log loss of a single run.
-    size : float
-        Median scale of the error of log N* a decade.
-    size_spread : float
-        Standard deviation of its logarithm between tables.
+    Of log loss, `loss` is the median scale tau of the error a decade of compute, `spread` the standard deviation of log
+    tau between tables, and `step` that of the error of a single run. Of log N*, `size` is the median scale of the error
+    a decade, and `size_spread` the standard deviation of its logarithm between tables.
     """
 
     loss: float

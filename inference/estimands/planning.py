@@ -15,19 +15,9 @@ PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     """Compute the best sizes for each draw, request and demand: a Dataset of dims (chain, draw, name, demand).
 
-    Parameters
-    ----------
-    draws : Draws
-    wanted : ndarray, shape (asked, 1) or (sample, asked, demand)
-        Budgets in FLOP, or target losses in nats per token that the law must give.
-    asked : ndarray, shape (asked,)
-        Budgets and targets as they were requested.
-    name : {"compute", "target"}
-        Which they are, and their dimension.
-    demand : ndarray, shape (demand,), or None
-        Tokens; None for no demand, and without its dim.
-    near_optimal : float or None
-    planned : dict
+    Budgets in FLOP, or target losses in nats per token that the law must give, are `wanted`, (asked, 1) or (sample,
+    asked, demand). They are `asked`, (asked,), as they were requested. The name, "compute" or "target", is which they
+    are, and their dimension. The demand, (demand,), is tokens; without it, None, there is no such dimension.
     """
     draws, planned = draws.of_planned(**planned)
     law = draws.law
@@ -48,7 +38,10 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
     if name == "target":
         result |= {"floor": spending.floor, "reached": spending.reached}
         if demand is not None:
-            result["saved"] = _saved(ToTarget(plan, wanted, np.zeros(1)), result["total_compute"], demands)
+            without = ToTarget(plan, wanted, np.zeros(1))  # models of least training compute
+            least = plan.model(np.exp(without.best()))
+            served = _compute(least["parameters"], without.tokens(least), demands)
+            result["saved"] = 1 - result["total_compute"] / served["total_compute"]
     if near_optimal is not None:
         result |= _near(spending, best, near_optimal)
     if name == "target":
@@ -62,12 +55,6 @@ def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
 def _compute(parameters, tokens, demand):
     training, inference = training_compute(parameters, tokens), inference_compute(parameters, demand)
     return {"training_compute": training, "inference_compute": inference, "total_compute": training + inference}
-
-
-def _saved(without, total, demand):
-    """Compute the share of compute saved over the models of least training compute, if they serve the same demand."""
-    model = without.plan.model(np.exp(without.best()))
-    return 1 - total / _compute(model["parameters"], without.tokens(model), demand)["total_compute"]
 
 
 def _near(spending, best, tolerance):

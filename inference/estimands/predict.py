@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,20 +14,16 @@ from ...datasets.requirements import positive_columns
 from ...datasets.units import unit_of_loss
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ..fitted import table_named
+from ...models.loss.grouping import GROUP
+from ...models.loss.tasks import TaskError
+from ..fitted import Fit, of_kind, place_of, table_named
 from ..intervals import check_level, named
-from ..needs import of_kind
 from ..quoted import quote_draws
-from ..remarks import lines
 from ..settings import seed_of
-from ..standing import standing
+from ..standing import lines, standing
 from ..words import plain, probability, si
 from .allocation import how, times_largest
 from .beyond import check_beyond, decades_beyond, drift_of
-from .task_errors import task_errors
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 
 def predict(
@@ -89,7 +85,10 @@ def predict(
     ('chain', 'draw', 'run')
     """
     check_beyond(beyond)
-    _check_above(above, task)
+    if above is not None and task is None:
+        raise InputError("above is an accuracy on tasks; give their fit as task (--task TASKS.nc)")
+    if above is not None and not (isinstance(above, int | float) and 0 < above < 1):
+        raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
     draws = of_kind(fit, RUNS).draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
@@ -168,9 +167,29 @@ class Prediction(Printed, xr.Dataset):
         return {"runs": self.table().to_dict("records"), **more, "standing": self.attrs["standing"]}
 
 
-def _check_above(above, task):
-    """Refuse what is no accuracy, or an accuracy without tasks."""
-    if above is not None and task is None:
-        raise InputError("above is an accuracy on tasks; give their fit as task (--task TASKS.nc)")
-    if above is not None and not (isinstance(above, int | float) and 0 < above < 1):
-        raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
+TASK = "task"
+
+
+def task_errors(tasks, fit, loss, rng, *, noise=True):
+    """Draw the errors of models on tasks, (chain, draw, run, task), from draws of their losses, (chain, draw, run).
+
+    Each draw of the losses meets a draw of the curves at random, since the two fits are of different rows. `tasks` is a
+    fit of the law ``task-error``, of one task or grouped by tasks, and `fit` the one that the losses are of. With
+    `noise` single models scatter about the curves.
+    """
+    law = getattr(of_kind(tasks, RUNS).law, "law", tasks.law)
+    if not isinstance(law, TaskError):
+        raise InputError(f"{place_of(tasks)} is a fit of {law.name}; errors of tasks need a fit of task-error")
+    units = [unit_of_loss(one.rows) for one in (tasks, fit)]
+    if len(set(units)) > 1:
+        raise InputError(f"{place_of(tasks)} has losses in {units[0]}, {place_of(fit)} in {units[1]}; fit one unit")
+    named = tasks.draws.named()
+    named = named.rename({GROUP: TASK}) if GROUP in named.dims else named.expand_dims({TASK: [law.observed]})
+    named = named.stack(sample=DRAWS)
+    picks = xr.DataArray(rng.integers(named.sizes["sample"], size=loss.shape[:2]), dims=DRAWS)
+    named = named.isel(sample=picks).drop_vars(["sample", *DRAWS])
+    error = law.mean(named, {"loss": loss}).transpose(*DRAWS, "run", TASK)
+    if not noise:
+        return error
+    arguments = [x.broadcast_like(error).transpose(*error.dims).values for x in law.residuals.arguments(named)]
+    return (error + law.residuals.draw(rng, error.shape, *arguments)).clip(0.0, 1.0)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import quoted
 from ...errors import InputError
-from ..fitted import changed_fit
+from ..fitted import Fit, changed_fit, of_kind
 from ..fitter import fitter_of
-from ..needs import of_kind
 from ..settings import seed_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..fitted import Fit
 
 
 def predict_group(

@@ -58,20 +58,9 @@ def to_drifting_target(solved, asked, error, greatest):
 def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
 
-    Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
-
-    Parameters
-    ----------
-    result : Dataset
-        From the law alone, with ``extrapolation``.
-    error : dict of DataArray, or None
-        From `drift_errors`.
-    demands : ndarray or None
-    robust : bool
-    nonembedding : callable
-        Gives N_x of N_T.
-    largest : dict of str to float
-        The largest size and the most tokens of the fitted runs, beyond which the drift counts too.
+    `result` is from the law alone, with ``extrapolation``, and `error` from `drift_errors`, or None. `nonembedding`
+    gives N_x of N_T. `largest` has the largest size and the most tokens of the fitted runs, beyond which the drift
+    counts too. Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
     """
     law, by = result, "training_compute" if "target" in result.dims else "loss"
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)

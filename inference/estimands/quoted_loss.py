@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
+from ..fitted import Fit
 from ..quoted import drift_errors, quote_draws
 from .allocate import allocate, checked_plan, compute_range, decades_outside, largest_sizes
 from .beyond import check_beyond
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 
 def quoted_loss(
@@ -33,14 +30,6 @@ def quoted_loss(
 
     The law of runs plans models by all parameters N_T, (point,), and training tokens D, (point,); other options are as
     for `allocate`. The loss is in nats per token, dims (chain, draw, point).
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> loss = quoted_loss(fit, [1e9, 1e9], [1e10, 1e11])
-    >>> bool((loss.isel(point=0) > loss.isel(point=1)).all())
-    True
     """
     check_beyond(beyond)
     planned = checked_plan(fit.draws.law, planned)
@@ -65,15 +54,6 @@ def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned:
     ``near_low`` and the ``near_high`` that `allocate` returns for it. At a budget C in FLOP, tokens of all parameters
     N_T, (size,), are C/(6 N_T); other options are as for `allocate`. The result is at least 0, dims (chain, draw,
     size); 0.01 is 1% of the best loss.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> at = fit.allocate(1e22, near_optimal=0.01)
-    >>> ends = [float(at["near_low"].item()), float(at["near_high"].item())]
-    >>> loss_off_optimum(fit, 1e22, ends).median(("chain", "draw")).values.round(4)
-    array([0.01, 0.01])
     """
     law = allocate(fit, compute, beyond="none", robust=False, **planned).isel(compute=0)
     best = allocate(fit, compute, **planned)["parameters"].isel(compute=0)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,23 +19,16 @@ from ...datasets.kinds.runs import RUNS
 from ...datasets.printed import Printed, Text
 from ...datasets.wording import check_choice
 from ...errors import InputError
-from ...models.arrays import exp
 from ...models.draws import DRAWS
 from ...models.laws import Chinchilla
 from ...models.loss import embeddings
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from ...models.loss.plan import LIMIT
-from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
+from ..fitted import Fit, of_kind
 from ..intervals import summary
-from ..needs import of_kind
 from ..quoted import quote_draws
-from ..remarks import lines
-from ..standing import standing
+from ..standing import lines, standing
 from ..words import plain, probability, size
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 BASES = ("nonembedding", "total")
 NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}
@@ -44,8 +36,6 @@ QUANTITIES = {"size": "best size", "loss": "its loss", "reducible_loss": "its lo
 KAPLAN_EXPONENT = 0.73
 AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
 CHINCHILLA = Chinchilla()
-STEP = 1e-3  # Of log N_x and log D, in slopes of the loss along a budget.
-SPREAD = 1e-2  # Of log N_x, in the slope of the tokens at which a size is optimal.
 
 
 @dataclass(frozen=True)
@@ -102,41 +92,25 @@ def frontier_exponents(
     """Compute the exponents that a study of curves would have measured, had the law and its constants been true.
 
     At each budget the model of least loss is found; slopes of logarithms against that of compute follow by least
-    squares (approach 1 of Hoffmann et al. 2022).
+    squares (approach 1 of Hoffmann et al. 2022). The law is one of the loss in all parameters and tokens. Its constants
+    are as its posterior has them, such as ``E``, ``A``, ``B``, ``alpha`` and ``beta`` of the Chinchilla law; gamma and
+    delta are of the embedding parameters. All broadcast to one shape. The `basis`, "nonembedding" or "total", is which
+    parameters the study counts, in sizes and in compute.
 
-    Parameters
-    ----------
-    constants : mapping of str to array_like, shape (...)
-        Of the law, as its posterior has them: ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the Chinchilla law.
-    basis : {"nonembedding", "total"}
-        Which parameters the study counts, in sizes and in compute.
-    gamma, delta : array_like, shape (...)
-        Of the embedding parameters.
-    study : SyntheticStudy, optional
-    law : LossLaw
-        A law of the loss in all parameters and tokens.
-
-    Returns
-    -------
-    Dataset
-        ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the law has
-        none), dims (draw,) of the constants laid flat.
+    The Dataset has ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the
+    law has none), dims (draw,) of the constants laid flat.
     """
     check_choice("basis", basis, BASES)
     study = study or SyntheticStudy()
-    names = _names(law, constants)
+    # Quantities that the mean loss of the law may be a function of.
+    quantities = dict.fromkeys((*law.derived_names, *(q.name for q in law.mean_parameters)))
+    names = [name for name in quantities if name in constants]
     arrays = [np.asarray(constants[name], float) for name in names]
     flat = np.stack([np.ravel(x) for x in np.broadcast_arrays(*arrays, gamma, delta)])
     parts = max(1, math.ceil(flat.shape[1] * study.count * study.models / AT_ONCE))
     slopes = [_frontier(law, study, basis, names, part) for part in np.array_split(flat, parts, axis=1)]
     measured = zip(("size", "loss", "reducible_loss"), np.concatenate(slopes, axis=1), strict=True)
     return xr.Dataset({name: ("draw", x) for name, x in measured})
-
-
-def _names(law, constants):
-    """Return names of the quantities among `constants` that the mean loss of a law may be a function of."""
-    names = dict.fromkeys((*law.derived_names, *(q.name for q in law.mean_parameters)))
-    return [name for name in names if name in constants]
 
 
 def _frontier(law, study, basis, names, flat):
@@ -153,77 +127,39 @@ def _frontier(law, study, basis, names, flat):
     return np.stack([np.log(y) @ x / (x @ x) for y in (sizes, least, least - irreducible)])
 
 
-def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
-    """Compute the local exponent ``dlog N_x*/dlog C_x`` at each size, and the budget at which it is optimal.
+def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL):
+    """Compute the local exponent ``dlog N_x*/dlog C_x`` of the Chinchilla law, and the budget at which it is optimal.
 
-    The Chinchilla law has closed forms. For other laws, in all parameters and tokens, the tokens at which a size is
-    optimal are searched for. The constants of the law are as its posterior has them, of any dims, with gamma and delta;
-    sizes are N_x, (size,).
-
-    Returns
-    -------
-    Dataset
-        ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a size is
-        optimal at no budget. ``highest`` is the largest exponent over the sizes, and ``highest_at`` its N_x. The
-        Chinchilla law also has ``small`` and ``large``, the limits of the exponent.
+    The constants of the law are as its posterior has them, of any dims, with gamma and delta; sizes are N_x, (size,).
+    The Dataset has ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``. ``highest`` is
+    the largest exponent over the sizes, and ``highest_at`` its N_x. ``small`` and ``large`` are its limits.
     """
     n = xr.DataArray(np.asarray(sizes, float), dims="size", coords={"size": np.asarray(sizes, float)})
-    limits = {}
-    if law.sum_of_terms:
-        named = {name: constants[name] for name in ("A", "B", "alpha", "beta")} | {"gamma": gamma, "delta": delta}
-        exponent = embeddings.local_exponent(n, **named)
-        compute = embeddings.compute_of_optimum(n, **named)
-        limits = {
-            "small": embeddings.exponent_of_small_models(**named),
-            "large": embeddings.exponent_of_small_models(**(named | {"delta": 1.0})),
-        }
-    else:
-        exponent, compute = _searched(law, constants, n, gamma, delta)
-    highest = {"highest": exponent.max("size"), "highest_at": exponent.idxmax("size")}
-    result = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
-    return result.transpose(..., "size")
+    named = {name: constants[name] for name in ("A", "B", "alpha", "beta")} | {"gamma": gamma, "delta": delta}
+    exponent = embeddings.local_exponent(n, **named)
+    result = {
+        "exponent": exponent,
+        "compute": embeddings.compute_of_optimum(n, **named),
+        "small": embeddings.exponent_of_small_models(**named),
+        "large": embeddings.exponent_of_small_models(**(named | {"delta": 1.0})),
+        "highest": exponent.max("size"),
+        "highest_at": exponent.idxmax("size"),
+    }
+    return xr.Dataset(result).transpose(..., "size")
 
 
-def _searched(law, constants, n, gamma, delta):
-    """Compute the result of `local_exponents` by a search for the tokens at which each size is optimal."""
-    names = _names(law, constants)
-    arrays = xr.broadcast(*(xr.DataArray(x) for x in (*(constants[name] for name in names), gamma, delta)))
-    *values, gamma, delta = (x.values[..., None] for x in arrays)
-    named = dict(zip(names, values, strict=True))
-    log_n = np.log(n.values)
-
-    def loss(log_n, log_tokens):
-        size = exp(log_n)
-        return law.mean_of_sizes(named, size, embeddings.total(size, gamma, delta), exp(log_tokens))
-
-    def log_tokens(log_n):
-        def falls(log_tokens):  # with a larger model on the same budget
-            return loss(log_n + STEP, log_tokens - STEP) - loss(log_n - STEP, log_tokens + STEP)
-
-        low = 0 * (gamma + log_n)
-        high = low + np.log(LIMIT)
-        zero = root(falls, low, high)
-        return np.where((zero > low) & (zero < high), zero, np.nan)
-
-    slope = (log_tokens(log_n + SPREAD) - log_tokens(log_n - SPREAD)) / (2 * SPREAD)
-    exponent = np.where(slope > -1, 1 / (1 + slope), np.nan)  # along 6 N_x D; below, the loss is greatest there
-    compute = FLOP_PER_PARAMETER_TOKEN * np.exp(log_n + log_tokens(log_n))
-    template = arrays[0].expand_dims(size=n["size"], axis=-1)
-    return tuple(template.copy(data=x) for x in (exponent, np.where(np.isfinite(exponent), compute, np.nan)))
-
-
-def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
-    """Compute exponents without embeddings over the budgets at which N_x from `low` to `high` are optimal.
+def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL):
+    """Compute exponents of the Chinchilla law over the budgets at which N_x from `low` to `high` are optimal.
 
     Constants and result are as of `frontier_exponents`, of a study of 200 sizes that reach a factor of ten beyond both
     ends. It is read exactly at the budgets that are optimal there at the posterior median.
     """
-    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
+    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta)["compute"]
     budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
     study = SyntheticStudy(
         sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True
     )
-    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study, law=law)
+    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study)
 
 
 def study_exponents(
@@ -231,7 +167,6 @@ def study_exponents(
     *,
     vocabulary: float | None = None,
     aspect_ratio: float | None = None,
-    configurations: Fit | None = None,
     study: SyntheticStudy | None = None,
 ) -> Exponents:
     """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
@@ -242,10 +177,7 @@ def study_exponents(
         Of a law of the loss in all parameters and tokens: ``chinchilla``, ``coupled``, ``offsets`` or
         ``embedding-corrected``.
     vocabulary, aspect_ratio : float, optional
-        Of the models studied; by default the relation of sizes that the fit learned, else that of `configurations`,
-        else Chinchilla's.
-    configurations : Fit, optional
-        Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
+        Of the models studied; by default the relation of sizes that the fit learned, else Chinchilla's.
     study : SyntheticStudy, optional
 
     Returns
@@ -258,7 +190,7 @@ def study_exponents(
     Raises
     ------
     InputError
-        If either fit is of another law, or the vocabulary or aspect ratio is not a positive number.
+        If the fit is of another law, or the vocabulary or aspect ratio is not a positive number.
 
     Examples
     --------
@@ -270,9 +202,7 @@ def study_exponents(
     True
     """
     law, study = of_kind(fit, RUNS).law, study or SyntheticStudy()
-    constants, gamma, delta = constants_and_family(
-        fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
-    )
+    constants, gamma, delta = constants_and_family(fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
     shape = tuple(fit["posterior"].sizes[dim] for dim in DRAWS)
     options = {"gamma": gamma, "delta": delta, "study": study, "law": law}
     draws = {
@@ -320,7 +250,7 @@ class Exponents(Printed, dict):
         return {"exponents": exponents, "p_exponent_above_0.73": self.p_kaplan, "standing": self.standing}
 
 
-def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
+def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None):
     """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
     law = of_kind(fit, RUNS).law
     if not law.in_all_parameters:
@@ -329,23 +259,6 @@ def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurati
             "chinchilla, coupled, offsets or embedding-corrected"
         )
     posterior = fit["posterior"].to_dataset()
-    if vocabulary is None and aspect_ratio is None:
-        if "gamma" in posterior:
-            return posterior, posterior["gamma"], posterior["delta"]
-        if configurations is not None:
-            return posterior, *_family(configurations, posterior)
+    if vocabulary is None and aspect_ratio is None and "gamma" in posterior:
+        return posterior, posterior["gamma"], posterior["delta"]
     return posterior, family_constant(vocabulary, aspect_ratio), embeddings.PROPORTIONAL
-
-
-def _family(configurations, posterior):
-    """Return draws of gamma and delta for each draw of a posterior that does not depend on them.
-
-    The pairs are shuffled: fits of one seed need not be independent draw by draw.
-    """
-    name = of_kind(configurations, RUNS).law.name
-    if name != "configurations":
-        raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
-    relation, like = configurations["posterior"], posterior["E"]
-    count = relation["gamma"].size
-    index = np.random.default_rng(0).permutation(np.arange(like.size) % count).reshape(like.shape)
-    return tuple(like.copy(data=relation[name].values.ravel()[index]) for name in ("gamma", "delta"))

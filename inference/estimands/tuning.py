@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -13,14 +11,10 @@ from ...datasets.printed import PrintedTable, Text
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.tuned import rungs as rungs_of
-from ..fitted import place_of, table_named
+from ..fitted import Fit, of_kind, place_of, table_named
 from ..intervals import QUANTILES, quantiles
-from ..needs import of_kind
 from ..quoted import quote_draws
 from ..words import HIGH, LOW, MIDDLE, plain, size
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 LEAST = 0.005  # our choice: a run that lost half a percent of its loss lost more than most changes are worth
 SURE = 0.95

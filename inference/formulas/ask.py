@@ -28,9 +28,8 @@ from ...datasets.wording import listed, quoted, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.loss.search import least, root
-from ..interval_table import IntervalTable, printed
-from ..intervals import name_quantiles
-from ..needs import of_kind
+from ..fitted import of_kind
+from ..intervals import IntervalTable, name_quantiles, printed
 from ..quoted import quote_draws
 from .question import Question, parse_question
 
@@ -81,7 +80,7 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
         question = parse_question(text)
         rows |= Answering(fit, question).rows()
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("question")
-    return printed(table, "answer", f"{fit.law.label} on {len(fit.rows):,} rows", "", fit)
+    return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "", fit)
 
 
 @dataclass

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.deferred import special
 from ...datasets.kinds.horizons import HORIZONS
 from ...datasets.wording import check_choice
 from ...models.loss.search import root
-from ..interval_table import IntervalTable, printed, tabulate_by_share
-from ..intervals import check_shares
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
+from ..intervals import IntervalTable, check_shares, printed, tabulate_by_share
 from ..quoted import quote_draws
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import xarray as xr
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 TASKS = ("typical", "random")
 SHARES = (0.5, 0.8)

@@ -1,7 +1,5 @@
 """What answers need of tables of problems that runs get right, and of the law of lengths."""
 
-from __future__ import annotations
-
 from ...errors import InputError
 from .. import intervals
 from ..lengths.quantities import (
@@ -27,14 +25,11 @@ def _answers(fit):
 def details(fit, seed=1):
     """Return the lengths at which 50% and 95% of the accuracy is left, and the contrasts of embeddings, of one fit.
 
-    Returns
-    -------
-    dict
-        ``lengths``: quantiles in digits by condition or run and share, for typical runs, new seeds and the fitted runs.
-        ``plateau`` next to them is the share right at short lengths. ``runs``: their descriptions. ``contrasts``: a
-        list, empty where no two conditions differ in the embedding alone. ``learned``: the share right within the
-        training lengths by condition, null where the table has no such problem. ``confounded``: effects that have no
-        coefficient, because the runs cannot tell them from others.
+    In the dict, ``lengths`` has quantiles in digits by condition or run and share, for typical runs, new seeds and the
+    fitted runs. ``plateau`` next to them is the share right at short lengths. ``runs`` has their descriptions.
+    ``contrasts`` is a list, empty where no two conditions differ in the embedding alone. ``learned`` is the share right
+    within the training lengths by condition, null where the table has no such problem. ``confounded`` lists effects
+    that have no coefficient, because the runs cannot tell them from others.
     """
     try:
         contrasts = embedding_contrasts(fit, seed=seed).to_dict("records")

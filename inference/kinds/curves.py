@@ -1,7 +1,5 @@
 """What answers need of tables of loss curves, and of the law of a run in flight."""
 
-from __future__ import annotations
-
 from .. import intervals
 from ..words import plain
 from . import register_answers

@@ -1,7 +1,5 @@
 """What answers need of tables of dated evaluations, and of the specifications of progress."""
 
-from __future__ import annotations
-
 from .. import intervals
 from ..progress.rate_at_rows import gain_times
 from ..words import months, probability

@@ -1,13 +1,13 @@
 """What answers need of tables of successes on timed tasks, and of the law of time horizons."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from ...datasets.kinds.horizons import HORIZONS
 from ...errors import InputError
 from .. import intervals
+from ..fitted import of_kind, place_of
+from ..forecasts import NEW, entry, near, release, straight_line
 from ..horizons.quantities import margins, summary
 from ..progress.trends import doubling_days
 from ..words import durations, months
@@ -28,9 +28,6 @@ def _answers(fit):
 
 
 def _forecast(fit, at, benchmarks, plan, seed):
-    from ..fitted import place_of
-    from ..forecasts import NEW, entry, release, straight_line
-
     of, draws, rng = release(fit, at, plan), fit.draws, np.random.default_rng(seed)
     if len(benchmarks):
         raise InputError("a forecast of time horizons takes no benchmarks")
@@ -45,9 +42,6 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
-    from ..forecasts import near
-    from ..needs import of_kind
-
     if not hasattr(later, "law"):
         raise InputError("a forecast of time horizons is scored on a fit to later data, not on a table")
     draws = of_kind(later, HORIZONS).draws

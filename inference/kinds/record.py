@@ -1,16 +1,13 @@
 """The record of a kind of table: what the answers of a fit of its laws need, beside what reading needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..words import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FLOOR = "floor E, nats per token"
 MOST_LEVELS = 20  # of a quantity that is shown level by level

@@ -1,7 +1,5 @@
 """What answers need of tables of training runs, and of the laws of their losses, sizes and errors."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 
@@ -14,6 +12,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 from .. import intervals
+from ..forecasts import entry, straight_line, with_columns
 from ..words import flop, plain, ratios, sizes
 from . import register_answers
 from .record import FLOOR, MOST_LEVELS, Answer, Forecasts, KindAnswers
@@ -114,8 +113,6 @@ def _remarks(fit):
 
 
 def _forecast(fit, at, benchmarks, plan, seed):
-    from ..forecasts import entry, straight_line
-
     if at is not None or len(benchmarks):
         raise InputError("a forecast of a loss takes the sizes of the run, not a date or benchmarks")
     if not plan:
@@ -136,8 +133,6 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
-    from ..forecasts import with_columns
-
     plan = pd.Series(document["plan"])
     runs = with_columns(later, document, (*plan.index, "loss"))
     same = (abs(runs[plan.index] / plan - 1) <= NEAR).all(axis=1).to_numpy()

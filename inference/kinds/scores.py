@@ -1,7 +1,5 @@
 """What answers need of tables of scores of models on benchmarks, and of the law of scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -9,6 +7,8 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from .. import intervals
+from ..fitted import place_of
+from ..forecasts import NEW, entry, near, release, straight_line, with_columns
 from ..scores.compute import summary
 from ..words import HIGH, LOW, MIDDLE, plain, yearly
 from . import register_answers
@@ -32,9 +32,6 @@ def _answers(fit):
 
 
 def _forecast(fit, at, benchmarks, plan, seed):
-    from ..fitted import place_of
-    from ..forecasts import NEW, entry, release, straight_line
-
     of, draws, rng = release(fit, at, plan), fit.draws, np.random.default_rng(seed)
     if draws.law.pace is None:
         raise InputError(f"{place_of(fit)} was fitted with pace=None, which forecasts nothing; fit with pace='linear'")
@@ -56,8 +53,6 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
-    from ..forecasts import near, with_columns
-
     rows = with_columns(later, document, ("model", "benchmark", "score", "year"))
     named = rows["benchmark"].isin([entry["name"] for entry in document["entries"]])
     rows = rows[near(document, rows["year"], within) & named]

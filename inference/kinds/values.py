@@ -1,12 +1,11 @@
 """What answers need of tables of dated values, and of the law of their trend."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from ...errors import InputError
 from .. import intervals
+from ..forecasts import NEW, entry, near, release, straight_line, with_columns
 from ..progress.trends import changes, rival_forms, yearly_gain
 from ..words import months, plain
 from . import register_answers
@@ -30,8 +29,6 @@ def _answers(fit):
 
 
 def _forecast(fit, at, benchmarks, plan, seed):
-    from ..forecasts import NEW, entry, release, straight_line
-
     of, rng = release(fit, at, plan), np.random.default_rng(seed)
     if len(benchmarks):
         raise InputError("a forecast of dated values takes no benchmarks")
@@ -45,8 +42,6 @@ def _forecast(fit, at, benchmarks, plan, seed):
 
 
 def _outcomes(document, later, within):
-    from ..forecasts import near, with_columns
-
     rows = with_columns(later, document, ("value", "year"))
     label = rows["model"] if "model" in rows else rows["date"].dt.strftime("%Y-%m-%d")
     came = near(document, rows["year"], within)

@@ -4,7 +4,6 @@ from .quantities import (
     accuracy_at_length as accuracy_at_length,
     embedding_contrasts as embedding_contrasts,
     length_at_accuracy as length_at_accuracy,
-    predict_counts as predict_counts,
     summary as summary,
 )
 

@@ -8,32 +8,23 @@ short lengths. Every run has such a length, and a few errors at any length do no
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ...datasets.kinds.counts import COUNTS
 from ...datasets.printed import PrintedTable
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
-from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
-from ..interval_table import IntervalTable, printed, tabulate_by_share
-from ..intervals import check_shares, name_quantiles
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
+from ..intervals import IntervalTable, check_shares, name_quantiles, printed, tabulate_by_share
 from ..settings import seed_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..fitted import Fit
 
 IN_WORDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 SEEDS = tuple(IN_WORDS)
@@ -52,8 +43,7 @@ class _Curves:
     """Parameters of curves, (chain, draw, which), of the conditions or runs `which`."""
 
     def __init__(self, fit, seeds, chosen, seed):
-        self.fitted, self.seed = of_kind(fit, COUNTS).draws, seed_of(seed, fit)
-        fitted = self.fitted
+        self.fitted = fitted = of_kind(fit, COUNTS).draws
         check_choice("seeds", seeds, SEEDS)
         if seeds == "runs":
             if chosen is not None:
@@ -61,7 +51,7 @@ class _Curves:
             self.parameters, self.which, self.dimension = fitted.curve, fitted.runs, "run"
             return
         self.which, self.dimension = _chosen(conditions(fit), chosen), "condition"
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(seed_of(seed, fit))
         self.parameters = fitted.typical(self.which) if seeds == "typical" else fitted.new(self.which, rng)
 
     def array(self, values, dimension, coords):
@@ -69,17 +59,6 @@ class _Curves:
         draws = draw_coordinates(*self.fitted.z.shape[:2])
         labels = {self.dimension: self.which.index.to_numpy(object)}
         return xr.DataArray(values, dims=(*DRAWS, self.dimension, dimension), coords=draws | labels | coords)
-
-    def right_and_wrong(self, length_a, length_b):
-        """Compute shares of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
-        lengths = (length_a, length_a if length_b is None else length_b)
-        a, b = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in lengths))
-        if a.ndim > 1 or not (np.isfinite(a) & np.isfinite(b) & (a >= 1) & (b >= 1)).all():
-            raise InputError("lengths must be numbers of at least 1, one or a sequence of them for each operand")
-        longer = np.log(np.maximum(a, b))
-        constants = {name: x[..., None] for name, x in natural(self.parameters, log_train(self.which)).items()}
-        right, wrong = right_and_wrong(constants, longer, np.log(np.minimum(a, b)) - longer, self.fitted.law.shape)
-        return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
 def _chosen(table, chosen):
@@ -221,50 +200,15 @@ def accuracy_at_length(
     True
     """
     curves = _Curves(fit, seeds, conditions, seed)
-    right, _, _, coords = curves.right_and_wrong(length_a, length_b)
-    return curves.array(right, "cell", coords)
-
-
-def predict_counts(
-    fit: Fit,
-    length_a: ArrayLike,
-    length_b: ArrayLike | None = None,
-    *,
-    total: int | Sequence[int] = 100,
-    seeds: str = "new",
-    conditions: pd.DataFrame | None = None,
-    seed: int | None = None,
-) -> xr.DataArray:
-    """Draw counts as each draw predicts them, with the scatter of counts about their accuracy.
-
-    Parameters
-    ----------
-    fit : Fit
-    length_a, length_b : array_like, shape (cell,)
-    total : int or sequence of int
-        Problems in each cell.
-    seeds, conditions, seed
-        As for `length_at_accuracy`.
-
-    Returns
-    -------
-    DataArray of int
-        Problems right; dims chain, draw, condition (or run), cell.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
-    >>> int(bs.lengths.predict_counts(fit, [3], total=20).max())
-    20
-    """
-    totals = np.asarray(total)
-    if totals.dtype.kind not in "iu" or not (totals > 0).all():
-        raise InputError(f"total must be whole numbers above 0, not {total!r}")
-    curves = _Curves(fit, seeds, conditions, seed)
-    right, wrong, precision, coords = curves.right_and_wrong(length_a, length_b)
-    rng = np.random.default_rng([curves.seed, 1])
-    return curves.array(draw_counts(right, wrong, precision, totals, rng), "cell", coords)
+    a, b = np.broadcast_arrays(
+        *(np.atleast_1d(np.asarray(x, float)) for x in (length_a, length_a if length_b is None else length_b))
+    )
+    if a.ndim > 1 or not (np.isfinite(a) & np.isfinite(b) & (a >= 1) & (b >= 1)).all():
+        raise InputError("lengths must be numbers of at least 1, one or a sequence of them for each operand")
+    longer = np.log(np.maximum(a, b))
+    constants = {name: x[..., None] for name, x in natural(curves.parameters, log_train(curves.which)).items()}
+    right, _ = right_and_wrong(constants, longer, np.log(np.minimum(a, b)) - longer, curves.fitted.law.shape)
+    return curves.array(right, "cell", {"length_a": ("cell", a), "length_b": ("cell", b)})
 
 
 def region_accuracy(fit, *, seeds="typical", conditions=None, seed=None):

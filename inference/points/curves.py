@@ -8,19 +8,15 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .result import PointEstimate
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
 BUDGETS = 100

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .curves import slopes
 from .result import PointEstimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SIZED = ("parameters", "tokens", "training_flop")
 COLUMNS = (*SIZED, "loss")

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,6 @@ from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ..workers import one_thread
 from .result import PointEstimate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PENALTY, FARTHEST, SLOPES = 0.1, 10.0, (0.1, 10.0)  # those of [1]_
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
 from . import huber
 from .result import PointEstimate
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import ArrayLike
 
 SCALES = ("free", "fixed")
 FEWEST_ROWS = 6

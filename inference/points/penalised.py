@@ -13,22 +13,16 @@ References
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from ...datasets import load
-from ...datasets.progress_messages import counted
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import check_choice, listed
+from ...datasets.wording import listed
 from ...errors import InputError
 from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
-from ...models.progress.specifications import SPECIFICATIONS
-from ..workers import mapped, one_thread
-from . import l1
+from ..workers import one_thread
 from .result import PointEstimate
 
-DELTAS = (0, 0.001, 0.0025, 0.005, 0.01, 0.02)
 STEMS = {
     "y": "year",
     "n": "param",
@@ -39,9 +33,8 @@ STEMS = {
     "hinge": "hinge",
 }
 OFFSETS = {None: "", "wt103": "", "ptb": "_ptb", "wt2": "_wt2"}
-STARTS = ("zeros", "full")
-
 RANDOM_STARTS = 30
+SEARCH = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 0.0, "gtol": 1e-8}
 OPTIMAL = 1e-8  # Largest subgradient of an optimum, nats^2 per unit of a coefficient, as delta is.
 SADDLE = -1e-9  # Least scaled eigenvalue, below which a direction leads down.
 SAME = 1e-9  # Difference of two objectives below which they are one optimum.
@@ -57,11 +50,6 @@ class _Problem:
     outside: np.ndarray
     loss: np.ndarray
 
-    def keep(self, rows):
-        """Return the problem of some of the rows, with the origin of all."""
-        data = None if self.data is None else self.data[rows]
-        return _Problem(self.names, self.parameters[rows], data, self.outside[rows], self.loss[rows])
-
     def predict(self, theta):
         first = np.exp(self.parameters @ theta)
         second = 0.0 if self.data is None else np.exp(self.data @ theta)
@@ -71,6 +59,9 @@ class _Problem:
         # Trial points may lie far out, for nothing bounds the slopes.
         with np.errstate(over="ignore"):
             return np.mean(np.square(self.loss - self.predict(theta)))
+
+    def objective(self, theta, delta):
+        return self.mse(theta) + delta * np.abs(theta).sum()
 
     def expand(self, theta):
         """Compute the mean squared error, its gradient and its Hessian."""
@@ -94,96 +85,28 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
     By default SLSQP runs from zeros at SciPy's default settings, as the paper's code does; it stops early, and where it
     stops is part of the estimate. With `converged` the objective is minimised to the accuracy of the arithmetic, from
     where SLSQP stops, from zeros and from random points, and the best optimum is returned. The penalty has the weight
-    `delta`, 0 or more.
+    `delta`.
 
-    Returns
-    -------
-    PointEstimate
-        ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective compute doubles,
-        ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on wt103 and for
-        transformers where slopes differ. It is None without progress (16 and 17) and where a rate or an exponent is
-        not positive. It is also None for 14 and 15, whose rate changes with compute. In `search` are
-
-        - ``specification`` (a number or formulas) and ``delta``;
-        - ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in nats^2;
-        - ``iterations`` of SLSQP from zeros, without those of the converged optimum;
-        - ``subgradient``: least size of an element, the largest over coefficients; 0 at an optimum.
-
-        `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before one.
+    The `PointEstimate` has ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective
+    compute doubles, ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on
+    wt103 and for transformers where slopes differ. It is None without progress (16 and 17), where a rate or an exponent
+    is not positive, and for 14 and 15, whose rate changes with compute. In `search` are ``specification`` (a number or
+    formulas) and ``delta``; ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in
+    nats^2; ``iterations`` of SLSQP from zeros; and ``subgradient``, the least size of an element, the largest over
+    coefficients, 0 at an optimum. `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before
+    one.
     """
     law = Progress(specification)
     problem = _problem(law, table)
     delta = _weight(delta)
-    stop, weights = _slsqp(problem, delta), np.full(len(problem.names), delta)
+    stop = _slsqp(problem, delta)
     if not converged:
-        end = l1.judge(problem.expand, stop.x, weights)
         ending = f"SLSQP from zeros: {stop.message[:1].lower()}{stop.message[1:]} after {stop.nit} iterations"
-        return _summary(law, problem, delta, end, stop.nit, ending, table)
-    ends = [l1.minimise(problem.expand, start, weights) for start in _starts(problem, stop.x)]
-    best = min(ends, key=lambda end: end.value)
-    at_best = sum(end.value <= best.value + SAME for end in ends)
-    return _summary(law, problem, delta, best, stop.nit, f"reached from {at_best} of {len(ends)} starts", table)
-
-
-def penalised_grid(
-    table,
-    *,
-    deltas=DELTAS,
-    specifications=tuple(SPECIFICATIONS),
-    share=1.0,
-    seed=1,
-    start="zeros",
-    progress=False,
-):
-    """Compute leave-one-out errors of specifications and penalties, table 11 of Ho et al. (2024) [1]_.
-
-    Each row is predicted from a fit by SLSQP to the others, with the origin of the whole table. The paper left out the
-    rows of a random 80% of its table one by one, but did not publish which rows. So its figures can be met only about
-    as closely as two such subsets agree (sd about 3%). Its .72 for specification 18 results from code that took the
-    reference compute from the row left out.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Such as ``load("lm_progress")``.
-    deltas, specifications : sequence
-        Weights of the penalty, and numbers of table 10.
-    share : float
-        Share of the rows to use, drawn without replacement; all by default.
-    seed : int
-        Of that draw.
-    start : {"zeros", "full"}
-        Where each fit without a row starts: at zeros, as the paper's, or where the fit to all rows stopped. The latter
-        ends at lower objectives.
-    progress : bool
-        Show a progress bar on standard error.
-
-    Returns
-    -------
-    DataFrame
-        One row a cell: ``specification``, ``delta``, ``objective`` and ``loo_mse`` (nats^2) and the paper's
-        ``published_loo_mse``, NaN where it has none.
-    """
-    check_choice("start", start, STARTS)
-    if not 0 < share <= 1:
-        raise InputError(f"share must be above 0 and at most 1, not {share!r}")
-    rows = np.sort(np.random.default_rng(seed).permutation(len(table))[: max(2, round(share * len(table)))])
-    cells = [(number, _weight(delta)) for number in specifications for delta in deltas]
-    problems = {number: _problem(Progress(number), table).keep(rows) for number in dict.fromkeys(specifications)}
-    results = list(
-        counted(mapped(_leave_one_out, (problems, start), cells), "leaving out rows", progress, total=len(cells))
-    )
-    published = load("published").set_index("quantity")["estimate"]
-    return pd.DataFrame(
-        {
-            "specification": number,
-            "delta": delta,
-            "objective": objective,
-            "loo_mse": error,
-            "published_loo_mse": published.get(f"progress.{number}.loo_mse.penalty_{delta:g}", np.nan),
-        }
-        for (number, delta), (objective, error) in zip(cells, results, strict=True)
-    )
+        return _summary(law, problem, delta, stop.x, stop.nit, ending, table)
+    ends = [_descend(problem, start, delta) for start in _starts(problem, stop.x)]
+    values = [problem.objective(end, delta) for end in ends]
+    ending = f"reached from {sum(value <= min(values) + SAME for value in values)} of {len(ends)} starts"
+    return _summary(law, problem, delta, ends[int(np.argmin(values))], stop.nit, ending, table)
 
 
 def _weight(delta):
@@ -235,15 +158,40 @@ def _named(columns, points, prefix):
     return named
 
 
-def _slsqp(problem, delta, start=None):
+def _slsqp(problem, delta):
     from scipy.optimize import minimize
-
-    def objective(theta):
-        return problem.mse(theta) + delta * np.abs(theta).sum()
 
     # Its small systems take ten times as long where several threads share them.
     with np.errstate(invalid="ignore"), one_thread():
-        return minimize(objective, np.zeros(len(problem.names)) if start is None else start, method="SLSQP")
+        return minimize(problem.objective, np.zeros(len(problem.names)), delta, method="SLSQP")
+
+
+def _descend(problem, start, delta):
+    """Return the minimum that a start leads to.
+
+    The coefficients are differences of positive halves, in which the penalty is smooth. Those that are not zero where
+    the search in the halves ends are then solved for.
+    """
+    from scipy.optimize import minimize, root
+
+    size = len(start)
+
+    def by_halves(halves):
+        value, gradient, _ = problem.expand(halves[:size] - halves[size:])
+        if not np.isfinite(value):
+            return np.inf, np.zeros(2 * size)
+        return value + delta * halves.sum(), np.concatenate([gradient, -gradient]) + delta
+
+    halves = np.concatenate([np.maximum(start, 0), np.maximum(-start, 0)])
+    halves = minimize(by_halves, halves, jac=True, method="L-BFGS-B", bounds=[(0, None)] * 2 * size, options=SEARCH).x
+    theta = halves[:size] - halves[size:]
+    used = np.flatnonzero(theta)
+
+    def slopes(values):
+        _, gradient, hessian = problem.expand(np.bincount(used, values, size))
+        return gradient[used] + delta * np.sign(theta[used]), hessian[np.ix_(used, used)]
+
+    return np.bincount(used, root(slopes, theta[used], jac=True).x, size) if used.size else theta
 
 
 def _starts(problem, stop):
@@ -253,18 +201,24 @@ def _starts(problem, stop):
     return [stop, np.zeros(len(stop)), *(np.array(spread) * noise)]
 
 
-def _summary(law, problem, delta, end, iterations, ending, table):
-    optimal = bool(end.residual <= OPTIMAL and end.eigenvalue >= SADDLE)
-    coefficients = dict(zip(problem.names, end.theta.tolist(), strict=True))
-    measures = f"subgradient {end.residual:.1e}, least scaled eigenvalue {end.eigenvalue:.1e}"
+def _summary(law, problem, delta, theta, iterations, ending, table):
+    _, gradient, hessian = problem.expand(theta)
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - delta, 0)
+    subgradient = float(np.abs(np.where(theta == 0, at_zero, gradient + delta * np.sign(theta))).max())
+    used = (theta != 0) | (delta == 0)
+    unit = np.sqrt(np.abs(np.diag(hessian)[used]))
+    eigenvalue = float(np.linalg.eigvalsh(hessian[np.ix_(used, used)] / np.outer(unit, unit)).min(initial=np.inf))
+    optimal = subgradient <= OPTIMAL and eigenvalue >= SADDLE
+    coefficients = dict(zip(problem.names, theta.tolist(), strict=True))
+    measures = f"subgradient {subgradient:.1e}, least scaled eigenvalue {eigenvalue:.1e}"
     number = law.specification if isinstance(law.specification, int) else f"{law.spec.parameters} | {law.spec.data}"
     search = {
         "specification": number,
         "delta": delta,
-        "objective": end.value,
-        "mse": float(problem.mse(end.theta)),
+        "objective": float(problem.objective(theta, delta)),
+        "mse": float(problem.mse(theta)),
         "iterations": int(iterations),
-        "subgradient": end.residual,
+        "subgradient": subgradient,
     }
     return PointEstimate(
         estimator=f"Penalised least squares of {law.label}",
@@ -292,14 +246,3 @@ def _doubling(law, coefficients):
         fall = slope("alpha" if law.spec.shared_year else prefix, "year")
         rate += 0.0 if size is None or fall is None else fall / size
     return float(doubling_months(rate)) if rate > 0 else None
-
-
-def _leave_one_out(shared, cell):
-    (problems, start), (number, delta) = shared, cell
-    problem, errors = problems[number], []
-    full = _slsqp(problem, delta)
-    for row in range(len(problem.loss)):
-        others = np.arange(len(problem.loss)) != row
-        fitted = _slsqp(problem.keep(others), delta, full.x if start == "full" else None)
-        errors.append(problem.keep([row]).mse(fitted.x))
-    return float(full.fun), float(np.mean(errors))

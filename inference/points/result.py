@@ -1,7 +1,5 @@
 """What point estimators return: named estimates with standard errors, and how the search for them ended."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -15,6 +15,7 @@ from scipy.special import expit
 from ...datasets import require
 from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
+from .curves import slopes
 from .result import PointEstimate
 
 WEIGHTS = ("families", "tasks")
@@ -76,15 +77,19 @@ def fit_horizons(
     for model, lengths in of_models["minutes"].nunique().items():
         if lengths == 1:
             raise InputError(f"{source}: all tasks of {quoted(model)} have one length; leave that model out")
-    weight = _weights(cells, weights)
+    weight = pd.Series(1.0, cells.index)
+    if weights == "families":
+        weight = cells.groupby(["model", "task_family"])["task"].transform("nunique") ** -0.5
+    weight = (weight / weight.groupby(cells["model"]).transform("sum")).to_numpy()  # which sum to 1 in each model
     copies, shares = _samples(cells, bootstraps, np.random.default_rng(seed))
     regressions = [
         _regression(doublings[rows], shares[:, rows], copies[:, rows] * weight[rows], penalty)
         for rows in of_models.indices.values()
     ]
     logs, names = np.stack([horizon for horizon, _ in regressions], -1), pd.Index(list(of_models.indices), name="model")
-    slopes = _slopes(of_models["year"].first().to_numpy(float), logs)
-    days = np.divide(DAYS, slopes, out=np.full(len(slopes), np.inf), where=slopes > 0)
+    logs_in_line = np.where(np.isfinite(logs) & (logs > np.log2(LEAST)), logs, np.nan)
+    yearly = slopes(of_models["year"].first().to_numpy(float), logs_in_line)
+    days = np.divide(DAYS, yearly, out=np.full(len(yearly), np.inf), where=yearly > 0)
     horizons, of_line = {"horizon": logs[0]}, {"doubling_days": float(days[0])}
     if bootstraps:
         horizons |= zip(("low", "high"), np.quantile(logs[1:], ENDS, axis=0, method="nearest"), strict=True)
@@ -99,14 +104,6 @@ def fit_horizons(
         message=f"{np.isinf(logs[0]).sum()} of {len(names)} models have no horizon",
         search={"penalty": penalty, "bootstraps": bootstraps},
     )
-
-
-def _weights(cells, weights):
-    """Return the weight of each row, which sum to 1 in each model."""
-    weight = pd.Series(1.0, cells.index)
-    if weights == "families":
-        weight = cells.groupby(["model", "task_family"])["task"].transform("nunique") ** -0.5
-    return (weight / weight.groupby(cells["model"]).transform("sum")).to_numpy()
 
 
 def _samples(cells, bootstraps, rng):
@@ -140,11 +137,3 @@ def _regression(x, shares, weight, penalty):
     horizons = np.where(right > 0, np.inf, -np.inf)
     horizons[mixed] = x.mean() - theta[:, 0] / theta[:, 1]
     return horizons, bool(np.abs(gradient).max(initial=0.0) < TOLERANCE)
-
-
-def _slopes(x, logs):
-    """Return slopes of least squares of each row of log horizons that are finite and not below `LEAST`."""
-    in_line = np.isfinite(logs) & (logs > np.log2(LEAST))
-    x, y, count = (x - x.mean()) * in_line, np.where(in_line, logs, 0.0), np.maximum(in_line.sum(1), 1)
-    products, squares = (x * y).sum(1) - x.sum(1) * y.sum(1) / count, (x**2).sum(1) - x.sum(1) ** 2 / count
-    return np.divide(products, squares, out=np.zeros(len(x)), where=squares > 0)

@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,6 @@ from ...datasets.deferred import stats
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from .result import PointEstimate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
 

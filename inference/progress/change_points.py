@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,20 +13,14 @@ from scipy.special import softmax
 
 from ...datasets.kinds.evaluations import EVALUATIONS
 from ...errors import InputError
-from ...models.laws import as_law
+from ...models.laws import Progress, as_law
 from ..comparison.bridge import log_normaliser
 from ..comparison.importance import importance_sampling
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
+from ..fitter import Fitter
 from .compare import pooled_rates
 from .fitting import new_fitter
 from .rate_at_rows import compute_equivalent_gain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...models.laws import Progress
-    from ..fitted import Fit
-    from ..fitter import Fitter
 
 # Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.
 CUTOFFS = tuple(2015 + 0.5 * i for i in range(15))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,12 @@ from ...datasets.progress_messages import counted
 from ..checks import chains
 from ..comparison.compare import Comparison, check_comparable
 from ..comparison.differences import differences, p_worse, sentence
-from ..comparison.groups import loo_by_group
 from ..comparison.importance import importance_sampling
+from ..comparison.loo import loo_by_group
 from ..comparison.refits import largest_k_left, resolve, unreliable
 from ..comparison.weights import pseudo_bma, stacking, sum_error
-from ..fitted import LEFT_OUT, results_of
+from ..fitted import LEFT_OUT, Fit, results_of
 from ..workers import mapped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..fitted import Fit
 
 MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
 

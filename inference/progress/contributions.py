@@ -11,12 +11,15 @@ import xarray as xr
 
 from ...datasets import require
 from ...datasets.kinds.evaluations import EVALUATIONS
+from ...datasets.kinds.runs import RUNS
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ...models.loss import kaplan, rules
 from ...models.loss.budget import log_slots
 from ...models.progress import growth
-from ..needs import of_kind
+from ..estimands.allocate import allocate
+from ..fitted import of_kind
 from .rate_at_optimum import GrowthAt, first_rate
 
 
@@ -88,3 +91,25 @@ def effective_compute(fit, years):
     years = np.asarray(years, float)
     elapsed = xr.DataArray(years - 2014.0, dims="year", coords={"year": years})
     return (first_rate(fit) * elapsed).transpose("year", *DRAWS)
+
+
+def chinchilla_over_kaplan(fit, compute):
+    """Compute how much compute Chinchilla's rule saves over Kaplan's at training budgets in FLOP, draw by draw.
+
+    See `models.rules.chinchilla_over_kaplan`; appendix B of Ho et al. (2024) [1]_. The fit is of the Chinchilla law. In
+    the Dataset ``gain`` (chain, draw, compute) is a factor of compute. ``kaplan_parameters`` and ``kaplan_tokens``
+    (compute) are the size by Kaplan's rule. ``extrapolation`` and ``outside`` (compute) are as of `allocate`.
+    """
+    law = of_kind(fit, RUNS).law
+    if not (law.in_all_parameters and law.sum_of_terms):
+        raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
+    result = allocate(fit, compute)[["extrapolation", "outside"]]
+    draws = fit["posterior"].to_dataset()
+    gain = rules.chinchilla_over_kaplan(
+        result["compute"], **{name: draws[name] for name in ("A", "B", "alpha", "beta")}
+    )
+    parameters, tokens = kaplan.optimum(result["compute"], **kaplan.PUBLISHED)
+    result = xr.Dataset({"gain": gain, "kaplan_parameters": parameters, "kaplan_tokens": tokens}).merge(result)
+    for name in ("gain", "kaplan_parameters", "kaplan_tokens"):
+        result[name].attrs["units"] = "1"
+    return result.transpose("chain", "draw", "compute")

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ...datasets import load
 from ...models.laws import Progress
 from ...models.progress.specifications import SPECIFICATIONS
+from ..fitted import Fit
 from ..fitter import Fitter
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-
-    from ..fitted import Fit
+# Options of `Progress` by the name of a variant.
+VARIANTS = {
+    "student_t": {"noise": "student_t"},
+    "log_loss": {"scale": "log_loss"},
+    "pooling": {"pooling": True},
+    "paper_effects": {"paper_effects": True},
+    "scatter": {"scatter": "by_benchmark"},
+    "paper_effects_scatter": {"paper_effects": True, "scatter": "by_benchmark"},
+    "irreducible": {"irreducible": True},
+    "transformer_exp": {"transformer": "exp"},
+    "transformer_sigmoid": {"transformer": "sigmoid"},
+    "non_transformers": {"architectures": "other"},
+    "tokens_seen_imputed": {"data": "tokens_seen"},
+    "tokens_seen": {"data": "tokens_seen", "unknown_epochs": "drop"},
+    "diminishing_imputed": {"data": "diminishing"},
+    "diminishing": {"data": "diminishing", "unknown_epochs": "drop"},
+    "repeated_imputed": {"data": "repeated"},
+    "repeated": {"data": "repeated", "unknown_epochs": "drop"},
+}
 
 
 def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...datasets.progress_messages import counted
-from ...models.laws import as_law
+from ...models.laws import Progress, as_law
 from ...models.progress.draws import ProgressDraws
 from ..comparison.bridge import log_mean_exp
 from ..comparison.refits import REFIT
 from ..comparison.weights import stacking
+from ..fitter import Fitter
 from ..workers import mapped
 from .compare import differences_by_paper
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ...models.laws import Progress
-    from ..fitter import Fitter
 
 CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
 

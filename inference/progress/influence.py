@@ -7,7 +7,7 @@ from ...datasets.kinds.evaluations import EVALUATIONS
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
 from ..comparison.importance import smoothed as smoothed_weights
-from ..needs import of_kind
+from ..fitted import of_kind
 from ..workers import mapped
 from .rate_at_optimum import first_rate, rate_summary
 from .rate_at_rows import compute_equivalent_gain

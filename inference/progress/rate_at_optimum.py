@@ -9,7 +9,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,17 +20,10 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import growth
-from ...models.progress.benchmarks import VOCABULARY
-from ...models.progress.design import intercepts
-from ..interval_table import IntervalTable, printed
-from ..intervals import named
-from ..needs import of_kind
+from ...models.progress.design import VOCABULARY, intercepts
+from ..fitted import Fit, of_kind
+from ..intervals import IntervalTable, named, printed
 from ..words import flop
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..fitted import Fit
 
 COMPUTE, YEAR = 1e25, 2023.0
 NOTE = "Medians and 95% intervals; never: no progress."
@@ -127,20 +120,12 @@ class GrowthAt:
 
     def loss(self, log_parameters, log_tokens):
         """Return the mean loss at sizes, nats per token, (chain, draw)."""
-        floor, factor = self._floor_and_factor()
-        return floor + factor * sum(self.terms(log_parameters, log_tokens))
-
-    def reducible(self, loss):
-        """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
-        floor, factor = self._floor_and_factor()
-        return (loss - floor) / factor
-
-    def _floor_and_factor(self):
         c = self.draws.c
         usual = self.draws.reference["log_vocabulary"][self.level]
         log_vocabulary = np.log(VOCABULARY[self.benchmark]) if self.benchmark in VOCABULARY else usual
         floor = c["irreducible"][..., self.level] + c["vocabulary"][..., 0] * log_vocabulary
-        return floor, (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+        factor = np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0
+        return floor + factor * sum(self.terms(log_parameters, log_tokens))
 
     def rate(self, compute=COMPUTE):
         """Compute the growth of effective compute in log units a year, (chain, draw); NaN where there is no optimum."""

@@ -7,7 +7,7 @@ parameters and tokens growing alike. The mean of the first over the mean of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,11 @@ from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress.density import log_terms
 from ...models.progress.growth import doubling_quantiles
-from ..interval_table import IntervalTable, printed
-from ..intervals import QUANTILES, finite
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
+from ..intervals import QUANTILES, IntervalTable, finite, printed
 from ..quoted import quote_draws
 from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..fitted import Fit
 
 SPLIT_YEAR = 2019.0
 
@@ -134,7 +128,7 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> I
         A DataFrame, which prints a short table.
         Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``. The columns are ``count``,
         ``p_progress`` (probability that the rate is positive) and quantiles of the doubling time in months (infinite
-        is "never"). ``not_positive`` is as in `compute_equivalent_gain`.
+        is "never"), robust where the rows reject the law. ``not_positive`` is as in `compute_equivalent_gain`.
 
     Examples
     --------
@@ -143,18 +137,13 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> I
     >>> bs.progress.gain_times(fit).loc["all", "count"]
     np.int64(231)
     """
-    table = times_of(gains_by_group(fit), probabilities)
-    title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
-    return printed(table, "months", title, NOTE, fit, quoted="all" if MIDDLE in table and LOW in table else None)
-
-
-def times_of(gains, probabilities=PROBABILITIES):
-    """Return the table of `gain_times` for the result of `gains_by_group`."""
     entries = {}
-    for name, gain in gains.items():
+    for name, gain in quote_draws(fit, gains_by_group(fit)).items():
         entries[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
         entries[name]["not_positive"] = gain.attrs["not_positive"]
-    return pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})
+    table = pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})
+    title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
+    return printed(table, "months", title, NOTE, fit, quoted="all" if MIDDLE in table and LOW in table else None)
 
 
 def fall(fit):

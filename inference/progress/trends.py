@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,23 +14,16 @@ from ...datasets.kinds.values import VALUES
 from ...datasets.wording import check_choice
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
-from ...models.values.priors import OF_TRENDS
+from ...models.values.law import OF_TRENDS
 from ..comparison.differences import differences, is_apart
 from ..comparison.loo import loo
-from ..fitted import FORMS, once, place_of, results_of
+from ..fitted import FORMS, Fit, of_kind, once, place_of, record_of, results_of
 from ..fitter import fitter_of
 from ..horizons.quantities import TASKS
-from ..interval_table import IntervalTable, printed
-from ..intervals import ends, name_quantiles
+from ..intervals import IntervalTable, ends, name_quantiles, printed
 from ..kinds import list_records
-from ..needs import of_kind, record_of
 from ..quoted import quote_draws
 from ..words import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ..fitted import Fit
 
 DAYS = 365.25
 STEPS = 40  # dates a year at which the trend is worked out

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from ...datasets.kinds.scores import SCORES
 from ...datasets.printed import PrintedTable
 from ..checks.law_tests import loo_pit
 from ..checks.uniformity import RANKS, p_uniform
-from ..needs import of_kind
+from ..fitted import Fit, of_kind
 from ..points.item_response import between_anchors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import xarray as xr
-
-    from ..fitted import Fit
 
 LEVELS = (0.5, 0.9)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,19 +16,11 @@ from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
-from ..fitted import place_of, table_named
-from ..interval_table import IntervalTable
-from ..intervals import named
+from ..fitted import Fit, of_kind, place_of, table_named
+from ..intervals import IntervalTable, named
 from ..intervals import summary as summarised
-from ..needs import of_kind
-from ..remarks import lines
-from ..standing import standing
+from ..standing import lines, standing
 from ..words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..fitted import Fit
 
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
 CLUSTERS = ("model", "family")

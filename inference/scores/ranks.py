@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from ...errors import InputError
-from ..fitted import place_of
-from ..interval_table import IntervalTable, printed
-from ..intervals import finite, name_quantiles
+from ..fitted import Fit, place_of, record_of
+from ..intervals import IntervalTable, finite, name_quantiles, printed
 from ..kinds import list_records
-from ..needs import record_of
-
-if TYPE_CHECKING:
-    from ..fitted import Fit
 
 ALIKE = 0.95  # probability from which one of two models is called the better one
 NOTE = (

@@ -9,39 +9,23 @@ POWER = 0.7  # of the rate, with which training progresses: steps at a low rate 
 
 
 def areas(clock, rate, *, memory=MEMORY, power=POWER, peak=None, before=None):
-    """Return the area under a power of the rate, and the annealing, at each reading of a run.
+    """Return the area under a power of the rate, and the annealing, at each reading of a run, (reading,) each.
 
-    Parameters
-    ----------
-    clock : array_like, shape (reading,)
-        Steps, or tokens, ascending. Before the first reading the rate is taken to rise linearly from zero.
-    rate : array_like, shape (reading,)
-    memory : float
-        On the clock; 0 for falls that take effect at once.
-    power : float
-        Of the rate, with which training progresses.
-    peak : float, optional
-        By default the largest rate. Before it is reached nothing is annealed.
-    before : tuple of float, optional
-        Area and annealing at the first reading, of a run after its peak.
-
-    Returns
-    -------
-    area : ndarray, shape (reading,)
-        Of the power of the rate as a share of its peak.
-    annealed : ndarray, shape (reading,)
-        The falls of the rate so far less its rises, as a share of the peak, each in effect by ``1 - exp(-t / memory)``
-        after a time t.
-
-    References
-    ----------
-    Tissue, Wang and Wang (2024), Scaling law with learning rate annealing, arXiv 2408.11029.
+    The clock has steps, or tokens, ascending; before the first reading the rate is taken to rise linearly from zero.
+    The area is of the rate's share of its `peak`, by default the largest rate, to the `power`. Annealed are the falls
+    of that share so far less its rises, each in effect by ``1 - exp(-t / memory)`` after a time t; a memory of 0 has
+    them take effect at once. Before the peak nothing is annealed. Of a run after its peak, `before` has the area and
+    the annealing at the first reading.
 
     Examples
     --------
     >>> area, annealed = areas([0, 100, 200], [1, 1, 0], memory=0)
     >>> area.tolist(), annealed.round(6).tolist()
     ([0.0, 100.0, 150.0], [0.0, 0.0, 1.0])
+
+    References
+    ----------
+    Tissue, Wang and Wang (2024), Scaling law with learning rate annealing, arXiv 2408.11029.
     """
     clock, share = np.asarray(clock, float), np.asarray(rate, float) / (np.max(rate) if peak is None else peak)
     gaps, memory = np.diff(clock), max(memory, 1e-9 * clock[-1])

@@ -60,19 +60,10 @@ class CurveDraws(MemberDraws):
         return self._array(self._at(rows).rowwise().sum(-1))
 
     def ahead(self, run, area, annealed, clock, rng):
-        """Draw the losses of a run at later places of its schedule, dims (chain, draw, place).
+        """Draw mean losses of a run at later places of its schedule, (chain, draw, place), and what annealing removes.
 
-        Parameters
-        ----------
-        run : str or None
-            A run of the table, whose slow deviation persists; None for another run of the model.
-        area, annealed, clock : ndarray, shape (place,)
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        tuple of DataArray
-            The mean loss, and the part of it that annealing after the last reading removes.
+        The slow deviation of a run of the table persists; None is another run of the model. The second array is the
+        part of the loss that annealing after the last reading removes.
         """
         values, rows = self.by_row, self.rows
         mean = self.law.mean_at(values, np.log(area / self.reference["area"]), annealed)

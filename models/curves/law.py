@@ -13,10 +13,9 @@ from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
-from ..parts import Grouping, Tests
+from ..priors import named
 from .areas import MEMORY, areas
 from .draws import CurveDraws
-from .priors import PRIORS
 
 BLOCKS = 48  # of readings of a run, even in the logarithm of its steps
 AVERAGED = 4  # readings of a block that count as independent at most
@@ -24,33 +23,51 @@ SKIPPED = 0.05  # share of a run, at its start, that the law leaves out
 LEAST = 8  # blocks of all runs
 BEFORE = 1e3  # e-folds to the reading before the first one: none
 
+# Learned from the 27 curves of `schedule_curves`, of three sizes and nine schedules, and widened: those curves are of
+# one recipe.
+SHARE = "share of the loss"
 
-class CurveTests(Tests):
-    """How readings test the law."""
-
-    tolerance = 0.005
-
-    def contrasts(self, rows):
-        """Return means of innovations by progress."""
-        bins = rows.groupby("run").cumcount().to_numpy() * 5 // BLOCKS
-        codes = np.unique(bins, return_inverse=True)[1]
-        return {"means by progress": Contrast.of_means(codes, "bins of progress", ordinals(codes, "progress"))}
-
-
-class CurveGrouping(Grouping):
-    """How readings belong together."""
-
-    axes = {"clock": "clock"}  # noqa: RUF012
-    clusters = ("run",)
-    left_out_by = "run"
-
-    def join_simulated(self, rows, simulated):
-        """Return the rows and simulated ones, which are of other runs."""
-        return super().join_simulated(rows, simulated.assign(run=simulated["run"] + ", simulated"))
+PRIORS = named(
+    loss_centre=(
+        "LogNormal(1.1, 0.7)",
+        "Loss at the last reading without annealing: 0.7 to 12 nats per token, so that the readings decide.",
+        "nats/token",
+    ),
+    reducible_share=(
+        "LogNormal(-2.6, 0.6)",
+        "What training on can still remove of it: 2 to 24%. The curves have 3 to 16% at their ends and more before.",
+        SHARE,
+    ),
+    alpha=(
+        "LogNormal(-0.65, 0.25)",
+        "Power of the area with which the reducible loss falls: 0.32 to 0.85. The curves have 0.43 to 0.64.",
+        "1",
+    ),
+    anneal=(
+        "LogNormal(-3.25, 0.35)",
+        "Loss removed by a whole fall of the rate: 2 to 8%. The curves have 3 to 6%.",
+        SHARE,
+    ),
+    drift=(
+        "LogNormal(-7, 0.8)",
+        "Sd of the slow deviation from the law: 0.02 to 0.4%. The curves have 0.02 to 0.3%.",
+        SHARE,
+    ),
+    drift_range=(
+        "LogNormal(0, 0.5)",
+        "How far along a run deviations are alike; the curves have 1 to 1.8 e-folds.",
+        "e-folds of the steps",
+    ),
+    noise=(
+        "LogNormal(-7.5, 0.8)",
+        "Sd of one reading about them: 0.01 to 0.3%; losses of single batches have more and inform it.",
+        SHARE,
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Curve(CurveTests, CurveGrouping, MemberLaw):
+class Curve(MemberLaw):
     """The loss of a run as it trains: ``L = L0 + A S**-alpha - C V``, with deviations that follow each other.
 
     S is the area under a power of the learning rate and V how far the rate has annealed (`areas`). Deviations are of
@@ -69,7 +86,7 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
     noise           LogNormal(-7.5, 0.8)   sd of a reading, a share
     =============== ====================== =====================================================================
 
-    `curves.priors` states the reason for each prior.
+    `curves.law.PRIORS` states the reason for each prior.
 
     Parameters
     ----------
@@ -97,6 +114,10 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
     memory: float = MEMORY
     priors: Mapping = field(default_factory=dict)
 
+    tolerance = 0.005
+    axes = {"clock": "clock"}  # noqa: RUF012
+    clusters = ("run",)
+    left_out_by = "run"
     name: ClassVar[str] = "curve"
     kind: ClassVar[str] = "curves"
     observed: ClassVar[str] = "loss"
@@ -105,7 +126,7 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
     noise = "normal"
     effort: ClassVar[Effort] = Effort(careful=(0.97, 0.99), least_ess=400, longest=4, quick=True)
     drawn_as: ClassVar[type] = CurveDraws
-    _free_parameters = PRIORS
+    _free_parameters = tuple(PRIORS.values())
 
     def __post_init__(self):
         if not (isinstance(self.memory, int | float) and 0 <= self.memory < np.inf):
@@ -157,6 +178,16 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
         """Return the area that the centre is of: the largest."""
         return {"area": float(rows["area"].max())}
 
+    def contrasts(self, rows):
+        """Return means of innovations by progress."""
+        bins = rows.groupby("run").cumcount().to_numpy() * 5 // BLOCKS
+        codes = np.unique(bins, return_inverse=True)[1]
+        return {"means by progress": Contrast.of_means(codes, "bins of progress", ordinals(codes, "progress"))}
+
+    def join_simulated(self, rows, simulated):
+        """Return the rows and simulated ones, which are of other runs."""
+        return super().join_simulated(rows, simulated.assign(run=simulated["run"] + ", simulated"))
+
     def design_arrays(self, rows, reference):
         """Return the arrays that the model holds as data: of each block, and where the blocks of each run are."""
         runs = rows.groupby("run", sort=False)
@@ -190,18 +221,10 @@ class Curve(CurveTests, CurveGrouping, MemberLaw):
         return values["loss_centre"] * (1.0 + falls)
 
     def filtered(self, values, data):
-        """Return what is known of each run after each of its blocks (a Kalman filter).
+        """Return what is known of each run after each of its blocks (a Kalman filter), from values of shape (..., 1).
 
-        Parameters
-        ----------
-        values : dict of str to array_like, shape (..., 1)
-        data : dict of str to array_like
-
-        Returns
-        -------
-        tuple of array_like, shape (..., run, place)
-            What the loss has besides what blocks before it predict, and the variance of that. Then the slow deviation,
-            and its variance.
+        It is what the loss has besides what blocks before it predict, and the variance of that, then the slow
+        deviation, and its variance, (..., run, place) each.
         """
         residuals = data["row_y"] - self.mean_at(values, data["row_s"], data["row_v"])
         persistence = exp(-data["row_gap"] / values["drift_range"])

@@ -73,22 +73,12 @@ def anchors(rows):
 
 
 def arrays(law, rows, reference):
-    """Return the arrays that the model holds as data, each named after what its first axis is of.
+    """Return the arrays that the model holds as data, each named after what its first axis is of; rows are `nested`.
 
-    Parameters
-    ----------
-    law : Horizons
-    rows : DataFrame
-        From `nested`, of models and tasks of the reference.
-    reference : dict
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``model_...`` by model, ``task_...`` by task, ``whole_tasks``, the number of tasks, ``family_tasks`` and
-        ``anchor_log_ratio`` where there are any.
-        ``threshold_...`` is by threshold of a task. ``few_...`` and ``many_...`` are rows with at most `FEW` runs at
-        risk and with more. ``total_...`` goes by the number of runs at risk.
+    ``model_...`` is by model, ``task_...`` by task, ``whole_tasks`` the number of tasks; ``family_tasks`` and
+    ``anchor_log_ratio`` are there where there are any. ``threshold_...`` is by threshold of a task. ``few_...`` and
+    ``many_...`` are rows with at most `FEW` runs at risk and with more. ``total_...`` goes by the number of runs at
+    risk.
     """
     data = {"model_year": np.array(reference.get("years", np.zeros(len(reference["models"]))), float)}
     if law.trend == "break":
@@ -144,12 +134,9 @@ def estimates(rows, reference):
     of a by model, e by task and one slope, with a normal prior of each. The information is that of the rows about the
     logit at the mode, with runs of a cell as those of a beta-binomial.
 
-    Returns
-    -------
-    dict of str to ndarray
-        ``..._logit``, ``..._minutes`` and ``..._information`` by model and task: horizons and effects less the mean
-        effect are ``logit / slope + minutes``. Information is of logits, and ``task_log_slope`` relative, where
-        coordinates are in logits.
+    There are ``..._logit``, ``..._minutes`` and ``..._information`` by model and task: horizons and effects less the
+    mean effect are ``logit / slope + minutes``. Information is of logits, and ``task_log_slope`` relative, where
+    coordinates are in logits.
     """
     of_rows, middle = rowwise(rows, reference), reference["middle"] + np.mean(reference["task_longer"])
     model, task, right, later = (of_rows[name] for name in ("model", "task", "right", "nested"))

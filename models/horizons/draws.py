@@ -18,14 +18,8 @@ AT_ONCE = 2**16  # log densities that are evaluated together, which the processo
 class HorizonsDraws(WithTrend, MemberDraws):
     """Draws of the coordinates z of a law of horizons; see `MemberDraws`.
 
-    Attributes
-    ----------
-    units : list of ndarray
-        Coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part).
-    horizon : ndarray, shape (chain, draw, model)
-        Log minutes.
-    tasks : pair of ndarray, shape (chain, draw, task)
-        Effects in log minutes, and slopes.
+    Its `units` are coordinates of models (chain, draw, model, 1), and tasks (chain, draw, task, part). Of these it has
+    the `horizon` of models in log minutes, and the effects in log minutes and slopes of `tasks`.
     """
 
     def __init__(self, law, reference, rows, z):

@@ -9,15 +9,15 @@ import numpy as np
 from ...datasets import filled, require
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
-from ..coordinates import place
-from ..density import POTENTIAL
+from ..contrasts import Contrast, bin_levels, informed, ordinals
+from ..density import POTENTIAL, place
 from ..law import Effort, MemberLaw
 from ..lengths.curve import log_rising
+from ..parts import ModelsOnItems
 from ..trends import level
 from . import design
 from .draws import HorizonsDraws
 from .outcomes import log_density, shares
-from .parts import HorizonsParts
 from .priors import OF_TRENDS, free_parameters
 
 NOISES = ("beta_binomial", "binomial")
@@ -27,7 +27,7 @@ BENT = "break", "logistic"  # trends with a date of their own
 
 
 @dataclass(frozen=True)
-class Horizons(HorizonsParts, MemberLaw):
+class Horizons(ModelsOnItems, MemberLaw):
     """Successes of models on tasks by how long people need for these, and the horizon of models by date.
 
     Model m succeeds on task j, for which people need t minutes, with a probability ``p = sigmoid(slope_j (horizon_m -
@@ -98,6 +98,10 @@ class Horizons(HorizonsParts, MemberLaw):
     estimates: bool = False
     priors: Mapping = field(default_factory=dict)
 
+    item = "task"
+    share_of = "the runs"
+    clusters = ("model", "task")
+    axes = {"date": "year", "time": "minutes"}  # noqa: RUF012
     name: ClassVar[str] = "horizons"
     kind: ClassVar[str] = "horizons"
     observed: ClassVar[str] = "successes"
@@ -165,6 +169,18 @@ class Horizons(HorizonsParts, MemberLaw):
         counts = {f"level_{axis}": np.array([float(len(reference[axis]))]) for axis in ("models", "tasks")}
         return data | counts | {"level_share_estimated": np.array([np.mean(reference.get("estimated", 0.0))])}
 
+    def contrasts(self, rows):
+        """Return means of residuals by human time, and slopes in it by model."""
+        log_minutes = np.log(rows["minutes"].to_numpy(float))
+        bins, model = bin_levels(log_minutes), rows["model"].to_numpy(object)
+        means = Contrast.of_means(bins, "bins of human time", ordinals(bins, "time"))
+        within = Contrast.of_slopes(model, log_minutes, "the log of human time", "models", "model " + model)
+        return informed({"means by time": means, "slopes by model": within})
+
+    def with_observed(self, rows, observed):
+        """Return rows with other successes, those that no run is then at risk of left out."""
+        return design.nested(super().with_observed(rows, observed))
+
     # The density -----------------------------------------------------------------------------------------------------
 
     @property
@@ -194,7 +210,8 @@ class Horizons(HorizonsParts, MemberLaw):
         The quantities and the logs of derivatives are those that `placed` returns.
         """
         (horizon, effect, slope), (of_models, of_tasks) = quantities, log_scales
-        densities = {HORIZON: self._density_of_models(values, horizon, data) + of_models}
+        sd = values["horizon_sd"][..., None]
+        densities = {HORIZON: _standard((horizon - self.expected(values, data)) / sd) - log(sd) + of_models}
         mean, variance = self._expected_effects(values, data)
         densities[TASK] = _standard((effect - mean) / variance**0.5) - 0.5 * log(variance) + of_tasks
         if self.task_slopes:
@@ -286,11 +303,6 @@ class Horizons(HorizonsParts, MemberLaw):
         level = sum_by(effect, data["task_whole"], data["whole_tasks"]) / data["whole_tasks"]
         estimate = data["model_logit"] / slope + data["model_minutes"] + pick(level, data["model_whole"])
         return place(self.expected(values, data), variance, estimate, data["model_information"] * slope**2)
-
-    def _density_of_models(self, values, horizon, data):
-        """Return the log density of models' horizons about the trend, (..., model)."""
-        sd = values["horizon_sd"][..., None]
-        return _standard((horizon - self.expected(values, data)) / sd) - log(sd)
 
     def expected(self, values, data):
         """Return the mean log horizon of models given their dates, log minutes, (..., model)."""

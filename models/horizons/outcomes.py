@@ -16,14 +16,9 @@ FEW = 12  # runs at risk up to which a product is used
 
 
 def shares(eta, passed):
-    """Return the probabilities that a run at risk reaches a threshold, and that it does not.
+    """Return the probabilities that a run at risk reaches a threshold, and that it does not, from its logit `eta`.
 
-    Parameters
-    ----------
-    eta : array_like
-        Logit of reaching the threshold.
-    passed : array_like
-        Odds against the threshold before over those against this one; 0 where there is none.
+    `passed` has the odds against the threshold before over those against this one; 0 where there is none.
 
     Examples
     --------

@@ -1,70 +1,57 @@
 """Priors of the law of time horizons, and why they are what they are."""
 
-from ..priors import FreeParameter
+from ..priors import FreeParameter, named
 from ..trends import forms
 
 MINUTES = "log minutes"
 
-OF_MODELS = (
-    FreeParameter(
-        "horizon_centre",
+PARAMETERS = named(
+    horizon_centre=(
         "Normal(3, 3)",
         "Log of the horizon of the typical model, or of one of mid-2024, in minutes: 20 minutes, from 3 seconds to 5 "
         "days.",
         MINUTES,
     ),
-    FreeParameter(
-        "horizon_sd",
+    horizon_sd=(
         "HalfNormal(1.5)",
         "Spread of models about what the date predicts: up to a factor of 20 either way.",
         MINUTES,
     ),
-)
-OF_TASKS = (
-    FreeParameter(
-        "log_slope",
+    log_slope=(
         "Normal(-0.3, 0.7)",
         "Log of how many logits an e-fold of human time costs, in the typical task: 0.19 to 2.9. Fits of single models "
         "give about 0.9.",
     ),
-    FreeParameter(
-        "task_sd",
+    task_sd=(
         "HalfNormal(2)",
         "How much harder or easier a task is than its human time tells: up to a factor of 50 in time either way.",
         MINUTES,
     ),
-)
-SLOPE_SD = FreeParameter(
-    "log_slope_sd",
-    "HalfNormal(0.5)",
-    "Spread of the log slopes of tasks: success rises up to 2.7 times as fast in one task as in the typical one.",
-)
-FAMILY_SD = FreeParameter(
-    "family_sd",
-    "HalfNormal(1)",
-    "Spread of families of tasks, besides that of tasks: up to a factor of 7 in time either way.",
-    MINUTES,
-)
-OF_ESTIMATES = (
-    FreeParameter(
-        "estimate_bias",
+    log_slope_sd=(
+        "HalfNormal(0.5)",
+        "Spread of the log slopes of tasks: success rises up to 2.7 times as fast in one task as in the typical one.",
+    ),
+    family_sd=(
+        "HalfNormal(1)",
+        "Spread of families of tasks, besides that of tasks: up to a factor of 7 in time either way.",
+        MINUTES,
+    ),
+    estimate_bias=(
         "Normal(0, 1)",
         "Log of estimated over timed minutes: estimates may be 7 times too long or too short. Published comparisons "
         "are 3 to 8 times apart.",
         MINUTES,
     ),
-    FreeParameter(
-        "estimate_sd",
+    estimate_sd=(
         "LogNormal(-0.7, 0.5)",
         "Spread of that between tasks: factors of 1.2 to 3.7 either way. It avoids 0, since no estimate is exact.",
         MINUTES,
     ),
-)
-LOG_PRECISION = FreeParameter(
-    "log_precision",
-    "Normal(2, 1.5)",
-    "Log precision of the beta-binomial: 0.4 to 140. Runs of one model on one task may all end alike, or barely more "
-    "alike than a binomial has them.",
+    log_precision=(
+        "Normal(2, 1.5)",
+        "Log precision of the beta-binomial: 0.4 to 140. Runs of one model on one task may all end alike, or barely "
+        "more alike than a binomial has them.",
+    ),
 )
 OF_TRENDS = {None: ()} | forms(
     MINUTES,
@@ -85,12 +72,11 @@ OF_TRENDS = {None: ()} | forms(
 
 def free_parameters(law):
     """List the free parameters of a law of horizons."""
-    return (
-        *OF_MODELS,
-        *OF_TASKS,
-        *((SLOPE_SD,) if law.task_slopes else ()),
-        *((FAMILY_SD,) if law.family_effects else ()),
-        *(OF_ESTIMATES if law.estimates else ()),
-        *((LOG_PRECISION,) if law.noise == "beta_binomial" else ()),
-        *OF_TRENDS[law.trend],
-    )
+    absent = {
+        "log_slope_sd": not law.task_slopes,
+        "family_sd": not law.family_effects,
+        "estimate_bias": not law.estimates,
+        "estimate_sd": not law.estimates,
+        "log_precision": law.noise != "beta_binomial",
+    }
+    return (*(q for name, q in PARAMETERS.items() if not absent.get(name)), *OF_TRENDS[law.trend])

@@ -15,17 +15,12 @@ linear; both fall equally steeply at h. Functions work on arrays of any broadcas
 
 import numpy as np
 
-from ..arrays import clip, exp, gammaln, log
+from ..arrays import clip, exp, gammaln, log, sigmoid
 
 PARTS = ("log_reach", "log_steepness", "logit_lapse", "logit_shorter", "log_precision")
 SHAPES = ("log", "linear")
 LARGEST_LOG_PRECISION = 16.0  # There counts are binomial. Far beyond, differences of log gammas lose all digits.
 LARGEST_LOGIT = 150.0  # Beyond it an accuracy is 0 or 1 for any count, and derivatives of its logs overflow.
-
-
-def sigmoid(x):
-    """Return the logistic function."""
-    return 1 / (1 + exp(-x))
 
 
 def logit_fall(log_length, log_half, steepness, shape):

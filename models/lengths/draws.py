@@ -17,14 +17,9 @@ from .integrals import Points, of_draws, of_run, without_spread
 class LengthsDraws(MemberDraws):
     """Draws of the coordinates z of a law of lengths; see `MemberDraws`.
 
-    Attributes
-    ----------
-    units : list of ndarray
-        Where runs of a condition differ, the parameters of their curves, (chain, draw, run, part).
-    runs : DataFrame
-        Runs in order of the reference, with their conditions.
-    curve : dict of str to ndarray, shape (chain, draw, run)
-        Parameters of the curve of each run.
+    Where runs of a condition differ, its `units` are the parameters of their curves, (chain, draw, run, part). It has
+    the `runs` in order of the reference, with their conditions, and the parameters of their `curve` by name, (chain,
+    draw, run).
     """
 
     blocks = Draws.blocks

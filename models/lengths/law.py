@@ -10,13 +10,13 @@ from ...datasets import require
 from ...datasets.wording import quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
-from ..coordinates import Coordinates
+from ..contrasts import Contrast, bin_levels, ordinals, slopes
+from ..density import Coordinates
 from ..law import Effort, MemberLaw
 from . import design, modes
 from .counts import draw_counts
 from .curve import PARTS, SHAPES, natural, right_and_wrong, terms
 from .draws import LengthsDraws
-from .parts import LengthsTests
 from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
 
 NOISES = ("beta_binomial", "binomial")
@@ -25,7 +25,7 @@ UNITS = "run_units"
 
 
 @dataclass(frozen=True)
-class Lengths(LengthsTests, MemberLaw):
+class Lengths(MemberLaw):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
     Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy ``p = (1 -
@@ -94,6 +94,8 @@ class Lengths(LengthsTests, MemberLaw):
     task: str | None = None
     priors: Mapping = field(default_factory=dict)
 
+    share_of = "the problems"
+    tolerance = 0.05
     name: ClassVar[str] = "lengths"
     kind: ClassVar[str] = "counts"
     unit: ClassVar[str] = "run"
@@ -215,6 +217,27 @@ class Lengths(LengthsTests, MemberLaw):
             "effects": design.effects_matrix(runs, reference, self.effects),
             "log_train": design.log_train(runs),
         }
+
+    def contrasts(self, rows):
+        """Return means of cells by length and embedding, within and beyond training, and shorter operands' slopes."""
+        a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
+        longer = np.maximum(a, b)
+        lengths = bin_levels(longer)
+        beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
+        named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
+        contrasts = {
+            "means by length": Contrast.of_means(lengths, "bins of the longer operand", named),
+            "means by embedding": Contrast.of_means(
+                embedding + beyond,
+                "embeddings, within and beyond the lengths of training",
+                "embedding " + embedding + ", " + beyond + " the lengths of training",
+            ),
+        }
+        within = slopes(lengths, np.log(np.minimum(a, b) / longer))
+        if len(within):
+            what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
+            contrasts["slopes by shorter operand"] = Contrast(what, within).named(named)
+        return contrasts
 
     # The curve -------------------------------------------------------------------------------------------------------
 

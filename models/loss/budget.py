@@ -24,13 +24,7 @@ def tokens_at(compute, parameters):
 
 
 def training_flop(rows):
-    """Compute the training compute of runs: 6 N D, or the column ``training_flop`` where a table lacks the sizes.
-
-    Returns
-    -------
-    ndarray, shape (row,), or None
-        In FLOP; None where the table holds neither.
-    """
+    """Compute the FLOP of runs, (row,): 6 N D, or ``training_flop`` of a table without sizes, None with neither."""
     size = next((name for name in SIZES if name in rows), None)
     if size is not None and "tokens" in rows:
         return FLOP_PER_PARAMETER_TOKEN * rows[size].to_numpy(float) * rows["tokens"].to_numpy(float)

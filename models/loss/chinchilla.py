@@ -51,17 +51,8 @@ def parameter_exponent(*, alpha, beta, **_):
 def constants(loss_centre, reducible_share, parameter_share, alpha, beta, *, reference_parameters, reference_tokens):
     """Return the textbook constants E, A, B, alpha and beta from what a table of runs informs.
 
-    Parameters
-    ----------
-    loss_centre : array_like
-        Loss at N = `reference_parameters`, D = `reference_tokens`, in nats per token.
-    reducible_share : array_like
-        Share of that loss which is not E, in (0, 1).
-    parameter_share : array_like
-        Share of the reducible loss which is ``A/N**alpha``, in (0, 1).
-    alpha, beta : array_like
-    reference_parameters, reference_tokens : float
-        The centre, usually the geometric means of N and D over the fitted runs.
+    The loss at the centre, in nats per token, has a reducible share, which is not E, and of that a share which is
+    ``A/N**alpha``. The centre is usually that of the geometric means of N and D over the fitted runs.
     """
     reducible = loss_centre * reducible_share
     return {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import exp, log, log1p, logaddexp
-from ..coordinates import Coordinates
+from ..density import Coordinates
 
 QUANTITIES = ("loss_centre", "reducible_share", "parameter_share", "alpha", "beta")
 SUPPORTS = ((0, np.inf), (0, 1), (0, 1), (0, np.inf), (0, np.inf))
@@ -34,22 +34,13 @@ def of_rows(law, rows):
 class Corner(Coordinates):
     """The five quantities of the mean from five coordinates at the corner; all others from their own.
 
-    Parameters
-    ----------
-    ranges : tuple of float
-        Those of `REFERENCE`; the last is 1 where sizes are of two values, 2 where tokens are.
+    Ranges are those of `REFERENCE`; the last is 1 where sizes are of two values, 2 where tokens are.
     """
 
     ranges: tuple = ()
 
     def unconstrained(self, z):
-        """Return coordinates of the quantities' priors from these ones, and the log of the Jacobian.
-
-        Parameters
-        ----------
-        z : sequence of array_like
-            By coordinate.
-        """
+        """Return coordinates of the quantities' priors from these ones, by coordinate, and the log of the Jacobian."""
         at = dict(zip(self.priors, range(len(self.priors)), strict=True))
         kappa = exp(z[at["kappa"]]) if "kappa" in at else 1.0
         range_n, centre_n, range_d, centre_d, two = self.ranges

@@ -127,22 +127,9 @@ class DataConstrained(Chinchilla):
     planned: ClassVar[tuple] = ("unique_tokens",)
 
     def plan(self, constants, *, unique_tokens=None):
-        """Return a plan of models of any size where only so many distinct tokens are available.
+        """Return a `RepeatedPlan` of models of any size where only so many distinct tokens are available.
 
-        Parameters
-        ----------
-        constants : mapping of str to array_like
-        unique_tokens : float, optional
-            Distinct tokens; as many as are wanted by default, none being repeated.
-
-        Returns
-        -------
-        RepeatedPlan
-
-        Raises
-        ------
-        InputError
-            If `unique_tokens` is not a positive number.
+        By default there are as many as are wanted, none being repeated.
         """
         if unique_tokens is not None:
             check_positive("unique_tokens", unique_tokens)

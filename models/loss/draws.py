@@ -19,18 +19,10 @@ def _variables(dataset):
 
 
 class LossDraws(Draws):
-    """Draws of the sampled quantities of a law of the loss.
+    """Draws of the sampled quantities of a law of the loss, a Dataset of any dims.
 
-    Parameters
-    ----------
-    law : LossLaw
-    reference : dict
-    rows : DataFrame
-    sampled : Dataset
-        The sampled quantities and, where it has them, those that the law takes from upstream, of any dims; other
-        variables are ignored.
-    real : DataArray, optional
-        The draws' coordinates on the real line, where they are at hand.
+    They may include those that the law takes from upstream; other variables are ignored. The coordinates on the real
+    line are given where they are at hand.
     """
 
     def __init__(self, law, reference, rows, sampled, real=None):
@@ -184,14 +176,8 @@ class LossDraws(Draws):
     def slopes(self, law, names, **held):
         """Differentiate the mean on the scale of the residuals by sampled quantities of a law: dict of (..., run).
 
-        Parameters
-        ----------
-        law : LossLaw
-            This law, or one that has it as a special case.
-        names : sequence of str
-            Of the quantities, by the logarithm of which it is differentiated.
-        **held : float
-            Values of the quantities that this law does not sample.
+        It is this law, or one that has it as a special case at values of further quantities, which are `held`.
+        Derivatives are by the logarithms of the named quantities.
         """
         values = self._values(self.rows) | held
         upstream = {name: x.values[..., None] for name, x in self.upstream.items()}

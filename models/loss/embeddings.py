@@ -100,21 +100,8 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
     A grid over all sizes finds the cell of the global minimum, and a root of the derivative of the loss the minimum
     within it. A grid is needed since a weight of embedding parameters above 1 allows several local minima.
 
-    Parameters
-    ----------
-    compute : array_like
-        Training compute C_T in FLOP.
-    loss : callable
-        Mean loss in nats per token of (N_x, N_T, D).
-    returns : callable
-        Of (N_x, N_T, D): what log N_x and log D take off the loss, ``-dL/dlog N_x`` along the family and
-        ``-dL/dlog D``.
-    gamma, delta : array_like
-
-    Returns
-    -------
-    tuple of array_like
-        N_x*, N_T* and D*.
+    Of (N_x, N_T, D) `loss` returns the mean loss, and `returns` what log N_x and log D take off it, ``-dL/dlog N_x``
+    along the family and ``-dL/dlog D``. Found are N_x*, N_T* and D* at a training compute C_T in FLOP.
     """
     slots = log_slots(compute)
     most = log(nonembedding(exp(slots), gamma, delta))

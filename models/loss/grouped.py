@@ -4,24 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import numpy as np
+
 from ...datasets.deferred import xr
 from ...datasets.wording import shown
 from ...errors import InputError
+from ..contrasts import joined
 from ..draws import DRAWS
 from ..law import Law
-from . import grouped_density, grouping, unseen_groups
-from .grouped_draws import GroupedDraws
-from .grouped_parts import GroupedGrouping, GroupedPlanner, GroupedTests
-from .grouping import GROUP, GROUPS, labelled
+from . import grouped_density, grouped_draws, grouping
+from .grouping import GROUP, GROUPS, SPREAD, TYPICAL, check_population, labelled, population, spread
 from .law import LossLaw
 from .noise import OF_EFFECTS
-from .populations import SPREAD, TYPICAL, check_population, population, spread
 
 TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the spread is small: longer steps diverge
 
 
 @dataclass(frozen=True)
-class Grouped(GroupedTests, GroupedGrouping, GroupedPlanner, Law):
+class Grouped(Law):
     """A law of the loss whose quantities may differ by group of rows, such as corpora; a column names the groups.
 
     A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population. These are
@@ -134,6 +134,16 @@ class Grouped(GroupedTests, GroupedGrouping, GroupedPlanner, Law):
         return getattr(self.law, name)
 
     in_all_parameters: ClassVar[bool] = False
+    check_calibration = property(lambda self: self.law.check_calibration)
+    repeated_size = property(lambda self: self.law.repeated_size)
+    grouped_by = property(lambda self: self.by)
+    axes = property(lambda self: self.law.axes)
+    left_out_by = property(lambda self: self.law.left_out_by)
+    clusters = property(lambda self: (*self.law.clusters, self.by))
+    numbers_along = property(lambda self: self.law.numbers_along)
+    join_simulated = property(lambda self: self.law.join_simulated)
+    planned = property(lambda self: (GROUP, *self.law.planned))
+    plan = property(lambda self: self.law.plan)
     observed = property(lambda self: self.law.observed)
     on_scale = property(lambda self: self.law.on_scale)
     from_scale = property(lambda self: self.law.from_scale)
@@ -247,11 +257,11 @@ class Grouped(GroupedTests, GroupedGrouping, GroupedPlanner, Law):
 
     def draws(self, sampled, rows, reference):
         """Return the `GroupedDraws` of a Dataset that holds the sampled quantities."""
-        return GroupedDraws(self, reference, rows, sampled[list(self.prior_of)])
+        return grouped_draws.GroupedDraws(self, reference, rows, sampled[list(self.prior_of)])
 
-    prior_draws = unseen_groups.prior_draws
-    with_group = unseen_groups.with_group
-    regrouped = unseen_groups.regrouped
+    prior_draws = grouped_draws.prior_draws
+    with_group = grouped_draws.with_group
+    regrouped = grouped_draws.regrouped
 
     def labels(self, reference):
         """Name each coordinate, with the quantity and the place of its group."""
@@ -265,6 +275,50 @@ class Grouped(GroupedTests, GroupedGrouping, GroupedPlanner, Law):
                 else [(name, {})]
             )
         }
+
+    # Tests and plans -------------------------------------------------------------------------------------------------
+
+    @property
+    def wider(self):
+        """Return the wider law of the groups, its further quantity one for all of them."""
+        if self.law.wider is None:
+            return None
+        wider, name, value = self.law.wider
+        return replace(self, law=wider, shared=(*self.shared, name)), name, value
+
+    def check_priors(self, rows, reference):
+        """Refuse priors whose medians give a loss that is not finite; see the law's."""
+        codes = self.codes(rows, reference)
+        for i in np.unique(codes):
+            inner = {name: x[i] for name, x in reference.items() if name != GROUPS}
+            self.law.check_priors(rows[codes == i], inner)
+
+    def contrasts(self, rows):
+        """Return the contrasts of the law, within each group."""
+        by, contrasts = self.by, {}
+        labels = labelled(rows[by])
+        for name in sorted(set(labels)):
+            group = labels == name
+            for test, contrast in self.law.contrasts(rows[group]).items():
+                contrasts.setdefault(test, []).append(contrast.among(group, f" of {by} {name}"))
+        return {test: joined(f"of each value of {by}", of_groups) for test, of_groups in contrasts.items()}
+
+    def groupings(self, rows):
+        """Return the codes of the groups that other columns name; see the law's."""
+        codes_by_column = self.law.groupings(rows)
+        return {name: codes for name, codes in codes_by_column.items() if name != self.by}
+
+    def wider_laws(self, rows):
+        """Return those of the law, of the same groups."""
+        return [replace(self, law=other) for other in self.law.wider_laws(rows)]
+
+    def optimum(self, draws, compute, *, group=None, **planned):
+        """Return the compute-optimal sizes in one group, which must be one of the fit; see the law's."""
+        return self.law.optimum(draws.of(group), compute, **planned)
+
+    def planned_rows(self, rows, *, group=None, **planned):
+        """Return the rows of the group that the runs planned are of."""
+        return rows if group is None else rows[labelled(rows[self.by]) == str(group)]
 
     # What it is called -----------------------------------------------------------------------------------------------
 

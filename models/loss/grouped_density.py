@@ -7,9 +7,8 @@ import numpy as np
 
 from ..arrays import pick
 from ..backend import pymc
-from ..coordinates import Coordinates
-from ..density import Density
-from . import populations
+from ..density import Coordinates, Density
+from . import grouping
 from .grouping import GROUP, GROUPS
 from .noise import OF_EFFECTS
 
@@ -18,12 +17,7 @@ CODES, CODES_OF_EFFECTS, OF_GROUPS = "group_codes", "group_codes_of_effects", "o
 
 @dataclass(frozen=True)
 class OfGroups(Coordinates):
-    """Quantities of which each group has a value; the prior of pooled ones is their population.
-
-    Parameters
-    ----------
-    pooled : sequence of str
-    """
+    """Quantities of which each group has a value; the prior of those that are pooled is their population."""
 
     pooled: tuple = ()
 
@@ -32,7 +26,7 @@ class OfGroups(Coordinates):
         values, densities = super().values(z)
         for name, column in zip(self.priors, z.T, strict=True):
             if name in self.pooled:
-                densities[name] = populations.logp(name, self.priors[name], column, parents)
+                densities[name] = grouping.population_logp(name, self.priors[name], column, parents)
         return values, densities
 
     def variables(self, parents):
@@ -40,8 +34,8 @@ class OfGroups(Coordinates):
         variables = {}
         for name, prior in self.priors.items():
             if name in self.pooled:
-                kind = getattr(pymc(), populations.DISTRIBUTIONS[prior.support])
-                variables[name] = kind(name, *populations.about(name, prior, parents), dims=GROUP)
+                kind = getattr(pymc(), grouping.DISTRIBUTIONS[prior.support])
+                variables[name] = kind(name, *grouping.locate_population(name, prior, parents), dims=GROUP)
             else:
                 variables[name] = prior.variable(name, dims=GROUP)
         return variables

@@ -1,4 +1,4 @@
-"""Draws under a law whose quantities differ between groups of rows."""
+"""Draws under a law whose quantities differ between groups of rows, and groups that no row informs."""
 
 from functools import cached_property
 
@@ -8,9 +8,10 @@ import pandas as pd
 from ...datasets.deferred import xr
 from ...datasets.wording import listed, quoted
 from ...errors import InputError
-from . import populations
-from .draws import COORDINATE, LossDraws
-from .grouping import GROUP, GROUPS
+from ..draws import COORDINATE, DRAWS, draw_coordinates
+from . import grouping
+from .draws import LossDraws
+from .grouping import GROUP, GROUPS, labelled
 from .noise import OF_EFFECTS
 
 
@@ -28,13 +29,7 @@ class GroupedDraws(LossDraws):
         return {name: self.sampled[name] for name in self.law.law.prior_of}
 
     def of(self, group):
-        """Return the draws of the law of one group, with its rows.
-
-        Raises
-        ------
-        InputError
-            If no group is named, or one that the fit lacks.
-        """
+        """Return the draws of the law of one group of the fit, with its rows, refusing any other."""
         names = self.reference[GROUPS]
         if str(group) not in names:
             raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")
@@ -50,14 +45,10 @@ class GroupedDraws(LossDraws):
         """Return the draws of the law of the planned runs' group, and the options of these runs for it."""
         return self.of(group), planned
 
-    def _picked(self, x, codes):
-        if GROUP not in x.dims:
-            return x
-        return x.isel({GROUP: xr.DataArray(codes, dims="run")}).drop_vars(GROUP, errors="ignore")
-
     def _constants(self, rows):
-        codes = self.law.codes(rows, self.reference)
-        return {name: self._picked(x, codes) for name, x in self._named.items()}
+        at = {GROUP: xr.DataArray(self.law.codes(rows, self.reference), dims="run")}
+        picked = {name: x.isel(at) if GROUP in x.dims else x for name, x in self._named.items()}
+        return {name: x.drop_vars(GROUP, errors="ignore") for name, x in picked.items()}
 
     def _values(self, rows, *, of_effects=False):
         codes = self.law.codes(rows, self.reference)
@@ -96,7 +87,7 @@ class GroupedDraws(LossDraws):
         prior, x = self.law.prior_of[name], self.sampled[name]
         z = prior.to_unconstrained(x)
         _, slope = prior.from_unconstrained(z)
-        return populations.logp(name, prior, z, self.sampled).transpose(*x.dims), slope
+        return grouping.population_logp(name, prior, z, self.sampled).transpose(*x.dims), slope
 
     def log_prior_of(self, labels):
         """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
@@ -130,3 +121,53 @@ class GroupedDraws(LossDraws):
             for name, groups in parts.items()
         }
         return GroupedDraws(self.law, self.reference, self.rows, xr.Dataset(values), z)
+
+
+# Groups that no row informs -------------------------------------------------------------------------------------------
+
+
+def prior_draws(law, rng, reference, rows, draws=1, truth=None):
+    """Return the draws of the prior, dims (chain, draw) with one chain."""
+    law._refuse_truth(truth)
+    names, of_groups, sampled = reference[GROUPS], law.of_groups, {}
+    for name, prior in law.prior_of.items():
+        if name in of_groups:
+            sampled[name] = ((*DRAWS, GROUP), _drawn(law, name, sampled, (1, draws, len(names)), rng))
+        else:
+            sampled[name] = (DRAWS, prior.drawn(rng, (1, draws)))
+    return law.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
+
+
+def _drawn(law, name, sampled, shape, rng, *, typical=False):
+    """Return the values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
+    prior = law.prior_of[name]
+    if name not in law.pooled:
+        return prior.drawn(rng, shape)
+    one = {parameter: np.asarray(sampled[parameter][1])[..., None] for parameter in grouping.population(name)}
+    return one[grouping.TYPICAL.format(name)] if typical else grouping.draw_population(name, prior, one, shape, rng)
+
+
+def with_group(law, draws, name, rng, *, typical=False):
+    """Return the draws with one more group that no row is of, its quantities drawn from the population or their priors.
+
+    A `typical` one has the population's typical values of what is pooled.
+    """
+    rows, reference = draws.rows, draws.reference
+    centre = law.law.reference(rows)
+    names = [*reference[GROUPS], str(name)]
+    more = {GROUPS: names} | {key: [*x, centre[key]] for key, x in reference.items() if key != GROUPS}
+    along = {dim: draws.sampled[dim] for dim in DRAWS} | {GROUP: names}
+    variables = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
+    for quantity in law.of_groups:
+        x = variables[quantity][1]
+        new = _drawn(law, quantity, variables, (*x.shape[:-1], 1), rng, typical=typical)
+        variables[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
+    return law.draws(xr.Dataset(variables, along), rows, more)
+
+
+def regrouped(law, rows, runs, name):
+    """Return the rows of the table and of runs of another group, together."""
+    labels = np.concatenate([labelled(rows[law.by]), np.full(len(runs), str(name))])
+    table = pd.concat([rows, runs], ignore_index=True).assign(**{law.by: labels.astype(object)})
+    table.attrs = dict(rows.attrs)
+    return table

@@ -12,8 +12,7 @@ from ...datasets.deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..coordinates import Coordinates
-from ..density import POTENTIAL, Density
+from ..density import POTENTIAL, Coordinates, Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from .budget import SIZES
@@ -289,13 +288,7 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
         return effects.Groups.of(self._effect_labels(rows))
 
     def _effect_labels(self, rows):
-        """Return the run or size of each row, (row,): where a table names no runs, every row is one run.
-
-        Raises
-        ------
-        InputError
-            If a row is of no run and others are.
-        """
+        """Return the run or size of each row, (row,): without a column of runs every row is one; refuse a blank."""
         if self.effect_column in rows:
             filled(rows, self.effect_column, purpose=f"{self.effects_of or 'run'}_effects")
             return rows[self.effect_column].to_numpy()
@@ -355,17 +348,10 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
         return self.draws(xr.Dataset(sampled, draw_coordinates(1, next(iter(values.values())).size)), rows, reference)
 
     def simulate(self, values, rows, rng, reference=None):
-        """Draw losses of runs from the law and its noise, nats per token, ndarray (..., run).
+        """Draw losses of runs from the law and its noise, nats per token, ndarray (..., run), at sampled values (...).
 
-        Parameters
-        ----------
-        values : dict of str to float or ndarray, shape (...,)
-            Sampled quantities.
-        rows : DataFrame
-            The runs' sizes (and reading errors, where the law has them).
-        rng : numpy.random.Generator
-        reference : dict, optional
-            Centre of the sampled quantities; by default that of the rows.
+        Rows have the runs' sizes (and reading errors, where the law has them). The reference is by default that of the
+        rows.
         """
         self._check_all_known(values)
         values = {name: np.asarray(x, float)[..., None] for name, x in values.items()}

@@ -12,15 +12,7 @@ OUTSIDE = 1e-3  # share of a direction that is not explained by others
 
 
 class Nearest:
-    """The law nearest to the log losses of rows, from the medians of the priors.
-
-    Parameters
-    ----------
-    law : LossLaw
-    rows : DataFrame
-        Of which at most `ENOUGH_ROWS` are used.
-    reference : dict
-    """
+    """The law nearest to the log losses of rows, at most `ENOUGH_ROWS` of them, from the medians of the priors."""
 
     def __init__(self, law, rows, reference):
         self.law, self.reference = law, reference

@@ -3,7 +3,7 @@
 A density is written once, on arrays of any library; what PyMC samples is what LOO evaluates on the draws.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import erf, exp, log, pi, sqrt
 from operator import or_
@@ -19,16 +19,16 @@ from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, sinh, wher
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
 from ..naming import check_positive
-from ..priors import FreeParameter
+from ..priors import named
 
 NOISES = ("student_t", "normal", "huber")
 SCALES = ("log_loss", "loss")
 
-LOG_SKEW = FreeParameter(
-    "log_skew",
+LOG_SKEW = (
     "Normal(0, 0.5)",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
+NU = ("Gamma(2, 0.1)", "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).")
 EFFECT_SDS = {"run": "run_sd", "size": "size_sd"}  # scale of the effects that rows share
 EFFECT_RATIONALES = {
     "run": "Scale of the effect that all readings of a run share, of its seed or its order of data: of the order of "
@@ -89,25 +89,18 @@ def huber_draw(rng, threshold, shape):
 class Noise:
     """The distribution of an observed loss about the mean of a law.
 
-    Parameters
-    ----------
-    family : {"student_t", "normal", "huber"}
-        Student-t has degrees of freedom above 1.
-    scale : {"log_loss", "loss"}
-        Where the residual is taken.
-    threshold : float
-        Threshold of the Huber density in units of its scale sigma.
-    measurement_error : bool
-        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``. Its variance is added
-        under normal noise, and its density is convolved numerically under the others. sigma is training scatter alone.
-    sizes : tuple of str
-        Columns of sizes that the scatter depends on: log sigma is linear in their logarithms, each slope sampled.
-    skew : bool
-        Residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
-        https://doi.org/10.1080/01621459.1998.10474117).
-    effects_of : {"run", "size"}, optional
-        Rows of a run, or of a model size, share an effect, integrated out in `effects`. `logp`, `cdf` and `draw` are of
-        a row alone or, with the result of `effects.conditional`, of a row given others that share its effect.
+    * ``family``: student_t, with degrees of freedom above 1, normal or huber.
+    * ``scale``: log_loss or loss, where the residual is taken.
+    * ``threshold``: threshold of the Huber density in units of its scale sigma.
+    * ``measurement_error``: each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``. Its
+      variance is added under normal noise, and its density is convolved numerically under the others. sigma is training
+      scatter alone.
+    * ``sizes``: columns that the scatter depends on: log sigma is linear in their logarithms, each slope sampled.
+    * ``skew``: residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
+      https://doi.org/10.1080/01621459.1998.10474117).
+    * ``effects_of``: run or size. Rows of a run, or of a model size, share an effect, integrated out in `effects`.
+      `logp`, `cdf` and `draw` are of a row alone or, with the result of `effects.conditional`, of a row given others
+      that share it.
     """
 
     family: str = "student_t"
@@ -147,37 +140,20 @@ class Noise:
         unit = "relative" if self.scale == "log_loss" else "nats/token"
         if self.family == "huber":
             typical += log(self.threshold / (1 + self.threshold))
-        sigma = FreeParameter(
-            "sigma",
+        sigma = (
             f"LogNormal({typical:.4g}, 1.5)",
             "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a "
             "fifth; the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
             unit,
         )
-        nu = FreeParameter(
-            "nu_minus_one",
-            "Gamma(2, 0.1)",
-            "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).",
-        )
-        slopes = (
-            FreeParameter(
-                slope_of(column),
-                "Normal(0, 0.5)",
-                f"Change of log sigma per log of {column}: none expected; at 0.5 the scatter triples over a decade.",
-            )
-            for column in self.sizes
-        )
-        return (
-            sigma,
-            *((nu,) if self.family == "student_t" else ()),
-            *(
-                (replace(sigma, name=self.effect_sd, rationale=EFFECT_RATIONALES[self.effects_of]),)
-                if self.effects_of
-                else ()
-            ),
-            *slopes,
-            *((LOG_SKEW,) if self.skew else ()),
-        )
+        slope = "Change of log sigma per log of {}: none expected; at 0.5 the scatter triples over a decade."
+        quantities = {"sigma": sigma}
+        if self.family == "student_t":
+            quantities["nu_minus_one"] = NU
+        if self.effects_of:
+            quantities[self.effect_sd] = (sigma[0], EFFECT_RATIONALES[self.effects_of], unit)
+        quantities |= {slope_of(column): ("Normal(0, 0.5)", slope.format(column)) for column in self.sizes}
+        return tuple(named(**quantities | ({"log_skew": LOG_SKEW} if self.skew else {})).values())
 
     def derived(self, values, reference):
         """Return the named results that follow from the sampled quantities of the noise."""
@@ -225,22 +201,12 @@ class Noise:
         return reduce(or_, below + above)
 
     def arguments(self, values, reference=None, columns=None, *, fitted=False):
-        """Return what `logp`, `cdf` and `draw` take after the residual, in order.
+        """Return what `logp`, `cdf` and `draw` take after the residual, in order, from sampled quantities.
 
-        Outside the fitted range of a size, sigma has its value at the end of the range. Where the value at the centre
-        of the runs is larger, it has that. A scatter that falls with size would otherwise predict the next size almost
-        exactly, which no run supports.
-
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            Sampled quantities; where sigma depends on sizes they broadcast against the columns.
-        reference : mapping of str to array_like, optional
-            Holds what `centre` gave; needed where sigma depends on sizes.
-        columns : mapping of str to array_like, optional
-            The sizes.
-        fitted : bool
-            Whether the rows are those of the reference, none of them outside its range.
+        Where sigma depends on sizes, these are the `columns`, and the reference holds what `centre` gave. Outside the
+        fitted range of a size, sigma has its value at the end of the range. Where the value at the centre of the runs
+        is larger, it has that. A scatter that falls with size would otherwise predict the next size almost exactly,
+        which no run supports. Of `fitted` rows none is outside.
         """
         sigma = centre = values[self.scale_name]
         if self.sizes:
@@ -300,20 +266,9 @@ class Noise:
         return np.where(u > 0, 1 - upper, upper)
 
     def logp(self, residual, *arguments, halfwidth=None):
-        """Return the log density of residuals on the noise's scale.
+        """Return the log density of residuals, observed minus mean, on the noise's scale, given its `arguments`.
 
-        Parameters
-        ----------
-        residual : array_like
-            Observed minus mean, on `scale`.
-        *arguments : array_like
-            From `arguments`, broadcast against `residual`.
-        halfwidth : array_like, optional
-            Half-width of the uniform reading error on `scale`; used when `measurement_error` is set.
-
-        Returns
-        -------
-        array_like
+        The half-width of the uniform reading error, on that scale, is used when `measurement_error` is set.
         """
         if not self.measurement_error:
             return self._exact(residual, arguments)

@@ -167,19 +167,10 @@ class LossPlanner(Planner):
     plan_class: ClassVar[type[FamilyPlan]] = FamilyPlan
 
     def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
-        """Return a plan of models of one family, whose embeddings grow with their size.
+        """Return a `FamilyPlan` of models, whose embeddings grow with their size; see `sizes.family_constant`.
 
-        Parameters
-        ----------
-        constants : mapping of str to array_like
-        vocabulary, aspect_ratio : float, optional
-            Of the models planned; see `sizes.family_constant`.
-
-        Returns
-        -------
-        FamilyPlan
-            It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
-            nats per token).
+        It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss, nats
+        per token).
         """
         if self.optimal_sizes is None:
             return super().plan(constants)

@@ -24,14 +24,7 @@ LIMIT = 1e100  # parameters or tokens that stand for infinitely many
 
 @dataclass(frozen=True)
 class Plan:
-    """Models of any size, each with any number of tokens, under draws of a law of N and D.
-
-    Parameters
-    ----------
-    law : LossLaw
-    constants : mapping of str to array_like
-        The law's, by draw.
-    """
+    """Models of any size, each with any number of tokens, under draws of a law of N and D and its constants by draw."""
 
     law: Any
     constants: Any
@@ -60,13 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class FamilyPlan(Plan):
-    """Models whose embedding parameters grow as ``gamma N_x**(1/3)``; all their parameters are paid for.
-
-    Parameters
-    ----------
-    gamma : float
-        From `sizes.family_constant`.
-    """
+    """Models whose embedding parameters grow as ``gamma N_x**(1/3)``; see `sizes.family_constant`. All are paid for."""
 
     gamma: float
 
@@ -102,13 +89,7 @@ class Spending:
     """A choice among the models of a plan: the size of least objective for each draw and each target.
 
     A subclass gives ``low`` and ``high``, logarithms of sizes, ``tokens(model)``, on which each model is trained, and
-    ``value(model, tokens)``, what is to be least.
-
-    Parameters
-    ----------
-    plan : Plan
-    demand : array_like
-        D_inf in tokens, at least 0.
+    ``value(model, tokens)``, what is to be least. The demand is D_inf in tokens, at least 0.
     """
 
     def __init__(self, plan, demand):
@@ -161,11 +142,8 @@ class OnBudget(Spending):
 class ToTarget(Spending):
     """The least training and inference compute of models that reach a mean loss, equation 2 of Sardana et al. (2023).
 
-    Attributes
-    ----------
-    reached : ndarray of bool
-        Whether models can be large enough: the target lies above the loss of infinite size and tokens. Where they
-        cannot, nothing that is found means anything.
+    Where none is ``reached``, the target lies below the loss of infinite size and tokens, and nothing that is found
+    means anything.
     """
 
     def __init__(self, plan, target, demand):

@@ -70,13 +70,7 @@ def chinchilla_configurations():
 
 
 def family_constant(vocabulary=None, aspect_ratio=None):
-    """Return gamma of ``N_E = gamma N_x**(1/3)`` for models of a vocabulary and shape, Chinchilla's where None.
-
-    Raises
-    ------
-    InputError
-        If either is not a positive number.
-    """
+    """Return gamma of ``N_E = gamma N_x**(1/3)`` for models of a vocabulary and shape, Chinchilla's where None."""
     for name, value in (("vocabulary", vocabulary), ("aspect_ratio", aspect_ratio)):
         if value is not None:
             check_positive(name, value)

@@ -83,13 +83,7 @@ def years_to_match(first, second, fall_first, fall_second, target):
 
 
 def scale_to_match(first, second, a, b, target):
-    """Solve ``first exp(-a x) + second exp(-b x) = target`` for x of either sign, both exponents positive.
-
-    Returns
-    -------
-    array_like
-        NaN where an exponent is not positive.
-    """
+    """Solve ``first exp(-a x) + second exp(-b x) = target`` for x; NaN where an exponent is not positive."""
     first, second, a, b, target = np.broadcast_arrays(first, second, a, b, target)
     gap = np.log((first + second) / target)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -101,16 +95,8 @@ def scale_to_match(first, second, a, b, target):
 def shapley(value, moves):
     """Return Shapley values of moves that together change a quantity, averaged over all orders of making them.
 
-    Parameters
-    ----------
-    value : callable
-        Takes a tuple of `moves` bools, which moves are made, and returns an array.
-    moves : int
-
-    Returns
-    -------
-    list of ndarray
-        One for each move; they sum to the change that all moves make together.
+    `value` takes a tuple of bools, which moves are made, and returns an array. The values, one for each move, sum to
+    the change that all moves make together.
     """
     from itertools import permutations
 

@@ -11,14 +11,12 @@ import numpy as np
 from ...datasets import require
 from ...datasets.wording import check_choice, shown, unknown
 from ...errors import InputError
-from ..coordinates import Units
-from ..density import Density
+from ..contrasts import Contrast, groupings, informed, means
+from ..density import Density, Units
 from ..law import Effort, Law
-from . import benchmarks, density, design, penalty, terms
-from . import points as placing
+from . import density, design, specifications
 from . import priors as progress_priors
 from .draws import ProgressDraws
-from .parts import ProgressGrouping, ProgressTests
 from .specifications import BENCHMARKS, SPECIFICATIONS, Specification
 
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
@@ -44,7 +42,7 @@ OF_DATA = (
 
 
 @dataclass(frozen=True)
-class Progress(ProgressTests, ProgressGrouping, Law):
+class Progress(Law):
     """Algorithmic progress in language models (Ho et al. 2024), ``log perplexity = exp(eta_N) + exp(eta_D)``.
 
     Parameters
@@ -120,6 +118,11 @@ class Progress(ProgressTests, ProgressGrouping, Law):
     priors: Mapping = field(default_factory=dict)
     benchmarks: tuple = BENCHMARKS
 
+    tolerance = 0.05
+    deviation_test = "means by paper"
+    clusters = ("paper_id",)
+    axes = {"date": "year"}  # noqa: RUF012
+    left_out_by = "paper_id"
     kind: ClassVar[str] = "evaluations"
     unit: ClassVar[str] = "evaluation"
     observed: ClassVar[str] = "perplexity"
@@ -131,7 +134,7 @@ class Progress(ProgressTests, ProgressGrouping, Law):
             object.__setattr__(self, "specification", Specification(**self.specification))
         if not isinstance(self.specification, Specification) and self.specification not in SPECIFICATIONS:
             raise InputError(unknown("specification", self.specification, SPECIFICATIONS))
-        object.__setattr__(self, "benchmarks", benchmarks.checked(self.benchmarks))
+        object.__setattr__(self, "benchmarks", design.check_benchmarks(self.benchmarks))
         optional = ("paper_effects",) if self.paper_effects is not None else ()
         self._check_options("irreducible", "pooling", *optional, **OPTIONS)
         for name in ("cutoff", "penalty"):
@@ -200,13 +203,7 @@ class Progress(ProgressTests, ProgressGrouping, Law):
         return rows
 
     def selected(self, table):
-        """Return the rows of a table that the options leave in, however few.
-
-        Raises
-        ------
-        InputError
-            If a column that the law needs is missing.
-        """
+        """Return the rows of a table that the options leave in, however few; refuse one that lacks a needed column."""
         needed = [*self.columns]
         needed += ["epochs"] if self.data_definition != "dataset" else []
         needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
@@ -228,20 +225,14 @@ class Progress(ProgressTests, ProgressGrouping, Law):
                 f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
                 "evaluations"
             )
-        benchmarks.check_rows(self, rows, place)
+        design.check_rows(self, rows, place)
 
     def on_scale(self, observed):
         """Return the losses, logarithms of perplexities, or their logarithms."""
         return np.log(np.log(observed)) if self.scale == "log_loss" else np.log(observed)
 
     def from_scale(self, values):
-        """Return the perplexities of losses on the law's scale.
-
-        Raises
-        ------
-        InputError
-            If no number holds one.
-        """
+        """Return the perplexities of losses on the law's scale, refusing one that no number holds."""
         loss = np.exp(values) if self.scale == "log_loss" else values
         if np.max(loss) > LARGEST_LOSS:
             raise InputError(
@@ -250,20 +241,70 @@ class Progress(ProgressTests, ProgressGrouping, Law):
             )
         return np.exp(loss)
 
+    def check_calibration(self, truth):
+        """Refuse a penalty, whose prior changes with the number of rows."""
+        if self.penalty is not None:
+            raise InputError(
+                f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
+                "would change; calibrate it without"
+            )
+
+    def contrasts(self, rows):
+        """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
+        benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
+        named = "benchmark " + benchmark
+        contrasts = {
+            "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
+            "slopes by date": Contrast.of_slopes(benchmark, year, "the date", "benchmarks", named),
+        }
+        if "paper_id" in rows:
+            by_paper = means(rows["paper_id"])
+            several = by_paper[(by_paper > 0).sum(1) > 1]
+            what = f"mean of z of each of {len(several)} papers of several rows"
+            contrasts["means by paper"] = Contrast(what, several).named("paper " + rows["paper_id"].astype(str))
+        return informed(contrasts)
+
+    def with_effects(self, rows):
+        """Return the law with paper effects, None where they are no default or no paper has several rows."""
+        papers = rows.get("paper_id")
+        if self.paper_effects is not None or self.noise != "normal" or papers is None or not papers.duplicated().any():
+            return None
+        return replace(self, paper_effects=True)
+
+    def groupings(self, rows):
+        """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
+        return groupings(rows, ("benchmark", "paper", "paper_id"))
+
+    def wider_laws(self, rows):
+        """Return laws with paper effects or with a scatter by benchmark, where this law has none."""
+        laws = []
+        if not self.paper_effects and self.noise == "normal" and "paper_id" in rows:
+            laws.append(replace(self, paper_effects=True))
+        if self.scatter == "one" and self.penalty is None:
+            laws.append(replace(self, scatter="by_benchmark"))
+        return laws
+
+    @property
+    def one_prior(self):
+        """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
+        return self.penalty is None
+
+    def join_simulated(self, rows, simulated):
+        """Return rows and simulated ones as one table; simulated papers are others than the rows'."""
+        return super().join_simulated(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))
+
     # The design ------------------------------------------------------------------------------------------------------
 
-    predictors = cached_property(terms.predictors)
-    sizes = cached_property(terms.sizes)
-    drifts = cached_property(terms.drifts)
-    levels = cached_property(terms.levels)
-    blocks = cached_property(terms.blocks)
-    slices = cached_property(terms.slices)
-    coordinates = property(terms.coordinates)
-    places_of_drifts = terms.places_of_drifts
-    tokens = placing.tokens
-    origin = placing.origin
-    points = placing.points
-    points_of = placing.points_of
+    predictors = cached_property(specifications.predictors)
+    sizes = cached_property(specifications.sizes)
+    drifts = cached_property(specifications.drifts)
+    levels = cached_property(specifications.levels)
+    blocks = cached_property(specifications.blocks)
+    slices = cached_property(specifications.slices)
+    coordinates = property(specifications.coordinates)
+    places_of_drifts = specifications.places_of_drifts
+    tokens = design.tokens
+    points = design.points
     reference = design.reference
     design_arrays = design.design_arrays
     described_priors = progress_priors.described_priors
@@ -302,7 +343,7 @@ class Progress(ProgressTests, ProgressGrouping, Law):
 
     def log_prior(self, z, c, d):
         """Return the log prior density of coordinates z, (...), given their `density.coefficients`."""
-        return (density if self.penalty is None else penalty).log_prior(self, z, c, d)
+        return (density.log_prior if self.penalty is None else density.penalised_log_prior)(self, z, c, d)
 
     def _rest(self, values, data):
         """Return the log density of the coordinates z, and of the rows or papers."""

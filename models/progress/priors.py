@@ -83,13 +83,7 @@ OWN_YEARLY = 0.5
 
 
 def judged_prior(name, prior):
-    """Return the location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"``.
-
-    Raises
-    ------
-    InputError
-        If the text cannot be read, is of another form, or the spread is not positive.
-    """
+    """Return the location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of its form."""
     form = JUDGED[name].form
     fix = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
     if isinstance(prior, str):

@@ -89,22 +89,11 @@ def computes(law, models):
 def arrays(law, rows, reference):
     """Return the arrays that the model holds as data, each named after what its first axis is of.
 
-    Parameters
-    ----------
-    law : Scores
-    rows : DataFrame
-        Of models and benchmarks of the reference; those without rows here follow their priors.
-    reference : dict
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``model_...`` is by model. ``benchmark_whole`` and ``whole_benchmarks`` average benchmarks, and
-        ``item_benchmark`` and ``item_whole`` separate them again.
-        ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the ends, at 0 and at 1. Their
-        ``..._per_item`` is 1 over the number of questions, if the table has any. With effects of
-        families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
-        model has several.
+    ``model_...`` is by model. ``benchmark_whole`` and ``whole_benchmarks`` average benchmarks, and ``item_benchmark``
+    and ``item_whole`` separate them again. ``inner_...``, ``low_...`` and ``high_...`` are rows of scores between the
+    ends, at 0 and at 1. Their ``..._per_item`` is 1 over the number of questions, if the table has any. With effects of
+    families and of versions there are ``family_one`` and ``version_one``, where ``..._nested`` marks the rows whose
+    model has several. Models and benchmarks of the reference without rows here follow their priors.
     """
     count = len(reference["benchmarks"])
     data = {
@@ -134,13 +123,10 @@ def placing(law, rows, reference):
     estimate these in turn, weighted by how much scores spread about their mean. A score at an end counts for nothing.
     Each model has a row of no information in addition, so that none is without.
 
-    Returns
-    -------
-    dict of str to ndarray
-        ``row_...`` by score, and ``model_rows``, their number. By benchmark: ``log_slope``, and the weighted means
-        ``ability`` and ``logit``. ``spread``, ``steepness`` and ``freedom`` are what scores tell of its difficulty, log
-        slope and log noise. ``weight`` is that of its slope in the mean of all. With ceilings, ``bin_...`` are
-        means over bins of its scores, and below ``edge`` its scores pin its ceiling.
+    By score there are ``row_...``, and ``model_rows``, their number. By benchmark there are ``log_slope``, and the
+    weighted means ``ability`` and ``logit``. ``spread``, ``steepness`` and ``freedom`` are what scores tell of its
+    difficulty, log slope and log noise. ``weight`` is that of its slope in the mean of all. With ceilings, ``bin_...``
+    are means over bins of its scores, and below ``edge`` its scores pin its ceiling.
     """
     models, benchmarks = len(reference["models"]), len(reference["benchmarks"])
     (model, item), questions = codes(rows, reference), per_item(rows)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import clip, exp, log, logaddexp, maximum, pick, spread, sum_by, where
-from ..coordinates import place
-from .scatter import Normal
+from ..density import place
+from .noise import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
 LEAST = 1e-100  # of information, where there may be none
@@ -83,16 +83,9 @@ def prior_of_items(values, raw):
 def expected(values, pace, d, families=None, steps=()):
     """Return the mean and variance of capabilities given date and compute, (..., model).
 
-    Parameters
-    ----------
-    values : mapping of str to array_like, shape (...)
-    pace : {None, "linear", "break", "sampled_break", "acceleration", "random_walk"}
-        Whether capability depends on compute and date, and how the yearly gain changes.
-    d : mapping of str to array_like
-    families : array_like, shape (..., family), optional
-        Standardised effects of families.
-    steps : sequence of array_like, shape (...)
-        Standardised changes of the yearly gain from one half-year to the next, of a random walk.
+    `pace` states how the yearly gain changes, None that capability depends on neither. Values are (...), effects of
+    families, (..., family), are standardised, as are the steps, (...) each, from one half-year to the next of a random
+    walk.
 
     Notes
     -----
@@ -161,17 +154,11 @@ def _variance(values, log_noise, d):
 
 
 def placed_items(values, units, d):
-    """Return benchmarks from what is sampled of them, coordinates of draws by part, and the logs of derivatives.
+    """Return benchmarks from what is sampled of them, coordinates of draws by part, logs of derivatives, (..., item).
 
     What is sampled is standardised by what scores and priors tell of each benchmark. Scores tell nothing of the means
     of log slopes and of difficulties, which have their priors; these follow from a weighted mean of what is sampled.
     The unit of capability is relative to all slopes, and difficulties are sampled in that of the estimates.
-
-    Returns
-    -------
-    Items
-    raw : list of array_like, shape (..., item)
-    log_scale : array_like, shape (..., item)
     """
     mean, of_noise = place_of_noise(values, d)
     log_noise, ceilings, d = mean + exp(of_noise) * units[..., 2], [], dict(d)

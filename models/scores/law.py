@@ -10,8 +10,10 @@ from ...datasets import filled, require
 from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, pick
+from ..contrasts import Contrast, informed
 from ..law import Effort, MemberLaw
 from ..naming import positive
+from ..parts import ModelsOnItems
 from . import design
 from .draws import ScoresDraws
 from .item import (
@@ -24,10 +26,8 @@ from .item import (
     prior_of_items,
     sampled_items,
 )
-from .noise import NOISES
-from .parts import ScoresParts
+from .noise import NOISES, SCATTERS, Normal
 from .priors import OF_FORMS, free_parameters
-from .scatter import SCATTERS, Normal
 
 PACES = (None, *OF_FORMS)
 COMPUTE_PRIORS = ("flat", "normal")
@@ -37,7 +37,7 @@ FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_step
 
 
 @dataclass(frozen=True)
-class Scores(ScoresParts, MemberLaw):
+class Scores(ModelsOnItems, MemberLaw):
     """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
 
     Model m scores on benchmark b about ``mean = sigmoid(slope_b (capability_m - difficulty_b))``, item response theory
@@ -143,6 +143,10 @@ class Scores(ScoresParts, MemberLaw):
     compute_prior: str = "flat"
     priors: Mapping = field(default_factory=dict)
 
+    item = "benchmark"
+    share_of = "the scale of scores"
+    clusters = ("model", "family")
+    axes = {"date": "year", "compute": "training_compute_flop"}  # noqa: RUF012
     name: ClassVar[str] = "scores"
     kind: ClassVar[str] = "scores"
     observed: ClassVar[str] = "score"
@@ -241,6 +245,16 @@ class Scores(ScoresParts, MemberLaw):
         """Return the same with the estimates and rows that place what is sampled."""
         return self.design_arrays(rows, reference) | design.placing(self, rows, reference)
 
+    def contrasts(self, rows):
+        """Return the means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
+        benchmark = rows["benchmark"].to_numpy(object)
+        named = "benchmark " + benchmark
+        contrasts = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
+        if "year" in rows and rows["year"].notna().all():
+            year = rows["year"].to_numpy(float)
+            contrasts["slopes by date"] = Contrast.of_slopes(benchmark, year, "the date", "benchmarks", named)
+        return informed(contrasts)
+
     # The density -----------------------------------------------------------------------------------------------------
 
     def _rest(self, values, data):
@@ -268,14 +282,8 @@ class Scores(ScoresParts, MemberLaw):
     def parts(self, values, units, data):
         """Return log densities, with names, of benchmarks, models, families, versions and of the scores.
 
-        Parameters
-        ----------
-        values : mapping of str to array_like, shape (...)
-            Free parameters.
-        units : sequence of array_like
-            Coordinates of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1),
-            versions (..., version, 1) and steps of a random walk (..., half_year).
-        data : mapping of str to array_like
+        Coordinates are of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1),
+        versions (..., version, 1) and steps of a random walk (..., half_year).
         """
         raw = [units[0][..., i] for i in range(units[0].shape[-1])]
         return self._parts(values, items(units[0], data), raw, units[1:], data)

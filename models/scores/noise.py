@@ -1,4 +1,4 @@
-"""How scores scatter about their mean, with scores at the ends of the scale as intervals.
+"""How scores scatter about their mean, those at the ends of the scale as intervals, and capabilities about theirs.
 
 A score within `END` of 0 or 1 counts as an interval. Its density is the mass of ``[0, END]`` or ``[1 - END, 1]``, which
 is finite at both ends of the scale, where the density of a beta is not. All functions take arrays of any broadcastable
@@ -131,3 +131,37 @@ def _shapes(eta, log_noise):
     """Return the precision of a beta, and its two parameters."""
     precision = 0.25 * exp(-2 * log_noise)
     return precision, precision * exp(-logaddexp(0.0, -eta)), precision * exp(-logaddexp(0.0, eta))
+
+
+# Scatter of capabilities about what compute and date predict ----------------------------------------------------------
+
+
+class Normal:
+    """A normal."""
+
+    @staticmethod
+    def log_density(x, mean, variance):
+        """Return the log density."""
+        return -0.5 * (np.log(2 * np.pi) + log(variance) + (x - mean) ** 2 / variance)
+
+    @staticmethod
+    def draw(rng, shape):
+        """Draw standardised values."""
+        return rng.standard_normal(shape)
+
+
+class T4:
+    """Student's t of 4 degrees of freedom, its scale the root of `variance`: a few models may lie far off."""
+
+    @staticmethod
+    def log_density(x, mean, variance):
+        """Return the log density; see `Normal.log_density`."""
+        return log_t4((x - mean) ** 2 / variance) - 0.5 * log(variance)
+
+    @staticmethod
+    def draw(rng, shape):
+        """Draw standardised values."""
+        return rng.standard_t(FREEDOM, shape)
+
+
+SCATTERS = {"normal": Normal, "t4": T4}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,22 +12,65 @@ from ...datasets import filled, require
 from ...datasets.deferred import special
 from ...datasets.wording import quoted, shown
 from ...errors import InputError
+from ..contrasts import Contrast, groupings, informed, ordinals
 from ..effects import joint_logp
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp
 from ..naming import positive
-from ..trends import level, span_of
+from ..priors import FreeParameter
+from ..trends import forms, level, span_of
 from .draws import TrendDraws, groups_of
-from .parts import TrendGrouping, TrendTests
-from .priors import OF_TRENDS, free_parameters
 
 LEAST_ROWS, LEAST_DATES = 5, 3
 LOG = "log"
+BINS, LEAST_OF_BIN = 10, 5  # of rows by date, in the tests of the law
 NARROW = 2.0  # greatest over least value, below which a log scale is not taken for granted
+
+# All are relative to one unit: an e-fold of the value, or the unit of a linear scale.
+OF_ROWS = (
+    FreeParameter(
+        "centre",
+        "Normal(0, 50)",
+        "Mean at the middle of the dates: 1e-43 to 1e43 on a log scale, so that the rows decide.",
+        "units",
+    ),
+    FreeParameter(
+        "scatter",
+        "HalfNormal(2)",
+        "Scatter of values about the trend besides the errors that the table states: up to a factor of 50 either way.",
+        "units",
+    ),
+)
+GROUP_SD = FreeParameter(
+    "group_sd",
+    "HalfNormal(2)",
+    "Spread of what the values of a group have in common, by the prior of the scatter.",
+    "units",
+)
+OF_TRENDS = forms(
+    "units",
+    (
+        "Normal(0, 2)",
+        "Gain a year in either direction: up to a factor of 50. Published growth of training compute, of horizons and "
+        "of prices is 0.5 to 4 e-folds a year.",
+    ),
+    ("Normal(0, 2)", "How much faster the value grows after the break, so that either direction is as likely."),
+    FreeParameter(
+        "midpoint_after",
+        "Normal(0, 4)",
+        "When the value grows fastest, after the latest date: from 8 years before it to 8 years after it.",
+        "years",
+    ),
+)
+
+
+def free_parameters(law):
+    """List the free parameters of a law of dated values."""
+    return (*OF_ROWS, *((GROUP_SD,) if law.groups else ()), *OF_TRENDS[law.trend])
 
 
 @dataclass(frozen=True)
-class Trend(TrendTests, TrendGrouping, MemberLaw):
+class Trend(MemberLaw):
     """A dated value, such as a price, a rating or the compute of a training run: a trend in the date with scatter.
 
     Values are normal about the trend, on a log scale or on a linear one: ``value = trend(year) + scatter``. Errors that
@@ -48,7 +91,7 @@ class Trend(TrendTests, TrendGrouping, MemberLaw):
     width              LogNormal(0.7, 0.5)      its width, years
     ================== ======================== ================================================================
 
-    `values.priors` states the reason for each prior.
+    `values.law.free_parameters` states the reason for each prior.
 
     Parameters
     ----------
@@ -81,6 +124,9 @@ class Trend(TrendTests, TrendGrouping, MemberLaw):
     limits: float = 0.95
     priors: Mapping = field(default_factory=dict)
 
+    share_of = "the value"
+    tolerance = 0.05
+    axes = {"date": "year"}  # noqa: RUF012
     name: ClassVar[str] = "trend"
     kind: ClassVar[str] = "values"
     observed: ClassVar[str] = "value"
@@ -202,6 +248,39 @@ class Trend(TrendTests, TrendGrouping, MemberLaw):
             codes = pd.factorize(rows[self.groups])[0]
             data |= {"row_group": codes, "group_rows": np.bincount(codes).astype(float)}
         return data
+
+    def contrasts(self, rows):
+        """Return means of residuals by date and, of groups, slopes in the date."""
+        year = rows["year"].to_numpy(float)
+        ranks = rows["year"].rank(method="dense").to_numpy(int) - 1
+        count = max(2, min(BINS, len(rows) // LEAST_OF_BIN, ranks.max() + 1))
+        bins = ranks * count // (ranks.max() + 1)
+        contrasts = {"means by date": Contrast.of_means(bins, "bins of dates", ordinals(bins, "date"))}
+        if self.groups:
+            group = rows[self.groups].astype(str).to_numpy(object)
+            contrasts["slopes by group"] = Contrast.of_slopes(group, year, "the date", "groups", "group " + group)
+        return informed(contrasts)
+
+    def groupings(self, rows):
+        """Return the codes of the groups that other columns of text name; numbers may follow from the values."""
+        numbers = rows.select_dtypes("number").columns
+        return groupings(rows, ("model", *numbers, *((self.groups,) if self.groups else ())))
+
+    def wider_laws(self, rows):
+        """Return laws whose gain changes, where this one's does not."""
+        if self.trend != "linear":
+            return ()
+        return tuple(replace(self, trend=trend) for trend in ("break", "acceleration"))
+
+    @property
+    def clusters(self):
+        """Return the column of groups, where the law has them."""
+        return (self.groups,) if self.groups else ()
+
+    @property
+    def left_out_by(self):
+        """Return the column of groups, None where the law has none."""
+        return self.groups
 
     # The density -----------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from bayescaling.training.arithmetic import TASKS, Configuration, Transformer, evaluate, greedy, right
 from bayescaling.training.arithmetic.evaluation import MULTIPLE, _batches
-from bayescaling.training.arithmetic.problems.vocabulary import PAD
+from bayescaling.training.arithmetic.problems.layout import PAD
 from bayescaling.training.engine.hardware import choose_device, name_device, synchronise
 
 LARGEST = {"addition": 20, "subtraction": 20, "addition-subtraction": 20, "multiplication": 15, "sorting": 10, "or": 20}

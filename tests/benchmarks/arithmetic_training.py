@@ -22,8 +22,7 @@ from bayescaling.training.arithmetic import PRESETS, make_sweep
 from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.transformer import Transformer
 from bayescaling.training.engine.hardware import ceiling, choose_device, choose_precision, name_device, synchronise
-from bayescaling.training.engine.optimisers import make_optimiser
-from bayescaling.training.engine.steps import Stepper
+from bayescaling.training.engine.updates import Stepper, make_optimiser
 
 
 def measure(run, device, precision, compiled, options):

@@ -8,7 +8,7 @@ import argparse
 
 import bayescaling as bs
 import pandas as pd
-from bayescaling.training import make_sweep, preset
+from bayescaling.training import make_sweep
 
 # Irreducible loss 2.21 nats, the rest of 0.39 split evenly at the centre, and 0.4% of scatter between seeds.
 TRUTH = {
@@ -26,9 +26,7 @@ TRUTH = {
 
 def design(name, seeds):
     """Sizes and tokens of the runs of scheme 4 of a preset, each with `seeds` seeds."""
-    tables = preset(name)
-    tables["training"]["seeds"] = list(range(seeds))
-    sweep = make_sweep(tables)
+    sweep = make_sweep({"preset": name, "training": {"seeds": list(range(seeds))}})
     best = dict.fromkeys(sweep.sizes, 0.01)
     runs = sweep.runs(sweep.stages[-1], best)
     return pd.DataFrame(

@@ -31,10 +31,8 @@ from bayescaling.training.engine.hardware import (
     name_device,
     synchronise,
 )
-from bayescaling.training.engine.optimisers import make_optimiser
-from bayescaling.training.engine.steps import Stepper
-from bayescaling.training.language.loss import ROUTES, choose_route
-from bayescaling.training.language.next_token import task
+from bayescaling.training.engine.updates import Stepper, make_optimiser
+from bayescaling.training.language.loss import ROUTES, choose_route, task
 
 PASSES = 5
 PAPER = ((16, 1), (32, 3), (40, 4), (60, 6), (80, 8))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
-from bayescaling.inference import remarks, standing, stored_answers
+from bayescaling.inference import standing, stored_answers
 from bayescaling.inference.fitted import changed_fit, results_of
 from bayescaling.inference.fitter import fitter_of
 from bayescaling.inference.words import plain, sizes
@@ -149,9 +149,9 @@ def test_a_fit_whose_check_takes_long_says_how_to_ask_for_it(fresh, monkeypatch)
     monkeypatch.setattr(standing, "QUICK_ROWS", 10)
     assert "call fit.check()" in said(fresh) and "exponent" not in said(fresh)
     assert standing.known_check(fresh) is None
-    assert any("call fit.check()" in line for line in remarks.lines(standing.standing(fresh)))
+    assert any("call fit.check()" in line for line in standing.lines(standing.standing(fresh)))
     fresh.check()
-    assert not any("call fit.check()" in line for line in remarks.lines(standing.standing(fresh)))
+    assert not any("call fit.check()" in line for line in standing.lines(standing.standing(fresh)))
     assert "exponent" in said(fresh)
 
 

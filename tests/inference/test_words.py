@@ -1,5 +1,5 @@
 import pytest
-from bayescaling.inference.words import yearly
+from bayescaling.inference.words import budgets, digits, durations, ratios, sizes, yearly
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,18 @@ from bayescaling.inference.words import yearly
 )
 def test_a_factor_that_spans_more_than_ten_times_is_written_in_words(q, text):
     assert yearly(dict(zip(("q2.5", "q50", "q97.5"), q, strict=True))) == text
+
+
+@pytest.mark.parametrize(
+    ("write", "q", "text"),
+    [
+        (sizes, (78.2e9, 99.4e9, None), "99B [78B, never]"),
+        (ratios, (10.84, 209.1, 4126.0), "209 [10.8, 4.13k]"),
+        (digits, (6.41, 7.2, None), "7.2 [6.4, ∞]"),
+        (digits, (83.4, 98.6, 115.0), "98.6 [83.4, 115]"),
+        (durations, (0.4, 42.3, 663.0), "42 min [24 s, 11 h]"),
+        (budgets, (3.2e21, 1e24, None), "1e24 [3.2e21, never]"),
+    ],
+)
+def test_an_interval_is_written_in_the_units_of_a_reader(write, q, text):
+    assert write(dict(zip(("q2.5", "q50", "q97.5"), q, strict=True))) == text

@@ -492,6 +492,9 @@ def test_no_size_has_less_loss_than_the_best(fit_default):
     assert off.dims == (*DRAWS, "size") and float(off.min()) >= 0
     middle = float(fit_default.allocate(BUDGET)["parameters"].median())
     assert float(loss_off_optimum(fit_default, BUDGET, middle).median()) < 0.005
+    at = fit_default.allocate(BUDGET, near_optimal=0.01)
+    nearly = loss_off_optimum(fit_default, BUDGET, [at["near_low"].item(), at["near_high"].item()])
+    np.testing.assert_allclose(nearly.median(DRAWS), 0.01, atol=5e-5)
 
 
 # One look, and refusals -----------------------------------------------------------------------------------------------

@@ -127,10 +127,7 @@ def test_small_models_are_those_of_the_table(folder, document):
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
         envelope = curve_frontier(table, basis="total")["exponent"]
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
-        left_out = entry.get("runs_left_out")
-        assert (left_out is not None) == fit.law.run_effects == table["run"].duplicated().any()
-        if left_out:
-            assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
+        assert fit.law.run_effects == table["run"].duplicated().any()
     assert small_lm["calibration"]["simulations"] == 100
     assert 0 <= small_lm["calibration"]["quantities"]["E"]["coverage_90"] <= 1
 

@@ -201,23 +201,6 @@ def test_halving_times_to_2023_stand_beside_those_since(entry):
         assert 6 < unit["halving"]["q50"] < 20
 
 
-def test_widths_are_those_of_the_factor(entry, folder):
-    one = bs.open(folder / "posteriors" / "since-linear.nc")
-    plain = analysis.gain_entries("linear", one)
-    widths = plain["widths"]
-    factor = bs.scores.progress_at_fixed_compute(one)["factor"].values
-    assert widths["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
-    assert widths["families"] >= widths["posterior"] > 0
-    assert 0 < widths["computes"] < widths["models"] and 0 < widths["scores"] < widths["models"]
-    medians = [plain["periods"]["all"]["model"]] + [
-        rest["all"]["model"] for rest in entry["rests"].values() if rest["specification"]
-    ]
-    of_scores = {name: of for name, of in entry["scores"]["answers"].items() if name != "plain"}
-    medians += [{"factor": of["linear"]["factors"]["after"]} for of in of_scores.values()]
-    spread = np.std([np.log10(median["factor"]["q50"]) for median in medians], ddof=1)
-    assert entry["widths"]["specification"] == pytest.approx(spread)
-
-
 def test_the_answer_states_what_the_numbers_are(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (answer,) = document["answers"]

@@ -1,4 +1,4 @@
-"""One run of an arithmetic model: its problems, its model, how it is trained and tested, and what its record holds."""
+"""Arithmetic models of a sweep: one run with its problems, model, training, test and record, and runs by arm."""
 
 import functools
 import math
@@ -9,16 +9,14 @@ import torch
 
 from ..deviations import ARITHMETIC
 from ..engine.fields import Count, check_fields
-from ..engine.hardware import PRECISIONS, measure_free_memory
+from ..engine.hardware import MARGIN, PRECISIONS, measure_free_memory
 from ..engine.loop import FINISHED
-from ..sweeps import base
-from .cells import Grid
-from .learning import compiled_model, grid_counts, task
-from .models.draws import drawn, recurrences_drawn
-from .models.memory import training_bytes
+from ..sweeps import base, records
+from ..sweeps.base import Execution, distinct
+from .cells import Grid, table
+from .learning import Objective, compiled_model, grid_counts, task
 from .models.transformer import Configuration
-from .objective import Objective
-from .plan import BatchPlan, PlannedOptimisation
+from .plan import BatchPlan, PlannedOptimisation, drawn, recurrences_drawn
 
 # Most problems that go through the model together, by whether on a GPU, and the share of free memory for them.
 AT_ONCE, MEMORY = {False: 256, True: 8192}, 0.5
@@ -202,3 +200,49 @@ class Run(base.Run):
         head = float(sum(map(math.prod, self.shapes)) * model.head_flop)
         flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)
         return [0.0, *flop.cumsum(0).tolist()]
+
+
+def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
+    """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
+
+    `tokens` go through the model at once, padding included. Activations of `held` recurrences with gradient stay in
+    memory, and weights have gradients and AdamW's two averages. On a CPU, attention with a bias stores all its weights.
+    """
+    bfloat16 = precision == "bfloat16"
+    width = 2 if bfloat16 else 4
+    layer = (9 * model.d_model + 2 * model.feed_forward) * width
+    if "fire" in model.parts and on_cpu:
+        layer += 3 * 4 * model.heads * length
+    if "rope" in model.parts:
+        layer += 2 * 4 * model.d_model
+    activations = tokens * (model.layers * held * layer + (4 * model.d_model + 2 * model.feed_forward) * width)
+    logits = tokens * model.vocabulary * 4 * 3
+    # Weights rounded to bfloat16 have gradients of their own.
+    weights = (20 if bfloat16 else 16) * model.parameters
+    return MARGIN * (weights + activations + logits)
+
+
+@dataclass(frozen=True)
+class ArithmeticSweep(base.BaseSweep):
+    """A sweep of arithmetic models: runs by arm, checked. Arms may share runs."""
+
+    arms: dict[str, tuple[Run, ...]]
+    execution: Execution
+
+    def settled(self, where):
+        """Return the sweep with its runs settled, as `Run.settled` does."""
+        return replace(self, arms={arm: tuple(run.settled(where) for run in runs) for arm, runs in self.arms.items()})
+
+    def groups(self):
+        """Return the runs of each arm."""
+        return self.arms
+
+    def rounds(self, results):
+        """Yield the runs of all arms in one round, so that an executor has them all at once."""
+        yield "arithmetic", distinct(run for runs in self.arms.values() for run in runs)
+
+    def gathered(self, rounds, results):
+        """Merge the runs, with a table that has a row for each run and cell."""
+        arms = {arm: {run.name for run in runs} for arm, runs in self.arms.items()}
+        whole = records.merged(rounds["arithmetic"], results, arms, "arm")
+        return whole, {"runs": table(whole)}

@@ -8,20 +8,32 @@ So one pass over the whole problem gives the result of decoding, which takes a p
 
 import contextlib
 import itertools
+import os
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 import xarray as xr
 
 from ...errors import InputError
+from ..engine.checkpoints import list_weights, restored
 from ..engine.fields import Count, check_value
-from .cell_counts import CELL, lay_on_grid
-from .cells import axes, default_cells, regions
-from .problems.sorting import first_label
-from .problems.vocabulary import EOS, PAD
+from ..engine.hardware import choose_device, choose_precision, measure_free_memory
+from ..engine.updates import rounded
+from ..sweeps.keys import add_defaults
+from .cells import CELL, CELLS, OF_TASK, axes, default_cells, lay_on_grid, list_cells, regions
+from .models.positions import check_digits
+from .models.transformer import Configuration, Transformer
+from .problems.layout import EOS, PAD
+from .problems.tasks import TASKS, first_label
 
+DESCRIBED = ("embedding", "architecture", "layers", "recurrences", "d_model", "k_max")
 # On a GPU, widths are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32
+# In evaluation: the share of free memory for a layer's activations, and the most tokens of a batch by whether on a GPU.
+EVALUATION_SHARE = 0.25
+MOST_TOKENS = {False: 2**14, True: 2**19}
 
 
 @torch.no_grad()
@@ -94,10 +106,7 @@ def evaluate(
 
 @torch.no_grad()
 def right(model, batch, **options):
-    """Check which problems of a batch a model answers exactly right, by one pass: bool, shape (problems,).
-
-    The model is as `evaluate` takes it, and gets the options.
-    """
+    """Check which problems of a batch a model answers exactly right, by one pass: bool, shape (problems,)."""
     with judging(model):
         return _right(model, batch, options, batch.scored)[0]
 
@@ -106,9 +115,7 @@ def right(model, batch, **options):
 def greedy(model, batch, **options):
     """Answer problems token by token, each time with the likeliest one, as a check of the test by one pass.
 
-    The model is as `evaluate` takes it, and gets the options; questions are read from the batch, through the equals
-    sign. The result has questions and answers, each with padding after its end, int64, shape (problems, width): equal
-    to the batch's tokens where the answer is right.
+    The result has questions and answers, padded after their ends: the batch's tokens where the answer is right.
     """
     questions = (~batch.scored & (batch.tokens != PAD)).long()
     # Random padding within a question is part of it.
@@ -128,6 +135,63 @@ def greedy(model, batch, **options):
     return tokens
 
 
+def check_saved(
+    folder, *, offsets=(0,), recurrences=None, count=100, seed=0, precision="float32", device=None, **cells
+):
+    """Test every model whose weights are in ``FOLDER/weights``, where ``keep = "weights"`` puts them.
+
+    Models with Abacus embeddings are tested at each of the `offsets`. Looped models are tested after each of the
+    `recurrences`, by default after those of their training. `cells` has keys of ``[evaluation]``: longest, every,
+    diagonal and diagonal_to. `precision` is that of the layers.
+
+    The result is a DataFrame with a row for each run, offset, number of recurrences and cell. Its columns are those of
+    ``runs.csv`` that apply, and ``tested_recurrences``. `InputError` is raised if there are no weights, a file is
+    damaged, or an option cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayescaling.training.arithmetic import check_saved, make_sweep, train
+    >>> arm = {"task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x2"]}
+    >>> sweep = {
+    ...     "model": {"d_model": 8, "heads": 2, "k_max": 2},
+    ...     "training": {"samples": 64, "batch": 32, "evaluations": 1, "keep": "weights"},
+    ...     "evaluation": {"longest": 1, "diagonal_to": 0, "count": 5},
+    ...     "arms": [arm],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = train(make_sweep(sweep), folder, device="cpu", progress=False)
+    ...     table = check_saved(folder, offsets=[0, 1], recurrences=[1, 2, 3], longest=2, diagonal_to=0, count=5)
+    >>> table.groupby(["offset", "tested_recurrences"])["total"].sum().tolist()
+    [20, 20, 20, 20, 20, 20]
+    """
+    device, paths = choose_device(device), list_weights(Path(os.path.expanduser(folder)))
+    precision = choose_precision(precision, device)
+    options = {"count": count, "seed": seed, "device": device}
+    tables = []
+    for path in paths:
+        model, settings = restored(path, lambda settings: Transformer(Configuration(**settings["model"])))
+        model, shape, options_of_task = model.to(device), model.configuration, dict(settings["task"])
+        task = TASKS[options_of_task.pop("name")](**options_of_task)
+        described = {"run": path.stem, "task": task.name} | {name: getattr(shape, name) for name in DESCRIBED}
+        described |= {"train_digits": task.largest, "seed": settings["seed"], "parameters": shape.parameters}
+        chosen = list_cells(add_defaults(OF_TASK.get(task.name, {}) | cells, CELLS))
+        axes = {"offsets": [0], "recurrences": [shape.recurrences]}
+        if "abacus" in shape.parts:
+            axes["offsets"] = list(offsets)
+            longest = max(task.digits(*cell) for cell in chosen)
+            check_digits(longest, shape.table_rows, 1 + max(offsets), "equals" in shape.parts)
+        if recurrences is not None and shape.recurrences > 1:
+            axes["recurrences"] = list(recurrences)
+        tokens = evaluation_tokens(shape, device)
+        with torch.no_grad():
+            counts = evaluate(rounded(model, precision), task, chosen, batch_tokens=tokens, **options, **axes)
+        rows = counts.rename(recurrences="tested_recurrences").to_dataframe().reset_index()
+        rows = rows[rows["total"] > 0].assign(**described)
+        tables.append(rows[[*described, *(name for name in rows if name not in described)]])
+    return pd.concat(tables, ignore_index=True)
+
+
 @contextlib.contextmanager
 def judging(model):
     """Put a module into evaluation mode for a block."""
@@ -139,6 +203,17 @@ def judging(model):
     finally:
         if training:
             model.train()
+
+
+def evaluation_tokens(model, device):
+    """Choose how many tokens go through a model at once in evaluation, from the free memory of a device.
+
+    It is a power of two, so that models of one shape are tested in batches of one shape.
+    """
+    a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
+    most = MOST_TOKENS[device.type == "cuda"]
+    tokens = int(max(1, min(most, EVALUATION_SHARE * measure_free_memory(device) / a_token)))
+    return 1 << (tokens.bit_length() - 1)
 
 
 def _right(model, batch, options, tested):

@@ -1,15 +1,17 @@
-"""The plan by which the problems of a run are divided into updates."""
+"""The plan of a run: how its problems are divided into updates, and everything random about a pass in training."""
 
 import functools
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
+import torch
 from pydantic import Field
 
 from ...errors import InputError
 from ..engine.fields import Count, Share, check_fields
 from ..engine.loop import Optimisation
+from ..engine.randomness import below, hashed, low_bits
 
 MOST_UPDATES = 10**6
 MOST_AT_ONCE = 2**16  # problems, which are made to know how long they are
@@ -26,7 +28,7 @@ class BatchPlan:
     batch : int
         Problems of an update once the ramp is over, a multiple of `microbatch`.
     microbatch : int
-        Problems that share one draw of everything random (`models.draws`), at most 2^16.
+        Problems that share one draw of everything random, at most 2^16.
     ramp : float
         Share of the samples over which batches grow from one microbatch to the full batch; 0 for none. A share s of
         the ramp done, an update has ``floor(s batch / microbatch) + 1`` microbatches, at most the full batch, as in
@@ -77,11 +79,7 @@ class BatchPlan:
         return range(self.starts[step], self.starts[step + 1])
 
     def groups(self, step, joined):
-        """Return the indices of the microbatches of an update as ranges of `joined`, a power of two, or less.
-
-        Those left over have smaller powers. So there are few shapes of what goes through a model, which is compiled for
-        each.
-        """
+        """Return the indices of an update's microbatches in ranges of few lengths, powers of two up to `joined`."""
         indices, groups = self.microbatches(step), []
         while indices:
             count = min(joined, 1 << (len(indices).bit_length() - 1))
@@ -93,10 +91,6 @@ class BatchPlan:
         """Count the problems seen after `step` updates."""
         return self.starts[step] * self.microbatch
 
-    def progress(self, step):
-        """Compute the share of the run done in the middle of the update after `step` others."""
-        return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
-
 
 @dataclass(frozen=True)
 class PlannedOptimisation(Optimisation):
@@ -106,4 +100,46 @@ class PlannedOptimisation(Optimisation):
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
-        return self.learning_rate * self.share(self.plan.progress(step))
+        starts = self.plan.starts
+        return self.learning_rate * self.share((starts[step] + starts[step + 1]) / (2 * starts[-1]))
+
+
+# First words of hashes, which make the draws for different purposes independent.
+OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
+
+
+class Draws(NamedTuple):
+    """The draws of one pass: offsets, recurrences without gradient and with it, and seeds of noise and of positions.
+
+    Microbatches that go through the model together have an offset and a seed of noise each.
+    """
+
+    offset: int | torch.Tensor
+    free: int
+    held: int
+    noise: tuple[int, ...]
+    positions: int
+
+
+def drawn(seed, count, *, k_max, recurrences):
+    """Draw everything random of the pass after `count` others; offsets are 0..k_max - 1."""
+    free, held = recurrences_drawn(seed, torch.tensor(count), recurrences)
+    return Draws(
+        offset=below(hashed(seed, OFFSET, count), k_max),
+        free=free.item(),
+        held=held.item(),
+        noise=(low_bits(hashed(seed, NOISE, count), 62),),
+        positions=low_bits(hashed(seed, POSITIONS, count), 62),
+    )
+
+
+def recurrences_drawn(seed, counts, recurrences):
+    """Draw the recurrences of passes, without gradient and with it, int64, of the shape of `counts`.
+
+    With R recurrences, n is uniform on ``0..R - 1`` and then k uniform on ``1..min(R - n, max(R // 2, 1))``. This is
+    the progressive loss of Bansal et al. (2022, arXiv:2202.05826), as in the public code of McLeish et al. (2024,
+    arXiv:2405.17399). `counts` has the passes before each, int64.
+    """
+    free = below(hashed(seed, FREE, counts), recurrences)
+    most = (recurrences - free).clamp(max=max(recurrences // 2, 1))
+    return free, 1 + below(hashed(seed, HELD, counts), most)

@@ -9,8 +9,6 @@ trains for longer or shorter. The 122M parameters of 16 layers then take .65 exa
 means. All deviations are in `deviations`.
 """
 
-import copy
-
 COMPARED = ["abacus", "fire", "nope"]
 PRODUCTS = {"task": "multiplication", "lengths": 15}
 STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
@@ -168,8 +166,3 @@ PRESETS = {
     ),
     "reduced": REDUCED,
 }
-
-
-def preset(name):
-    """Return a copy of the tables of a named sweep, as a sweep's file holds them."""
-    return copy.deepcopy(PRESETS[name])

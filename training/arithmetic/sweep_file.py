@@ -1,4 +1,4 @@
-"""The TOML file of a sweep of arithmetic models: its keys, and the sweep that it describes."""
+"""A sweep of arithmetic models: its TOML file with keys, and how it is trained, tested and gathered."""
 
 import inspect
 import itertools
@@ -12,23 +12,20 @@ from ...datasets.wording import quoted
 from ...errors import InputError
 from ..engine.fields import Whole
 from ..engine.loop import Optimisation
-from ..sweeps.base import distinct, mark_evaluations
-from ..sweeps.execution import Execution
+from ..sweeps import outline as outlines
+from ..sweeps import trainer
+from ..sweeps.base import Execution, distinct, mark_evaluations
 from ..sweeps.keys import CLIP, NEEDED, Derived, Key, add_defaults, checked, listed, make_keys, make_seeds_key
 from ..sweeps.tables import chosen, located, merge_preset, name_tables, pick_optimiser, read_tables
-from .arithmetic_run import Run
-from .arms import ArithmeticSweep
+from .arithmetic_run import ArithmeticSweep, Run
 from .cells import CELLS, Grid, list_cells
+from .learning import Objective
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
-from .objective import Objective
 from .plan import BatchPlan, PlannedOptimisation
 from .presets import PRESETS
-from .problems import TASKS
-from .problems.disjunction import Or
-from .problems.operations import Operation
-from .problems.sorting import Sorting
 from .problems.task import TRAINED, Task
+from .problems.tasks import TASKS, Operation, Or, Sorting
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 # Settings of a model apart from the axes of an arm.
@@ -113,11 +110,8 @@ OPTIONS = (
 )
 
 
-def read_sweep(path):
-    """Read a `ArithmeticSweep` from a TOML file, with the tables that `make_sweep` takes.
-
-    `InputError` is raised if the file cannot be read, or a key or value in it cannot be used.
-    """
+def read_sweep(path, folder=None):
+    """Read an `ArithmeticSweep` from a TOML file, with the tables that `make_sweep` takes; it needs no folder."""
     return read_tables(path, lambda tables, base: make_sweep(tables))
 
 
@@ -161,6 +155,31 @@ def sweep_keys():
     """
     common = {f"[{name}]": keys for name, keys in COMMON.items()}
     return listed({**common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS}, PRESETS)
+
+
+def train(sweep, out, **options):
+    """Train and test a sweep of arithmetic models, or resume it.
+
+    Every finished run is saved in ``OUT/runs`` and is not trained again. An interrupted run resumes from its last
+    checkpoint, or in the middle of its grid, with the result of an unbroken one. After every run it writes
+    ``OUT/log.jsonl``, ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, a row for each run and cell.
+
+    The sweep is a TOML file, with the tables that `make_sweep` takes, or a sweep made of them. Options, result and
+    errors are those of `training.train`, including the error for a run that needs more memory than is free.
+    """
+    return trainer.train(read_sweep, sweep, out, **options)
+
+
+def outline(sweep, *, device=None):
+    """Compute what a sweep will take: runs, parameters, FLOP, memory and seconds, as `training.outline` does.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import make_sweep, outline
+    >>> outline(make_sweep({"preset": "demo"}), device="cpu")["rounds"][0]["runs"]
+    3
+    """
+    return outlines.outline(read_sweep, sweep, device)
 
 
 def _runs(arm, common):

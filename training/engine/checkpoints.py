@@ -15,8 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from ...datasets.files import written_whole
-from ...datasets.text import reason
-from ...datasets.wording import printable
+from ...datasets.wording import printable, reason
 from ...errors import InputError
 
 # The last checkpoint, and one to resume from if it is damaged.
@@ -34,10 +33,7 @@ def list_weights(folder):
 
 
 def restored(path, make):
-    """Return the model in a file of weights, and the configuration of its run.
-
-    `make` makes the model, with other weights, of the configuration. `InputError` is raised if the file cannot be read.
-    """
+    """Return the model in a file of weights, which `make` makes of its run's configuration, and the latter."""
     try:
         with safe_open(path, "pt") as file:
             settings = json.loads(file.metadata()["configuration"])
@@ -58,11 +54,7 @@ class Checkpoints:
         self.folder = Path(folder)
 
     def save(self, step, weights, state):
-        """Save a checkpoint after a number of updates, then delete all but the last two.
-
-        Weights are tensors by name; the state holds tensors, numbers, strings, lists and dicts. `InputError` is raised
-        if it cannot be written; earlier checkpoints are untouched.
-        """
+        """Save weights and state after a number of updates, then delete all but the last two checkpoints."""
         path = self.folder / f"step-{step:08d}"
         if path in self._found():
             return
@@ -75,10 +67,7 @@ class Checkpoints:
             old.unlink(missing_ok=True)
 
     def latest(self, device="cpu"):
-        """Load the last checkpoint: updates done, weights and state as saved, or None if there is none.
-
-        `InputError` is raised if it is damaged.
-        """
+        """Load the last checkpoint: updates done, weights and state as saved, or None if there is none."""
         paths = self._found()
         if not paths:
             return None
@@ -97,10 +86,7 @@ class Checkpoints:
         return int(path.name.removeprefix("step-")), dict(weights), state
 
     def export(self, path, configuration):
-        """Write the weights of the last checkpoint as safetensors, with the configuration in the file's metadata.
-
-        Nothing is written if there is no checkpoint here. `InputError` is raised if the file cannot be written.
-        """
+        """Write the weights of the last checkpoint, if there is one, as safetensors with a configuration."""
         checkpoint = self.latest()
         if checkpoint is not None:
             with written_whole(path) as partial:

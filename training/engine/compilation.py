@@ -16,10 +16,7 @@ nested = getattr(torch.compiler, "nested_compile_region", lambda function: funct
 
 
 def compiled(function, backend="inductor", mode=None):
-    """Compile a function once for each shape of its arguments, by a backend and mode of `torch.compile`.
-
-    A call with more shapes than can be compiled raises an error of torch, where torch can tell.
-    """
+    """Compile a function once for each shape of its arguments; with too many shapes it raises an error of torch."""
     import torch._dynamo
 
     config = torch._dynamo.config

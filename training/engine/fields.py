@@ -28,11 +28,7 @@ LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at mos
 
 
 def check_fields(settings, section):
-    """Raise `InputError` for fields of a dataclass outside the ranges, or of other types, than their annotations give.
-
-    Only plain values are checked: numbers, texts and lists of them, which become tuples. `section`, such as
-    ``"training"``, begins messages.
-    """
+    """Raise `InputError` for plain fields of a dataclass that their annotations do not allow; lists become tuples."""
     for name in (field.name for field in dataclasses.fields(settings)):
         hint, value = hints(type(settings))[name], getattr(settings, name)
         if _is_plain(hint):
@@ -41,11 +37,7 @@ def check_fields(settings, section):
 
 
 def check_value(label, value, hint, such=""):
-    """Raise `InputError` for a value that is not of a type or out of its range; lists stand for tuples, as in TOML.
-
-    The message begins with a label, such as ``"training: evaluations"``, goes on as pydantic has it, and gives an
-    example, `such`, of what is right.
-    """
+    """Raise `InputError`, with a label and an example, `such`, for a value that a type does not allow."""
     try:
         _adapter(hint).validate_python(_frozen(value))
     except ValidationError as error:

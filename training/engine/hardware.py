@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from ...datasets.text import reason
-from ...datasets.wording import check_choice, quoted
+from ...datasets.wording import check_choice, quoted, reason
 from ...errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -34,10 +33,7 @@ GPUS = ("B200", "H200", "H100", "A100", "L40S", "RTX 4090")
 
 
 def choose_device(name=None):
-    """Choose the device to train on, a torch.device; by default CUDA where there is a GPU.
-
-    `InputError` is raised if there is no device of a name such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` here.
-    """
+    """Choose the device to train on, by default CUDA where there is a GPU; raise `InputError` if it is not here."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -52,10 +48,7 @@ def choose_device(name=None):
 
 
 def choose_precision(name, device):
-    """Choose the precision of training: bfloat16 on a GPU that has it and float32 elsewhere, unless it is named.
-
-    `InputError` is raised if its name is unknown.
-    """
+    """Choose the precision of training: bfloat16 on a GPU that has it and float32 elsewhere, unless it is named."""
     check_choice("training: precision", name, PRECISIONS)
     if name == "auto":
         native = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
@@ -64,10 +57,7 @@ def choose_precision(name, device):
 
 
 class Where(NamedTuple):
-    """What the result of a run depends on where it is trained.
-
-    That is the kind of device, ``"cpu"`` or ``"cuda"``, and the precision for which ``"auto"`` stands there.
-    """
+    """Where a run is trained: the kind of device, and the precision that ``"auto"`` stands for there."""
 
     kind: str
     precision: str
@@ -81,10 +71,7 @@ def describe_where(name=None):
 
 @contextlib.contextmanager
 def deterministic(wanted):
-    """Take only kernels that add in a fixed order within a block, if that is wanted.
-
-    `InputError` is raised if an operation has no such kernel.
-    """
+    """Take only kernels that add in a fixed order within a block, if that is wanted."""
     if not wanted:
         yield
         return
@@ -114,11 +101,7 @@ def name_device(device):
 
 
 def measure_free_memory(device):
-    """Return how many bytes of memory are free on a device now, including what this process holds unused.
-
-    A process that shares a GPU has its share alone. The result is infinite where the system does not report it, and for
-    a GPU that is not here.
-    """
+    """Return how many bytes are free on a device, or in a process's share of it; infinite where that is unknown."""
     if device.type == "cuda" and not torch.cuda.is_available():
         return math.inf
     if device.type == "cuda":

@@ -11,8 +11,7 @@ import torch
 from ...errors import InputError
 from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
-from .optimisers import OPTIMISERS, make_optimiser
-from .steps import Stepper
+from .updates import OPTIMISERS, Stepper, make_optimiser
 
 SCHEDULES = ("constant", "cosine", "trapezoid")
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
@@ -112,7 +111,7 @@ class Task:
 
     `batch` takes a step and returns a tuple of what the loss takes. It depends on the step alone, so that a resumed run
     reads the same batches. `loss` takes the model and the batch and returns a scalar tensor, or an iterator over parts
-    of it, as `steps.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
+    of it, as `updates.Stepper` takes it. `evaluate` takes the model and returns a dict of numbers, without randomness.
     """
 
     batch: Callable[[int], tuple]

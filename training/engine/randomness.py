@@ -11,10 +11,7 @@ SHIFTS = (30, 27, 31)
 
 
 def hashed(*words):
-    """Hash integers, in order, to a signed 64-bit integer; each has at most 64 bits, signed.
-
-    Tensors of int64 broadcast and give a tensor; if every word is an int, the hash is one.
-    """
+    """Hash integers of at most 64 bits, in order, to a signed 64-bit integer; tensors of int64 broadcast."""
     state = 0
     for word in words:
         state = _finalised(_wrapped((state ^ word) + GOLDEN))
@@ -32,11 +29,7 @@ def low_bits(word, count):
 
 
 def below(word, bound):
-    """Map words to non-negative integers below a bound, which is at most ``2^31``.
-
-    The integer is the top 32 bits times the bound, over ``2^32``. Every integer gets the same number of words to within
-    one part in ``2^32 / bound``.
-    """
+    """Map words to non-negative integers below a bound, at most ``2^31``, by their top 32 bits."""
     return (top_bits(word, 32) * bound) >> 32
 
 

@@ -104,11 +104,7 @@ class ExternalTrainer:
             ) from error
 
     def train(self, run, folder, guard, report):
-        """Start the program for a run of a sweep and wait for it; return the `engine.loop.Outcome`.
-
-        Its log is in the folder. `InputError` is raised if it cannot be started, fails, or logs no held-out loss after
-        the last update.
-        """
+        """Start the program for a run, with its log in a folder, and wait for it; return an `engine.loop.Outcome`."""
         folder.mkdir(parents=True, exist_ok=True)
         path, parts = folder / "trainer.log", (run, run.model, run.optimisation)
         settings = {name: getattr(part, name) for part in parts for name in NAMES if hasattr(part, name)}

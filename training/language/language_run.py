@@ -10,10 +10,8 @@ from ..engine.fields import Count, Positive, check_fields
 from ..engine.hardware import MARGIN, PRECISIONS, measure_free_memory
 from ..engine.loop import Optimisation
 from ..sweeps import base
-from .corpora.corpus import Corpus
 from .external_trainer import ExternalTrainer
-from .loss import CHUNK, choose_route
-from .next_token import task
+from .loss import CHUNK, choose_route, task
 from .transformer import Configuration, Decoder
 
 MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")
@@ -39,7 +37,8 @@ class Run(base.Run):
     Parameters
     ----------
     model : Configuration
-    corpus : Corpus
+    corpus : corpus
+        One of those that `corpora.corpus` opens.
     optimisation : Optimisation
     evaluate_at : tuple of int
         Numbers of updates after which to evaluate.
@@ -64,7 +63,7 @@ class Run(base.Run):
     """
 
     model: Configuration
-    corpus: Corpus
+    corpus: object
     optimisation: Optimisation
     evaluate_at: tuple[int, ...]
     batch_tokens: Count = 65536

@@ -5,8 +5,6 @@ vocabulary, context, tokens in an update, updates, learning rates and schemes ar
 give its sizes with tied embeddings; the optimiser and the initial weights, which it does not state, are this package's.
 """
 
-import copy
-
 RATES = [0.001, 0.005, 0.01, 0.05]
 BUDGETS = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0]
 GPT2_VOCABULARY = 50257
@@ -83,15 +81,3 @@ PRESETS["schemes-small"] = NARROW | {"stages": scheme_stages(RATES)["schemes"]}
 for name, base in (("demo", DEMO), ("small", SMALL)):
     PRESETS[name] = base | {"stages": scheme_stages(SMALL_RATES)["schemes"]}
 PRESETS["rates"] = TUNING
-
-
-def preset(name):
-    """Return a copy of the tables of a named sweep, as a sweep's file holds them.
-
-    Examples
-    --------
-    >>> from bayescaling.training import preset
-    >>> sorted(preset("demo"))
-    ['corpus', 'model', 'stages', 'training']
-    """
-    return copy.deepcopy(PRESETS[name])

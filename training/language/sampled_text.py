@@ -10,7 +10,7 @@ from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.checkpoints import list_weights, restored
 from ..engine.hardware import choose_device
-from .corpora.tokenisers import END_OF_TEXT
+from .corpora.text import END_OF_TEXT
 from .transformer import Configuration, Decoder
 
 

@@ -1,4 +1,4 @@
-"""A sweep of language models: stages over sizes, learning rates, schedules, budgets and seeds."""
+"""A sweep of language models: stages over sizes, rates, schedules, budgets and seeds, and tables of their runs."""
 
 import itertools
 import math
@@ -6,18 +6,47 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 
 from ...errors import DiagnosticWarning
 from ..engine.fields import Count, Positive
 from ..engine.loop import SCHEDULES
-from ..engine.optimisers import OPTIMISERS
+from ..engine.updates import OPTIMISERS
 from ..sweeps import base, records
-from ..sweeps.base import distinct, mark_evaluations
-from ..sweeps.execution import Execution
+from ..sweeps.base import Execution, distinct, mark_evaluations
 from .language_run import Run
-from .loss_table import table
 from .transformer import Configuration
+
+# Column by variable or coordinate of a record, where the names differ.
+RENAMED = {"flop": "training_flop", "loss_eval": "loss", "loss_eval_se": "loss_se"}
+COLUMNS = (
+    *("parameters", "tokens", "training_flop", "loss", "d_model", "vocabulary", "parameters_nonembedding"),
+    *("loss_se", "loss_oracle", "excess", "excess_se", "layers", "context", "optimiser", "schedule"),
+    *("learning_rate_peak", "batch_tokens", "budget_fraction", "annealed", "seed", "scheme", "run"),
+)
+ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
+
+
+def table(dataset, scheme=None, *, curves=False):
+    """Make a table of runs L(N, D), as `bayescaling.read` takes it, of the dataset that `train` returns.
+
+    It has the runs of one `scheme`, by default those of any. Every evaluation of a run at a constant rate counts as a
+    run of that many tokens. Of a run that anneals only the last one does, or with `curves` all.
+
+    Its columns are parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token), d_model, vocabulary and
+    parameters_nonembedding. Then come loss_se, loss_oracle, excess, excess_se and what describes the run. `annealed` is
+    the share of the schedule that was done. For a corpus of known law irreducible_loss is the entropy, the least
+    expected loss, and irreducible_loss_se its error. Rows without a finite loss are left out.
+    """
+    rows = dataset.to_dataframe().reset_index().rename(columns=RENAMED)
+    rows["annealed"] = rows["step"] / rows["updates"]
+    wanted = rows["scheme"].str.split().map(lambda names: bool(names) if scheme is None else scheme in names)
+    ended = (rows["schedule"] == "constant") | (rows["annealed"] == 1)
+    rows = rows[np.isfinite(rows["loss"]) & wanted & (ended | curves)]
+    entropy = {column: dataset.attrs[name] for name, column in ENTROPY.items() if name in dataset.attrs}
+    return rows[list(COLUMNS)].assign(**entropy).reset_index(drop=True)
+
 
 BEST = "best"
 
@@ -87,10 +116,7 @@ class Sweep(base.BaseSweep):
         return replace(self, base=self.base.settled(where))
 
     def runs(self, stage, best):
-        """List the runs of a stage, by size, then rate, budget, batch and seed.
-
-        `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
-        """
+        """List the runs of a stage by size, rate, budget, batch and seed; `best` has the best rate of each size."""
         runs, usual = [], self.base.batch_tokens
         for model, updates in zip(self.sizes, self.updates, strict=True):
             rates = stage.learning_rates
@@ -158,10 +184,7 @@ class Sweep(base.BaseSweep):
 
 
 def best_rates(runs, results, base):
-    """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate.
-
-    Runs of the batch and the optimiser of `base` count. A size that diverged at every rate has none.
-    """
+    """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate."""
     usual, losses = (base.batch_tokens, base.optimisation.optimiser, "constant"), {}
     alike = [x for x in distinct(runs) if (x.batch_tokens, x.optimisation.optimiser, x.optimisation.schedule) == usual]
     for run in alike:

@@ -126,11 +126,7 @@ class Decoder(torch.nn.Module):
         return self.tokens.weight if self.configuration.tied else self.logits.weight
 
     def forward(self, tokens):
-        """Compute the states from which the next tokens are predicted, shape (sequences, length, d_model).
-
-        Tokens are int64, of shape (sequences, length), length at most the context. Logits are the states' product with
-        `unembedding`.
-        """
+        """Compute the states that give the next tokens, by `unembedding`: (sequences, length, d_model)."""
         states = (self.tokens(tokens) + self.places.weight[: tokens.shape[1]]).to(self.norm.weight.dtype)
         for block in self.blocks:
             states = block(states)
@@ -138,7 +134,7 @@ class Decoder(torch.nn.Module):
 
     @staticmethod
     def rounds(name):
-        """Return whether a weight is rounded where layers have a lower precision; see `engine.precision`."""
+        """Return whether a weight is rounded where layers have a lower precision; see `engine.updates`."""
         return name.startswith(("blocks.", "norm."))
 
     def _initialise(self, generator):

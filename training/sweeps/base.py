@@ -1,13 +1,16 @@
-"""What a sweep and its runs provide, of whatever kind, so that they can be trained and gathered."""
+"""What a sweep and its runs provide, of whatever kind, so that they can be trained and gathered, and how they are."""
 
 import functools
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import xarray as xr
 
 from ...errors import InputError
+from ..engine.compilation import can_compile
+from ..engine.fields import Count, NotNegative, check_fields
 from ..engine.hardware import choose_precision, measure_free_memory, name_device
 from ..engine.loop import run as train_model
 
@@ -25,7 +28,7 @@ class Run:
     `described`, and `units` by name. `deviations` are those from the study that it follows.
 
     `peak_shares` has the shares of a GPU's peak that training reached on an H200, pairs of parameters of the model and
-    share, as `check.speed` measures them.
+    share, as `training.check` measures them.
 
     It has `flop_done(updates)`, FLOP of matrix products, `test_flop`, those of its evaluations, and
     `tokens_done(updates)`. It has `bytes_needed(execution, device, precision)`; and `largest`, what needs memory in
@@ -65,10 +68,7 @@ class Run:
             )
 
     def counts(self, model, outcome, folder, device, precision, guard):
-        """Test the trained model: an xarray.Dataset without steps, or None if the guard stopped it.
-
-        Results in parts are saved in the run's folder until its record is complete. By default there is no such test.
-        """
+        """Test the trained model: a Dataset without steps, by default empty, or None if the guard stopped it."""
         return xr.Dataset()
 
     @property
@@ -95,14 +95,59 @@ class BaseSweep:
             run.check_fits(self.execution, device, choose_precision(run.precision, device))
 
 
+@dataclass(frozen=True)
+class Execution:
+    """How a run is computed, which changes its result by rounding alone and is no part of its name.
+
+    Parameters
+    ----------
+    loss_route : str
+        As `training.cross_entropy` takes it.
+    compile : bool or "auto"
+        Whether to compile the model and its loss; ``"auto"`` does on CUDA. Where that is not possible, they run
+        without, with a warning.
+    graph : bool
+        Whether compiled losses and their gradients are replayed as CUDA graphs; only on CUDA.
+    save_seconds : float
+        Time between checkpoints.
+    deterministic : bool
+        Whether to take kernels on CUDA that add in a fixed order, which are slower. Then a resumed run equals an
+        unbroken one to the last bit, and otherwise to rounding. On a CPU it always does to the last bit.
+    parts : int
+        Parts of an update of a language model that go through it one after another, which takes less memory.
+    keep : str
+        What stays of a run besides its record: ``"nothing"``, or ``"weights"``, which are then in ``OUT/weights``, with
+        the configuration in the file.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Execution
+    >>> Execution(compile=False, save_seconds=600).compile
+    False
+    """
+
+    loss_route: str = "auto"
+    compile: bool | Literal["auto"] = "auto"
+    graph: bool = False
+    save_seconds: NotNegative = 60.0
+    deterministic: bool = False
+    parts: Count = 1
+    keep: Literal["nothing", "weights"] = "nothing"
+
+    def __post_init__(self):
+        check_fields(self, "training")
+
+    def compiles(self, device):
+        """Return whether to compile on a device: if that is wanted and possible."""
+        wanted = device.type == "cuda" if self.compile == "auto" else self.compile
+        return wanted and can_compile(device.type)
+
+
 def distinct(runs):
     """Return each of some runs once, as a list."""
     return list({run.name: run for run in runs}.values())
 
 
 def mark_evaluations(updates, evaluations):
-    """Spread evaluations evenly over the updates of a run.
-
-    The numbers of updates after which to evaluate increase, tuple of int; a short run has fewer than `evaluations`.
-    """
+    """Spread evaluations evenly over a run: increasing numbers of updates after which to evaluate, tuple of int."""
     return tuple(sorted({max(1, round(updates * k / evaluations)) for k in range(1, evaluations + 1)}))

@@ -50,21 +50,14 @@ def make_seeds_key(limit):
 
 
 def make_keys(kind, names, **usual):
-    """Make the keys, by name, that stand for parameters of a dataclass or of a function.
-
-    `usual` has defaults of a file that differ from those of the parameters.
-    """
+    """Make the keys, by name, of parameters of a dataclass or function; `usual` has defaults of a file that differ."""
     parameters, descriptions = inspect.signature(kind).parameters, described(kind)
     defaults = {name: NEEDED if x.default is inspect.Parameter.empty else x.default for name, x in parameters.items()}
     return {name: Key(hints(kind)[name], (defaults | usual)[name], descriptions[name]) for name in names}
 
 
 def checked(label, table, keys, *, whole=True):
-    """Return a table whose keys are known, with values of their types and ranges; else raise `InputError`.
-
-    `label` is where the table is, such as ``"training"``, or "" at the top. Unless it is `whole`, keys that are needed
-    may be missing.
-    """
+    """Return a table if its keys are known and their values right; unless `whole`, it may lack what is needed."""
     place = f"{label}: " if label else ""
     for key, value in check_table(label, table, keys).items():
         check_value(f"{place}{key}", value, keys[key].takes, keys[key].such)
@@ -81,11 +74,7 @@ def add_defaults(table, keys):
 
 
 def listed(tables, presets):
-    """List the keys of a sweep's file, which are by name in each table, under the name that a file has for it.
-
-    Those of every kind of sweep are added: a preset, and the tables of the commands that follow. The columns, all text,
-    are ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
-    """
+    """List the keys of a sweep's file by table, with a preset and the tables of commands that follow."""
     preset = Key(Literal[tuple(presets)], Derived("none"), PRESET)
     rows = [
         (table, name, takes(key.takes), _written(key.usual), key.text)

@@ -17,12 +17,9 @@ from ..engine.hardware import name_device
 
 
 def record(run, outcome, counts, device, precision):
-    """Make the record of one run, a dataset.
+    """Make the record of one run, a dataset over run (of length 1), step (updates) and what `Run.counts` returned.
 
-    Its dimensions are run (of length 1), step (updates) and those of `counts`, which `Run.counts` returned. Variables
-    by step are the measured ones, the run's curves and learning_rate. A measured one is NaN where a diverged run did
-    not reach an evaluation. Coordinates along run describe the run. Attributes have versions, the configuration and the
-    run's attributes.
+    A measured variable is NaN where a diverged run did not reach an evaluation.
     """
     evaluations = {values["step"]: values for values in outcome.evaluations}
     steps = np.array(sorted(evaluations))

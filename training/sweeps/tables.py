@@ -18,10 +18,7 @@ AFTERWARDS = ("fit", "report")
 
 
 def read_tables(path, make):
-    """Read a TOML file and return the sweep that `make` returns for its tables and its folder.
-
-    `InputError` is raised if the file cannot be read, or by `make`; the message begins with the file's name.
-    """
+    """Read a TOML file and return the sweep that `make` returns for its tables and its folder."""
     path = Path(os.path.expanduser(path))
     label = printable(path.name or path)
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
@@ -42,10 +39,7 @@ def read_tables(path, make):
 
 @contextlib.contextmanager
 def located(place=""):
-    """Put a place before the messages of a block's input errors, cut in the middle where they are long.
-
-    Values of the wrong type and sizes that nothing can have become input errors too.
-    """
+    """Put a place before a block's input errors, also of values of wrong types and of sizes too large for anything."""
     try:
         yield
     except TypeError as error:
@@ -59,11 +53,7 @@ def located(place=""):
 
 
 def merge_preset(tables, sections, presets, *, needed, whole):
-    """Return a copy of a sweep's tables but `AFTERWARDS`, which replace parts of the preset that it names.
-
-    A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
-    whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
-    """
+    """Return a sweep's tables but `AFTERWARDS`, over those of its preset: key by key, or `whole`."""
     merged = dict(check_table("a sweep", tables, (*sections, *AFTERWARDS)))
     for section in AFTERWARDS:
         check_table(section, merged.pop(section, {}))
@@ -104,11 +94,7 @@ def check_table(name, value, keys=None):
 
 
 def name_tables(section, entries, keys, reserved=()):
-    """Return a list of tables, such as ``[[stages]]``, as a dict by their names, in their order.
-
-    A table may have known keys, ``name`` among them, by default ``stage-1`` and so on; no table may have a reserved
-    name. `InputError` is raised for any other.
-    """
+    """Return a list of tables, such as ``[[stages]]``, as a dict by their names, by default ``stage-1`` and so on."""
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{section}: found none; write at least one as [[{section}]]")
     one, tables = section.removesuffix("s"), {}

@@ -20,10 +20,8 @@ from ..engine.fields import Count, NotNegative, check_value
 from ..engine.guard import Guard
 from ..engine.hardware import choose_device, choose_precision, describe_where, deterministic
 from ..engine.loop import FINISHED, PAUSED
-from .bar import Follower
-from .base import BaseSweep
-from .execution import Execution
-from .log import Log
+from .base import BaseSweep, Execution
+from .progress import Follower, Log
 from .records import read_dataset, record
 
 
@@ -40,11 +38,7 @@ def train(
     progress=True,
     track=None,
 ):
-    """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc``, its tables and ``OUT/log.jsonl``.
-
-    `read` takes the path of a sweep's file, and the folder for tokens that are made from text, and returns a
-    `BaseSweep`. The other parameters, the result and the errors are those of `training.train`.
-    """
+    """Train a sweep of any kind, which `read` reads where it is a path, or resume it; see `training.train`."""
     check_value("time limit", time_limit, NotNegative | None, "600 seconds")
     guard = Guard(time_limit)
     out = Path(os.path.realpath(os.path.expanduser(out)))

@@ -7,9 +7,8 @@ import pandas as pd
 
 from ....datasets import load
 from ....inference import fit as fit_law
-from ....inference.estimands import rules
 from ....inference.points import penalised
-from ....inference.progress import contributions, direct_rate
+from ....inference.progress import contributions
 from ....inference.progress.fitting import new_fitter
 from ....models.progress.law import Progress
 from ...findings import Findings
@@ -53,7 +52,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     entries = partial(document, findings, compared["document"], fits, **quantities)
     findings.document = stage(NUMBERS, entries, of=fits)
     if (chinchilla := earlier.get("chinchilla")) is not None:
-        gains = partial(rules.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
+        gains = partial(contributions.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
         gains = stage(RULES, gains, of={"chinchilla": chinchilla})
         findings.document["chinchilla_over_kaplan"] = rule_gains(gains)
     return findings
@@ -67,11 +66,9 @@ def _fits(table, *, seed, sampler, **settings):
 
 
 def _quantities(fit, table):
-    """Return shares of progress and of scaling, direct doubling times, and those of the paper's estimator."""
+    """Return shares of progress and of scaling, and the doubling times of the paper's estimator."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
-        "direct": direct_rate.direct_doubling(table),
-        "direct_with_reference": direct_rate.direct_doubling(table, include_reference=True),
         "paper": {
             "as it stops": penalised.penalised_fit(MAIN, table),
             "converged": penalised.penalised_fit(MAIN, table, converged=True),

@@ -7,8 +7,8 @@ from ....inference import intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.progress import contributions, rate_at_optimum
+from ....inference.progress.fitting import VARIANTS
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
-from ....inference.progress.variants import VARIANTS
 from ....inference.quoted import quote_draws
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
@@ -25,11 +25,11 @@ PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(findings, of, fits, *, attribution, direct, direct_with_reference, paper):
+def document(findings, of, fits, *, attribution, paper):
     """Return all entries, by key, except `rule_gains`: those of the main specification are of the fits of this report.
 
-    `of` has entries of the study of all specifications, and `fits` those of the main one by noise. `direct` and
-    `direct_with_reference` are from `direct_doubling`, `paper` is the paper's estimator as it stops, and converged.
+    `of` has entries of the study of all specifications, and `fits` those of the main one by noise. `paper` is the
+    paper's estimator as it stops, and converged.
     """
     alone, effects = fits.values()
     gain, key = of["compute_equivalent_gain"], str(MAIN)
@@ -50,8 +50,6 @@ def document(findings, of, fits, *, attribution, direct, direct_with_reference, 
         "ridge": ridge.entry(alone, rate_at_optimum.first_rate(alone).values, list(paper.values()), rate_quantiles),
         "effective_compute_since_2014": _build_up(alone),
         "attribution": _attribution(attribution["share"]),
-        "direct_doubling": {system: _direct(one) for system, one in direct.items()},
-        "direct_doubling_with_reference": {system: _direct(one) for system, one in direct_with_reference.items()},
         **findings.study("progress_future"),
         "sensitivity": findings.study("progress_sensitivity") | {"prior_driven": of["prior_driven"]},
         "paper_estimator": {name: one.to_dict() for name, one in paper.items()},
@@ -226,12 +224,6 @@ def rule_gains(gains):
         {"compute": float(c), "gain": intervals.summary(gains["gain"].sel(compute=c), ratio=True)}
         for c in gains["compute"].values
     ]
-
-
-def _direct(one):
-    entry = one.to_dict()
-    months = entry.pop("doubling_months")
-    return {"mean": None, "sd": None} | {name: months.get(name) for name in intervals.QUANTILES} | entry
 
 
 def _named_quantiles(row, prefix=""):

@@ -16,7 +16,7 @@ from ...laws import SPECIFICATIONS_STUDY as STUDY
 from .before_2023 import SHARED, earlier_progress
 from .forms import DEFAULT, PLAIN, WITHOUT_REASONING, best_form, probabilities, with_fits
 from .least_squares import least_squares
-from .periods import BREAK, LINEAR, of_specifications, periods, widths
+from .periods import BREAK, LINEAR, periods
 
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
@@ -72,7 +72,7 @@ def gain_entries(pace, fitted):
         pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
     slopes = {pace: intervals.summary(slope)}
     entries = {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
-    return entries | ({"least_squares": least_squares(fitted), "widths": widths(fitted)} if pace == LINEAR else {})
+    return entries | ({"least_squares": least_squares(fitted)} if pace == LINEAR else {})
 
 
 def _entry(findings, table, constant, broken, form):
@@ -112,8 +112,6 @@ def _entry(findings, table, constant, broken, form):
         },
         "rival": None if form == PLAIN else of_scores[PLAIN][BREAK]["gains"],
         "p_faster": probabilities(entry),
-        "widths": numbers["widths"]
-        | {"specification": of_specifications(plain["periods"]["all"], changes, scores["answers"])},
         "later_models": findings.study("since_later_models"),
         "frontier": findings.study("since_frontier"),
         "calibration": findings.study("since_coverage"),

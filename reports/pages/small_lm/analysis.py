@@ -15,7 +15,7 @@ from ....models.loss.sizes import least_squares
 from ...entries import fit_entry
 from ...findings import Findings
 
-STUDIES = ("small_models_left_out", "small_models_coverage", "small_models_changed", "small_models_omega")
+STUDIES = ("small_models_coverage", "small_models_changed", "small_models_omega")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
 SCHEMES = {
     "scheme-1": "one rate",
@@ -141,8 +141,6 @@ def _entry(findings, fits, tables, exponents, truth):
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": exponents[scheme],
         }
-    for scheme, of in findings.study("small_models_left_out").items():
-        entry["schemes"][scheme] |= of
     entry["omega"] = {
         label: {name: x for name, x in of.items() if name != "draws"}
         for label, of in findings.study("small_models_omega").items()

@@ -6,8 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
-from bayescaling.inference.decisions.candidate_losses import candidate_means, misfit_variance, noise_variance
+from bayescaling.inference.decisions.candidates import candidate_means, misfit_variance, noise_variance
 from bayescaling.inference.decisions.gate import LEAST, gate
 from bayescaling.inference.decisions.targets import target_of
 from bayescaling.models.loss import coupled
@@ -133,18 +132,6 @@ def test_other_targets(fit_right, target):
     assert table["variance_left"].iloc[-1] < 1 and "excess_loss" not in table
 
 
-def test_a_run_or_draws_may_be_the_target(fit_right):
-    run = pd.DataFrame({"parameters": [1e10], "tokens": [2e11]})
-    of_run = bs.design(fit_right, budget=1e19, target=run, gate=False)
-    loss = np.log(fit_right.draws.mean(run).isel(run=0))
-    runs = fit_right.rows[["parameters", "tokens"]]
-    of_draws, same = (
-        bs.design(fit_right, runs, 1e19, target=target, gate=False, beyond="none") for target in (loss, run)
-    )
-    assert of_run["variance_left"].iloc[-1] < 1
-    np.testing.assert_allclose(of_draws["variance_left"], same["variance_left"])
-
-
 def test_copies_of_a_candidate_teach_less_each_time(fit_right):
     run = pd.DataFrame({"params": [1e8] * 3, "tokens": [2e10] * 3})
     left = np.array([1.0, *bs.design(fit_right, run, 1e20, compute=TARGET, gate=False)["variance_left"]])
@@ -225,11 +212,6 @@ def test_candidates_that_are_refused(fit_right, case):
     columns, message = TABLES[case]
     with pytest.raises(bs.InputError, match=message):
         bs.design(fit_right, pd.DataFrame(columns), 1e20, compute=TARGET, gate=False)
-
-
-def test_draws_of_another_shape_are_refused(fit_right):
-    with pytest.raises(bs.InputError, match="dims of the fit's draws"):
-        bs.design(fit_right, budget=1e20, target=xr.DataArray(np.zeros(3), dims="draw"), gate=False)
 
 
 def test_the_optimum_at_the_target_is_that_of_the_law(fit_right):

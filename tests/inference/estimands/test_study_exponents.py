@@ -10,7 +10,7 @@ from bayescaling.inference.estimands.study_exponents import (
     frontier_exponents,
     local_exponents,
 )
-from bayescaling.models.loss import coupled, embeddings
+from bayescaling.models.loss import embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
@@ -63,50 +63,6 @@ def test_local_exponents_have_their_limits_and_a_hump():
     assert ((exponents["highest_at"] > 1e5) & (exponents["highest_at"] < 1e8)).all()
 
 
-@pytest.mark.parametrize("kappa", [0.5, 1.0])
-def test_local_exponents_of_coupled_terms_are_where_the_returns_are_equal(kappa):
-    sizes = np.array([1e5, 1e7, 1e9, 1e11])
-    constants = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in (BESIROGLU | {"kappa": kappa}).items()})
-    exponents = local_exponents(constants, sizes, gamma=GAMMA, law=bs.laws.Coupled())
-    assert exponents["exponent"].dims == ("draw", "size")
-    compute, slopes = [], []
-    for log_n in np.log(sizes)[:, None] + [0.0, -1e-4, 1e-4]:
-        n, total = np.exp(log_n), embeddings.total(np.exp(log_n), GAMMA)
-        # alpha u m = beta v, m the elasticity of N_T, u and v the terms: log D is linear in the logarithm of both.
-        ratio = np.log(BESIROGLU["alpha"] * embeddings.elasticity(n, GAMMA) / BESIROGLU["beta"])
-        u, v = coupled.log_terms(total, 1.0, **{k: x for k, x in BESIROGLU.items() if k != "E"}, kappa=kappa)
-        budgets = np.log(6) + log_n + kappa / BESIROGLU["beta"] * (v - u - ratio)
-        compute.append(np.exp(budgets[0]))
-        slopes.append(2e-4 / (budgets[2] - budgets[1]))
-    np.testing.assert_allclose(exponents["compute"].isel(draw=0), compute, rtol=1e-5)
-    np.testing.assert_allclose(exponents["exponent"].isel(draw=0), slopes, rtol=1e-4)
-
-
-def test_searched_exponents_are_those_of_the_closed_form():
-    draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
-    one = draws.assign(kappa=1.0)
-    sizes = np.logspace(3, 12, 10)
-    closed, searched = (
-        local_exponents(draws, sizes, gamma=GAMMA),
-        local_exponents(one, sizes, gamma=GAMMA, law=bs.laws.Coupled()),
-    )
-    for name in ("exponent", "compute", "highest", "highest_at"):
-        xr.testing.assert_allclose(closed[name], searched[name], rtol=1e-5)
-    for basis in ("nonembedding", "total"):
-        xr.testing.assert_allclose(
-            frontier_exponents(draws, basis=basis, gamma=GAMMA),
-            frontier_exponents(one, basis=basis, gamma=GAMMA, law=bs.laws.Coupled()),
-        )
-
-
-def test_a_size_that_is_optimal_at_no_budget_has_no_local_exponent():
-    # Far below n0 no size is worth its compute: the loss is greatest where its slope along a budget is 0.
-    shifts = {"n0": 1e9, "d0": 0.0, "parameters_shift": 2.0, "tokens_shift": 1.0}
-    constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | shifts).items()})
-    exponent = local_exponents(constants, [1e6, 1e13], gamma=GAMMA, law=bs.laws.Offsets())["exponent"][0]
-    assert np.isnan(exponent[0]) and 0 < float(exponent[1]) < 1
-
-
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # any draws do
 @pytest.mark.parametrize("law", [bs.laws.Coupled(), bs.laws.Offsets(), bs.laws.EmbeddingCorrected(coupled=True)])
 def test_the_study_reads_the_curves_of_the_law(law, runs):
@@ -130,15 +86,6 @@ def test_the_study_reads_the_curves_of_the_law(law, runs):
     reducible = np.array(least) - float(constants["E"])
     for name, values in (("size", best), ("loss", least), ("reducible_loss", reducible)):
         assert float(exponents[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
-
-
-def test_draws_of_sizes_are_combined_with_those_of_the_loss(fit_default, configurations):
-    slopes = fit_default.study_exponents(configurations=configurations)["nonembedding"]["size"]
-    corrected = fit_default.study_exponents()["nonembedding"]["size"]
-    assert slopes.sizes == corrected.sizes and not np.array_equal(slopes, corrected)
-    assert float(slopes.median()) == pytest.approx(float(corrected.median()), abs=0.03)
-    with pytest.raises(InputError, match="configurations is a fit of chinchilla; it must be"):
-        fit_default.study_exponents(configurations=fit_default)
 
 
 def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(fit_default):

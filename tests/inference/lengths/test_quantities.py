@@ -57,19 +57,6 @@ def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, 
     assert all(contrast["learned"] is False for contrast in entry["contrasts"])
 
 
-def test_counts_foretold_scatter_as_beta_binomial_counts(lengths_fit):
-    counts = bs.lengths.predict_counts(lengths_fit, [4, 12, 30], [8, 12, 12], total=50, seeds="typical")
-    right = bs.lengths.accuracy_at_length(lengths_fit, [4, 12, 30], [8, 12, 12])
-    assert counts.dtype.kind == "i"
-    assert ((counts >= 0) & (counts <= 50)).all()
-    np.testing.assert_allclose(counts.mean(("chain", "draw")) / 50, right.mean(("chain", "draw")), atol=0.02)
-    cell = {"condition": "abacus", "cell": 1}
-    p = right.sel(condition="abacus").isel(cell=1).values
-    precision = np.exp(lengths_fit["posterior"]["log_precision"].values)
-    expected = np.mean(50 * p * (1 - p) * (precision + 50) / (precision + 1)) + (50 * p).var()
-    assert float(counts.sel(condition="abacus").isel(cell=1).var()) == pytest.approx(expected, rel=0.15), cell
-
-
 def test_conditions_that_were_not_run_can_be_asked_about(lengths_fit):
     asked = conditions(lengths_fit).loc[["abacus"]].assign(train_digits=16)
     twice, once = (bs.lengths.length_at_accuracy(lengths_fit, 0.5, conditions=c).values for c in (asked, "abacus"))
@@ -85,8 +72,6 @@ def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
         bs.lengths.length_at_accuracy(lengths_fit, conditions=conditions(lengths_fit).assign(embedding="fire"))
     with pytest.raises(bs.InputError, match="at least 1"):
         bs.lengths.accuracy_at_length(lengths_fit, 0)
-    with pytest.raises(bs.InputError, match="total"):
-        bs.lengths.predict_counts(lengths_fit, 5, total=0)
     with pytest.raises(bs.InputError, match="lengths law needs"):
         bs.fit(bs.laws.Lengths(), runs)
     with pytest.raises(bs.InputError, match="no compute-optimal size"):

@@ -1,8 +1,9 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.progress.rate_at_optimum import growth_rates
+from bayescaling.inference.progress.rate_at_optimum import growth_rates, rate_summary
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain, gain_times, row_slopes
+from bayescaling.inference.quoted import quote_draws
 from bayescaling.models.progress import density
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.specifications import SPECIFICATIONS
@@ -64,6 +65,15 @@ def test_simulated_evaluations_give_the_gain_back(progress_fitter, progress_draw
     assert low < true < high
     assert high - low < 2 * abs(true) + 1
     assert gain.attrs["rows"] == 231
+
+
+def test_intervals_are_robust_where_the_rows_reject_the_law(progress_fitter, quiet):
+    fit = progress_fitter.fit(law=bs.laws.Progress(2), seed=1, draws=250, tune=300)
+    gain = compute_equivalent_gain(fit)
+    quoted = quote_draws(fit, gain)
+    assert quoted.std() > 1.1 * gain.std()
+    assert gain_times(fit).loc["all", "q97.5"] == pytest.approx(rate_summary(quoted)["q97.5"])
+    assert rate_summary(quoted)["q97.5"] > rate_summary(gain)["q97.5"]
 
 
 def test_rows_that_more_compute_does_not_help_are_counted(fit_of, fit_default):

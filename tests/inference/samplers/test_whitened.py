@@ -4,8 +4,7 @@ import pytest
 from bayescaling.inference.engine import compile_density
 from bayescaling.inference.fitter import Fitter
 from bayescaling.inference.samplers import whitened
-from bayescaling.models.coordinates import Coordinates
-from bayescaling.models.density import Density
+from bayescaling.models.density import Coordinates, Density
 from bayescaling.models.priors import Prior
 
 

@@ -127,7 +127,7 @@ def test_leaving_models_out_can_go_without_refits(fits):
     assert not by_model["refitted"].any()
     assert isinstance(by_model, pd.DataFrame)
     with pytest.raises(bs.InputError, match="choose one of refit, none"):
-        fits["linear"].loo(by="model", high_k="moment_matching")
+        fits["linear"].loo(by="model", high_k="moments")
 
 
 @pytest.mark.thorough

@@ -4,7 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.models.coordinates import Coordinates
+from bayescaling.models.density import Coordinates
 from bayescaling.models.loss.corner import QUANTITIES, Corner
 
 LAWS = {"chinchilla": bs.laws.Chinchilla(), "coupled": bs.laws.Coupled()}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.estimands.rules import chinchilla_over_kaplan
+from bayescaling.inference.progress.contributions import chinchilla_over_kaplan
 from bayescaling.models.loss import chinchilla, kaplan, rules
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)

@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.estimands.task_errors import task_errors
+from bayescaling.inference.estimands.predict import task_errors
 from bayescaling.models.loss.tasks import TaskError, error
 from scipy.optimize import least_squares
 

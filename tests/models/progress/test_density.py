@@ -6,9 +6,9 @@ import pytest
 from bayescaling.inference.engine import compile_density
 from bayescaling.models import law as law_named
 from bayescaling.models.progress import density
+from bayescaling.models.progress.density import PENALISED as COVERED
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.law import Progress
-from bayescaling.models.progress.penalty import PENALISED as COVERED
 from bayescaling.models.progress.specifications import KNOTS, SPECIFICATIONS, Specification
 from scipy import stats
 

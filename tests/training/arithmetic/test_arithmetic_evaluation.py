@@ -18,12 +18,11 @@ from bayescaling.training.arithmetic import (
     regions,
 )
 from bayescaling.training.arithmetic.evaluation import right
-from bayescaling.training.arithmetic.models.draws import drawn
+from bayescaling.training.arithmetic.learning import Objective
 from bayescaling.training.arithmetic.models.positions import SCHEMES
 from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
-from bayescaling.training.arithmetic.objective import Objective
-from bayescaling.training.arithmetic.problems.layout import Batch
-from bayescaling.training.arithmetic.problems.vocabulary import EOS, EQUALS, PAD
+from bayescaling.training.arithmetic.plan import drawn
+from bayescaling.training.arithmetic.problems.layout import EOS, EQUALS, PAD, Batch
 
 CPU = torch.device("cpu")
 SHAPES = {

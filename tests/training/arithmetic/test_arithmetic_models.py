@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
-from bayescaling.training.arithmetic.models.draws import drawn, recurrences_drawn
+from bayescaling.training.arithmetic.learning import Objective, divide_gradients, judged
 from bayescaling.training.arithmetic.models.positions import (
     SCHEMES,
     Abacus,
@@ -18,10 +18,8 @@ from bayescaling.training.arithmetic.models.positions import (
     rotation,
 )
 from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
-from bayescaling.training.arithmetic.objective import Objective, divide_gradients, judged
-from bayescaling.training.arithmetic.plan import BatchPlan, PlannedOptimisation
-from bayescaling.training.arithmetic.problems.layout import Batch
-from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, PAD
+from bayescaling.training.arithmetic.plan import BatchPlan, PlannedOptimisation, drawn, recurrences_drawn
+from bayescaling.training.arithmetic.problems.layout import DIGIT0, EOS, EQUALS, PAD, Batch
 from torch.utils.flop_counter import FlopCounterMode
 
 CPU = torch.device("cpu")

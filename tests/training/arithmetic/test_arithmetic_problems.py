@@ -8,9 +8,8 @@ import torch
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import TASKS, Addition, Or, Sorting, decode, encode
 from bayescaling.training.arithmetic.problems.digits import added, drawn, lengths, multiplied, ranked, subtracted
-from bayescaling.training.arithmetic.problems.layout import room
+from bayescaling.training.arithmetic.problems.layout import DIGIT0, EOS, LABEL0, LABELS, PAD, SYMBOLS, room
 from bayescaling.training.arithmetic.problems.sampling import strata
-from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, LABEL0, LABELS, PAD, SYMBOLS
 from bayescaling.training.engine.randomness import hashed
 
 CPU = torch.device("cpu")

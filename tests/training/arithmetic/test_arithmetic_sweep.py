@@ -9,6 +9,7 @@ import torch
 import xarray as xr
 from bayescaling.datasets import load, read
 from bayescaling.errors import InputError
+from bayescaling.training import train_run
 from bayescaling.training.arithmetic import (
     PRESETS,
     Configuration,
@@ -21,17 +22,17 @@ from bayescaling.training.arithmetic import (
     make_sweep,
     read_sweep,
     train,
-    train_run,
 )
-from bayescaling.training.arithmetic.cell_counts import accuracies, together
+from bayescaling.training.arithmetic.arithmetic_run import training_bytes
+from bayescaling.training.arithmetic.cells import accuracies, together
+from bayescaling.training.arithmetic.evaluation import evaluation_tokens
 from bayescaling.training.arithmetic.learning import task
-from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import Where, describe_where
 from bayescaling.training.engine.loop import run as loop
-from bayescaling.training.engine.precision import rounded
-from bayescaling.training.sweeps.execution import Execution
+from bayescaling.training.engine.updates import rounded
+from bayescaling.training.sweeps.base import Execution
 from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
@@ -269,7 +270,7 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
-    for module in ("arithmetic.models.memory", "sweeps.base"):
+    for module in ("arithmetic.evaluation", "sweeps.base"):
         monkeypatch.setattr(f"bayescaling.training.{module}.measure_free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):

@@ -3,9 +3,7 @@ import json
 import pytest
 import torch
 from bayescaling.errors import InputError
-from bayescaling.training.check.agreement import CHECKS
-from bayescaling.training.check.runner import check, tiny
-from bayescaling.training.check.speed import WAYS
+from bayescaling.training.check import CHECKS, WAYS, check, tiny
 
 torch.set_num_threads(1)
 NAMES = ("device", "problems", "judging", "kernels", "losses", *(f"updates {way}" for way in WAYS))
@@ -58,8 +56,8 @@ def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
     def broken(device):
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setattr("bayescaling.training.check.runner.CHECKS", {"broken": broken, "data": CHECKS["data"]})
-    monkeypatch.setattr("bayescaling.training.check.runner.SPEEDS", {})
+    monkeypatch.setattr("bayescaling.training.check.CHECKS", {"broken": broken, "data": CHECKS["data"]})
+    monkeypatch.setattr("bayescaling.training.check.SPEEDS", {})
     record = check(tmp_path, device="cpu", tables=tiny(), announce=lambda line: None)
     assert not record["agreement"]["broken"]["ok"] and "no such kernel" in record["agreement"]["broken"]["error"]
     assert record["agreement"]["data"]["ok"]

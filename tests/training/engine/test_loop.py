@@ -13,7 +13,7 @@ from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.loop import SAVING as TIMES
-from bayescaling.training.language.next_token import next_token_loss
+from bayescaling.training.language.loss import next_token_loss
 
 CPU = torch.device("cpu")
 LANGUAGE = Synthetic(vocabulary=24, successors=2)

@@ -4,9 +4,8 @@ import pytest
 import torch
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run
 from bayescaling.training.engine.checkpoints import Checkpoints
-from bayescaling.training.engine.optimisers import make_optimiser
-from bayescaling.training.engine.steps import Stepper
-from bayescaling.training.language.next_token import next_token_loss
+from bayescaling.training.engine.updates import Stepper, make_optimiser
+from bayescaling.training.language.loss import next_token_loss
 
 LANGUAGE = Synthetic(vocabulary=24, successors=2)
 ONE = Optimisation(0.01, updates=1, decay=0.0, clip=None)

@@ -15,11 +15,9 @@ from bayescaling.training import (
     cross_entropy,
     token_losses,
 )
-from bayescaling.training.engine.optimisers import make_optimiser
-from bayescaling.training.engine.steps import Stepper
+from bayescaling.training.engine.updates import Stepper, make_optimiser
 from bayescaling.training.language import loss as loss_module
-from bayescaling.training.language.loss import choose_route
-from bayescaling.training.language.next_token import compiled_loss, next_token_loss, task
+from bayescaling.training.language.loss import choose_route, compiled_loss, next_token_loss, task
 from torch.utils.flop_counter import FlopCounterMode
 
 CPU = torch.device("cpu")

@@ -10,8 +10,8 @@ import xarray as xr
 from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, table
 from bayescaling.training.language.language_run import training_bytes
-from bayescaling.training.language.next_token import next_token_loss
-from bayescaling.training.sweeps.execution import Execution
+from bayescaling.training.language.loss import next_token_loss
+from bayescaling.training.sweeps.base import Execution
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 

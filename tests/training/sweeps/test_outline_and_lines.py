@@ -8,9 +8,10 @@ import pytest
 from bayescaling.datasets import progress_messages
 from bayescaling.training import arithmetic, make_sweep, outline
 from bayescaling.training.engine.hardware import choose_device, describe_where
-from bayescaling.training.sweeps import bar, times
+from bayescaling.training.sweeps import outline as outlines
+from bayescaling.training.sweeps import progress
 from bayescaling.training.sweeps.base import distinct
-from bayescaling.training.sweeps.times import Times
+from bayescaling.training.sweeps.outline import Times
 
 COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
@@ -76,7 +77,7 @@ def test_times_are_interpolated_by_flop_between_the_smallest_and_the_largest_run
 
 
 def test_an_update_that_takes_long_is_not_timed(kind, tiny, monkeypatch):
-    monkeypatch.setattr(times, "AT_PEAK", 1e-12)
+    monkeypatch.setattr(outlines, "AT_PEAK", 1e-12)
     plan = kind.package.outline(tiny, device="cpu")
     assert "parameters takes at least" in plan["unmeasured"] and plan["rounds"][0]["seconds"] is None
 
@@ -119,12 +120,12 @@ def test_the_time_left_counts_from_the_first_report(monkeypatch, capfd):
     """A run that resumes at half of its work and does a tenth in a minute needs four for the rest."""
     monkeypatch.setattr(progress_messages, "EVERY", 0.0)
     clock = iter([100.0, 160.0])
-    monkeypatch.setattr(bar.time, "perf_counter", lambda: next(clock))
-    follower = bar.Follower(True)
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
+    follower = progress.Follower(True)
     monkeypatch.setattr(follower, "_work", {"begun": 50.0, "other": 50.0}.get)
     follower.stage("one", ["begun", "other"], [])
-    follower.move("resumed", 50.0)
-    follower.move("going", 60.0)
+    follower.show("resumed", 50.0)
+    follower.show("going", 60.0)
     assert capfd.readouterr().err.splitlines() == ["resumed, 50% done", "going, 60% done, 4 min left"]
 
 

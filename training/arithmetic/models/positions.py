@@ -11,16 +11,13 @@ import math
 import torch
 
 from ....errors import InputError
-from ..problems.vocabulary import DIGIT0, EQUALS
+from ..problems.layout import DIGIT0, EQUALS
 
 SCHEMES = ("nope", "abacus", "abacus+equals", "fire", "rope", "abacus+fire", "abacus+rope")
 
 
 def digit_places(tokens):
-    """Compute the place of each digit in its run: k for the k-th digit, from 1, and 0 for other tokens.
-
-    Tokens and places are int64, of shape (problems, length).
-    """
+    """Compute the place of each digit in its run: k for the k-th digit, from 1, and 0 for other tokens."""
     digit = (tokens >= DIGIT0) & (tokens < DIGIT0 + 10)
     here = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
     before = torch.where(digit, -1, here).cummax(1).values
@@ -83,11 +80,7 @@ class Fire(torch.nn.Module):
         self.multiplier = torch.nn.Parameter(torch.tensor(1.0))
 
     def forward(self, positions):
-        """Compute the bias of attention, minus infinity for later keys.
-
-        Positions increase, float32, shape (length,). The bias is float32, of shape (1, heads, length, length), with
-        queries in rows and keys in columns.
-        """
+        """Compute the bias of attention for increasing positions, (1, heads, queries, keys), -inf for later keys."""
         distances = (positions[:, None] - positions).clamp(min=0)
         threshold = (self.multiplier * self.LENGTH).abs()
         scale = torch.maximum(positions, threshold)[:, None]
@@ -101,11 +94,7 @@ class Fire(torch.nn.Module):
 
 
 def ordered_positions(length, most, words, device):
-    """Choose the positions for FIRE: 0, 1, 2, ..., or a random increasing subset of more ([Mc24], randomised FIRE).
-
-    They are float32, of shape (length,). The subset is of the `most` first ones, and depends on the seed `words`.
-    Without a seed, or if `most` is at most `length`, the positions are ``0, 1, 2, ...``.
-    """
+    """Choose positions for FIRE: 0, 1, 2, ..., or by a seed an ordered random subset of the `most` first ones."""
     if words is None or most <= length:
         return torch.arange(length, dtype=torch.float32, device=device)
     generator = torch.Generator().manual_seed(words)
@@ -114,21 +103,14 @@ def ordered_positions(length, most, words, device):
 
 
 def rotation(length, width, device):
-    """Compute the cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15).
-
-    Each is float32, of shape (length, width / 2) for a head of even width: of position t times 10000^(-2 m / width) in
-    column m.
-    """
+    """Compute cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15)."""
     frequencies = 10000.0 ** (-torch.arange(0, width, 2, device=device) / width)
     angles = torch.arange(length, device=device)[:, None] * frequencies
     return angles.cos(), angles.sin()
 
 
 def rotated(vectors, cosines, sines):
-    """Rotate queries or keys, each pair (m, m + width / 2) by its angle; `rotation` gives cosines and sines.
-
-    Vectors have shape (problems, heads, length, width), and their type does not change.
-    """
+    """Rotate queries or keys, each pair (m, m + width / 2) by its angle; their type does not change."""
     first, second = vectors.float().chunk(2, -1)
     turned = torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)
     return turned.to(vectors.dtype)

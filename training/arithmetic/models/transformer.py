@@ -175,17 +175,14 @@ class Transformer(torch.nn.Module):
 
     @staticmethod
     def rounds(name):
-        """Return whether a weight is rounded where layers have a lower precision; see `engine.precision`."""
+        """Return whether a weight is rounded where layers have a lower precision; see `engine.updates`."""
         return name.startswith(("layers.", "head_")) and ".fire." not in name
 
     def forward(self, tokens, *, recurrences=None, offset=0, draws=None):
         """Compute the logits of the token that follows each, float32, shape (problems, length, vocabulary).
 
-        Tokens are int64, of shape (problems, length). The block is applied the configuration's number of times, or
-        `recurrences` times; fewer give intermediate logits. `draws` has everything random in training: the offset of
-        places, the noise of the initial state and the positions of FIRE. If `recurrences` is not given, it also sets
-        the recurrences without and with gradient. Without draws nothing is random, and `offset` is that of Abacus
-        embeddings.
+        The block is applied as often as configured, or `recurrences` times. `draws` has everything random in training,
+        also the recurrences. Without draws nothing is random, and `offset` is that of Abacus embeddings.
         """
         embedded = self._embedded(tokens, offset if draws is None else draws.offset)
         context = self._context(tokens.shape[1], tokens.device, draws)
@@ -204,10 +201,7 @@ class Transformer(torch.nn.Module):
         return head(self, state)
 
     def block(self, state, embedded, positions=None, turn=None):
-        """Compute the state after one recurrence, shape (problems, length, d_model) as before it.
-
-        The other arguments are the embedded problems, and what `Layer` takes.
-        """
+        """Compute the state after one recurrence, of the embedded problems and of what `Layer` takes."""
         injection = self.configuration.injection
         for place, layer in enumerate(self.layers):
             if injection == "every-layer" or (injection == "first-layer" and place == 0):
@@ -260,10 +254,7 @@ class Layer(torch.nn.Module):
 
     @nested
     def forward(self, state, positions=None, turn=None):
-        """Compute the state after the layer, shape (problems, length, d_model) as before it.
-
-        `positions`, shape (length,), are for FIRE's bias of attention, and `turn` is what `rotation` returns.
-        """
+        """Compute the state after the layer; `positions` are for FIRE's bias, and `turn` is what `rotation` returns."""
         bias = None if positions is None else self.fire(positions)
         if self.after:
             state = self.attention_norm(state + self._attention(state, bias, turn))

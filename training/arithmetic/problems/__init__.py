@@ -1,7 +1,1 @@
-"""The tasks of arithmetic by name."""
-
-from .disjunction import Or
-from .operations import Addition, AdditionSubtraction, Multiplication, Subtraction
-from .sorting import Sorting
-
-TASKS = {task.name: task for task in (Addition, Subtraction, AdditionSubtraction, Multiplication, Sorting, Or)}
+"""The problems of arithmetic: numbers as digits, their layout as tokens, and the tasks."""

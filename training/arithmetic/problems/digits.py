@@ -24,11 +24,7 @@ REST, FIRST = 0, 1
 
 
 def drawn(keys, lengths, columns):
-    """Draw numbers of given lengths uniformly, with a highest digit that is not 0.
-
-    Each is a function of its key, int64, shape (...), and has as many digits as `lengths`, of that shape. The digits
-    are int16, of shape (..., columns), and zero from the length on.
-    """
+    """Draw numbers of given lengths uniformly, each a function of its key: digits, int16, shape (..., columns)."""
     words = -(-columns // PER_WORD)
     fraction = low_bits(hashed(keys[..., None], REST, torch.arange(words, device=keys.device)), FRACTION)
     taken = []
@@ -65,10 +61,7 @@ def added(first, second):
 
 
 def subtracted(first, second):
-    """Subtract numbers: digits of the absolute difference, with the larger columns, and whether it is negative.
-
-    The latter is bool, of shape (numbers,).
-    """
+    """Subtract numbers: digits of the absolute difference, and whether it is negative, bool, shape (numbers,)."""
     columns = max(first.shape[1], second.shape[1])
     difference = _widened(first, columns) - _widened(second, columns)
     negative = _carries(difference < 0, difference == 0)[:, -1]
@@ -78,10 +71,7 @@ def subtracted(first, second):
 
 
 def multiplied(first, second):
-    """Multiply numbers; the product has as many columns as both together.
-
-    Limbs of six digits are multiplied and added in shifted rows, which is exact in int64 for up to 10^7 digits.
-    """
+    """Multiply numbers: limbs of six digits are added in shifted rows, exact in int64 for up to 10^7 digits."""
     columns = first.shape[1] + second.shape[1]
     shorter, longer = sorted((packed(first, LIMB), packed(second, LIMB)), key=lambda limbs: limbs.shape[1])
     rows, width = shorter.shape[1], longer.shape[1]
@@ -106,11 +96,7 @@ def packed(digits, count):
 
 
 def ranked(digits, present):
-    """Sort numbers from the smallest, equal ones in their order, and return indices, int64, (problems, numbers).
-
-    Digits have shape (problems, numbers, columns). Numbers that are not `present`, bool, shape (problems, numbers), are
-    last.
-    """
+    """Sort numbers from the smallest, equal ones in their order and those not `present` last; return their indices."""
     words = packed(digits, COMPARED)
     order = words[..., 0].sort(dim=1, stable=True).indices
     for column in range(1, words.shape[-1]):

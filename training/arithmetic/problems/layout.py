@@ -1,13 +1,66 @@
-"""The layout of problems as tokens: all possible parts side by side in a wide table, then packed to the left."""
+"""The layout of problems as tokens: all possible parts side by side in a wide table, then packed to the left.
+
+The vocabulary is the same for every task.
+"""
 
 import math
 from typing import NamedTuple
 
 import torch
 
+from ....datasets.wording import quoted
+from ....errors import InputError
 from ...engine.randomness import hashed, top_bits
 from .digits import DTYPE
-from .vocabulary import DIGIT0, EQUALS, LABEL0, PAD
+
+PAD, UNK, BOS, EOS = range(4)
+DIGIT0 = 4
+PLUS, MINUS, TIMES, EQUALS, SPACE, COMMA, COLON, OR = range(14, 22)
+# All tokens from here on are labels of numbers to sort and index hints of digits.
+LABEL0 = 22
+
+# Letters except x, which is the multiplication sign; then those of other alphabets.
+_LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwyz"
+_OTHERS = ((0x391, 0x3A1), (0x3A3, 0x3A9), (0x3B1, 0x3C9), (0x410, 0x44F), (0x531, 0x556), (0x561, 0x586))
+LABELS = _LATIN + "".join(chr(code) for first, last in _OTHERS for code in range(first, last + 1))
+# Padding, unknown, beginning and end have a sign each, so that all tokens can be written as text and read back.
+SYMBOLS = "·?^$0123456789+-x= ,:|" + LABELS
+_TOKENS = {symbol: token for token, symbol in enumerate(SYMBOLS)}
+
+
+def encode(text):
+    """Make tokens of a text, one for each character: int64, shape (characters,).
+
+    `InputError` is raised if a character is not in the vocabulary.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import encode
+    >>> encode("12+3").tolist()
+    [5, 6, 14, 7]
+    """
+    for place, symbol in enumerate(text, 1):
+        if symbol not in _TOKENS:
+            raise InputError(f"problem: character {place}, {quoted(symbol)}, is not in the vocabulary; leave it out")
+    return torch.tensor([_TOKENS[symbol] for symbol in text], dtype=torch.int64)
+
+
+def decode(tokens):
+    """Make the text of tokens, one character each, which `encode` turns back into them.
+
+    Tokens are a tensor or a sequence of int, of shape (length,). Padding is ``·``, the end ``$``, and a token that is
+    in no vocabulary ``?``.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, decode
+    >>> batch = Addition(largest=3).cell(2, 2, count=2, seed=0, device="cpu")
+    >>> len(decode(batch.tokens[0])) == batch.tokens.shape[1]
+    True
+    """
+    numbers = tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
+    return "".join(SYMBOLS[token] if 0 <= token < len(SYMBOLS) else SYMBOLS[UNK] for token in numbers)
+
 
 # First word of the hash that random padding is drawn by.
 PADDING = 2
@@ -41,11 +94,9 @@ def symbol(token, keys):
 
 
 def number(digits, lengths, starts, pool, *, reverse=True):
-    """Make the part of a number, of the shape of its digits, or with twice the columns if it has hints.
+    """Make the part of a number of which `lengths` digits are written, the lowest first if `reverse`.
 
-    Digits are int16, of shape (..., columns), the lowest first, of which `lengths`, shape (...), are written, the
-    lowest first if `reverse`. Hints before each digit are labels of the pool from `starts`, int64, which broadcast with
-    the lengths; without starts there are none.
+    Hints before each digit are labels of the pool from `starts`; without starts there are none.
     """
     columns = digits.shape[-1]
     place = torch.arange(columns, device=digits.device)
@@ -61,19 +112,15 @@ def number(digits, lengths, starts, pool, *, reverse=True):
 
 
 def labels(start, columns, pool):
-    """Return consecutive labels of a pool from a start, int64, shape (...); the first follows the last.
-
-    They are tokens, int16, shape (..., columns).
-    """
+    """Return consecutive labels of a pool from a start, as tokens, (..., columns); the first follows the last."""
     return (LABEL0 + (start[..., None] + torch.arange(columns, device=start.device)) % pool).to(DTYPE)
 
 
 def written(parts, width, keys=None, rate=0.0):
     """Write problems of some parts, in order, of which the last is the end of the problem, as a `Batch` of a width.
 
-    The width is at least that of the longest problem. Random padding is a function of the keys, int64, shape
-    (problems,). It comes before a token other than the end with probability `rate`. Given one padding, a second has
-    probability rate / 10, and given two, a third has rate / 100. Padding that does not fit into the width is left out.
+    Random padding comes before a token other than the end with probability `rate`. Given one padding, a second has
+    probability rate / 10, and given two, a third has rate / 100. What does not fit into the width is left out.
     """
     tokens, present = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
     position = present.cumsum(1)

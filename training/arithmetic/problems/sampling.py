@@ -24,11 +24,7 @@ ORDER = 3
 
 @dataclass(frozen=True)
 class Strata:
-    """Cells in classes by the length of their problems.
-
-    The cells are sorted by length; `sizes` has the number of cells in each class and `widths` the tokens of its longest
-    problem.
-    """
+    """Cells sorted into classes by the length of their problems; `widths` has the tokens of each class's longest."""
 
     cells: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
@@ -50,10 +46,7 @@ class Strata:
         return tuple(b - a for a, b in itertools.pairwise(ends))
 
     def drawn(self, seed, steps, count, device):
-        """Draw the cells of consecutive batches, each sorted by class: int64, shape (steps, count, entries of a cell).
-
-        `steps` is the range of the numbers of batches before each, and `count` the problems of a batch.
-        """
+        """Draw the cells of consecutive batches, sorted by class: int64, shape (steps, count, entries of a cell)."""
         total = len(self.cells)
         # Problems of each class before every step and after the last, shape (steps + 1, classes).
         done = np.arange(steps.start, steps.stop + 1)[:, None] * count * np.asarray(self.ends) // total
@@ -69,10 +62,9 @@ class Strata:
 
 
 def strata(cells, widths, most, count):
-    """Sort cells into the classes for which the buckets have the fewest tokens, a `Strata`.
+    """Sort cells into at most `most` classes for which the buckets have the fewest tokens, a `Strata`.
 
-    `widths` has the tokens of the longest problem of each cell. There are at most `most` classes, and fewer if a bucket
-    of a batch of `count` problems would often be empty.
+    There are fewer if a bucket of a batch of `count` problems would often be empty.
     """
     order = np.argsort(widths, kind="stable")
     cells, widths = tuple(cells[place] for place in order), np.asarray(widths)[order]

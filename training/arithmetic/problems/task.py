@@ -14,7 +14,7 @@ from pydantic import Field
 from ....errors import InputError
 from ...engine.fields import ProperShare, check_fields, check_value
 from ...engine.randomness import below, hashed
-from . import layout, vocabulary
+from . import layout
 from .layout import Batch
 from .sampling import strata
 
@@ -59,7 +59,7 @@ class Task:
     largest: Annotated[int, Field(ge=1, le=TRAINED)]
     hints: Literal["none", "plain", "cyclic"] = "none"
     tested_hints: Literal["first", "random"] = "first"
-    labels: Annotated[int, Field(ge=1, le=len(vocabulary.LABELS))] = POOL
+    labels: Annotated[int, Field(ge=1, le=len(layout.LABELS))] = POOL
     padding: bool = False
     padding_rate: ProperShare = 0.1
     buckets: Annotated[int, Field(ge=1, le=64)] = 4
@@ -78,7 +78,7 @@ class Task:
     @property
     def vocabulary_size(self):
         """Number of tokens."""
-        return vocabulary.LABEL0 + (self.labels if self.hinted else 0)
+        return layout.LABEL0 + (self.labels if self.hinted else 0)
 
     @property
     def hinted(self):
@@ -103,10 +103,7 @@ class Task:
         return count
 
     def check(self, first, second):
-        """Raise `InputError` for a cell whose problems cannot be written.
-
-        That is one with a length below 1, or a problem that needs more hints than there are.
-        """
+        """Raise `InputError` for a cell with a length below 1, or whose problems need more hints than there are."""
         for value in (first, second):
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LONGEST:
                 raise InputError(f"cell ({first!r}, {second!r}): give whole numbers from 1 to {LONGEST}")
@@ -114,31 +111,19 @@ class Task:
         if self.hinted and needed > self.labels:
             raise InputError(
                 f"cell ({first}, {second}): numbers of {needed} digits need {needed} index hints and labels is "
-                f"{self.labels}; raise it (to {len(vocabulary.LABELS)} at most) or take shorter numbers"
+                f"{self.labels}; raise it (to {len(layout.LABELS)} at most) or take shorter numbers"
             )
 
     def batch(self, seed, step, count, device):
-        """Generate problems to train on, all of one width: a `Batch` of shape (count, width).
-
-        All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
-        cells. The batch depends on (seed, step) and the count alone, which is the same at every step.
-        """
+        """Generate problems to train on, all of one width, a `Batch`; all cells are equally frequent."""
         return self.consecutive(seed, range(step, step + 1), count, device, buckets=False)[0][0]
 
     def batches(self, seed, step, count, device):
-        """Generate problems to train on, in buckets of similar length, so that little of them is padding.
-
-        The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together. A bucket has
-        the same number of problems and the same width at every step. All cells are equally frequent (see `sampling`).
-        """
+        """Generate problems as `batch` does, in buckets of similar length, whose shapes are the same at every step."""
         return self.consecutive(seed, range(step, step + 1), count, device)[0]
 
     def consecutive(self, seed, steps, count, device, *, buckets=True):
-        """Generate the problems of a range of steps in one go, which takes barely longer than those of one.
-
-        The result is a list with what `batches` returns for each step, or with `batch` alone if problems are not in
-        buckets.
-        """
+        """Generate the problems of a range of steps in one go: a list of what `batches` returns, or `batch` alone."""
         check_value("task: count", count, Many)
         device = torch.device(device)
         classes = _strata(self, self.buckets if buckets else 1, count)
@@ -159,11 +144,7 @@ class Task:
         return list(zip(*batches, strict=True))
 
     def cell(self, first, second, count, seed, device):
-        """Generate problems of one cell, for evaluation: a `Batch` of shape (count, length(first, second)).
-
-        They are what `problems` makes of ``keys(seed, first, second, order)`` and the orders 0..count - 1. `InputError`
-        is raised if there is no such cell.
-        """
+        """Generate problems of one cell, for evaluation: a `Batch` of shape (count, length(first, second))."""
         self.check(first, second)
         check_value("task: count", count, Many)
         orders = torch.arange(count, device=device)
@@ -178,11 +159,8 @@ class Task:
     def problems(self, first, second, keys, orders=None, *, width=None, bounds=None):
         """Generate problems of many cells, for evaluation, without random padding: a `Batch` (problems, width).
 
-        The cells have lengths `first` and `second`, and each problem is a function of its key, all int64, of shape
-        (problems,). `orders`, of that shape too, are their places in their cells. They set what has few values: the
-        operation in a mix, or the place of the one in a vector. By default these are drawn at random. The width is that
-        of the longest problem of the cells. If it is given with `bounds`, the largest first and second length, cells
-        are not checked, and the host does not wait for the device. `InputError` is raised if there is no such cell.
+        Each is a function of its key. `orders`, places in the cells, set what has few values: the operation in a mix,
+        or the place of the one in a vector. With a width and `bounds`, the largest lengths, cells are not checked.
         """
         if not len(first):
             raise InputError("problems: there are no cells; give at least one")
@@ -214,10 +192,7 @@ class Task:
         return variants
 
     def _parts(self, first, second, variants, keys, bounds, hint_keys):
-        """Return the problems as parts of a wide table; `bounds` are the largest of the lengths.
-
-        Index hints begin at the first of the pool where `hint_keys` is None, and else at a function of them.
-        """
+        """Return the problems as parts of a wide table; hints begin at a function of `hint_keys`, if there are any."""
         raise NotImplementedError
 
     def _written_digits(self, digits):

@@ -1,42 +1,24 @@
-"""What a corpus is, and the corpora that a sweep's file can name."""
+"""The corpora that a sweep's file can name.
+
+A corpus has ``vocabulary``, ``fingerprint``, ``check``, ``batch`` and ``held_out``, as `StoredTokens` has them. If its
+law is known it has ``log_probability`` and ``irreducible_loss`` too, as `Synthetic` has them.
+"""
 
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal, Protocol
-
-import torch
+from typing import Literal
 
 from ...engine.fields import check_value
 from ...sweeps.keys import NEEDED, Key, checked, make_keys
 from ..external_trainer import ExternalTrainer
-from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
-from .text import open_package, open_text
+from .text import Paths, hugging_face, open_documents, open_package, open_text
 from .token_files import open_token_files
 
 
-class Corpus(Protocol):
-    """Text as tokens. A batch depends on (seed, step) alone, so that a resumed run reads what an unbroken one does.
-
-    A corpus whose law is known also has ``log_probability(tokens)`` and ``irreducible_loss(context)``; see `Synthetic`.
-    """
-
-    vocabulary: int
-    fingerprint: str
-
-    def check(self, context: int) -> None:
-        """Raise `InputError` if the corpus is shorter than a context."""
-
-    def batch(self, seed: int, step: int, sequences: int, context: int, device: torch.device) -> torch.Tensor:
-        """Return tokens to train on, int64, shape (sequences, context + 1), on the device."""
-
-    def held_out(self, sequences: int, context: int, device: torch.device) -> torch.Tensor:
-        """Return tokens to evaluate on, int64, shape (at most sequences, context + 1), the same at every call."""
-
-
 def open_corpus(table, *, base, folder):
-    """Open the `Corpus` that a table describes: its ``kind`` and the options of that kind, as `KINDS` has them.
+    """Open the corpus that a table describes: its ``kind`` and the options of that kind, as `KINDS` has them.
 
     Relative paths start from the folder `base`; tokens that are made from text are saved in `folder`. `InputError` is
     raised if the kind or an option is unknown, an option is missing, or the corpus cannot be used.

@@ -80,17 +80,11 @@ class Synthetic:
         """Accept any context, since the language has no end."""
 
     def batch(self, seed, step, sequences, context, device):
-        """Generate the training documents of a step on a device; they depend on (seed, step) alone.
-
-        The tokens are int64, of shape (sequences, context + 1).
-        """
+        """Generate the training documents of a step, (sequences, context + 1); they depend on (seed, step) alone."""
         return self._documents(hashed(TRAINING, seed), step, sequences, context + 1, device)
 
     def held_out(self, sequences, context, device):
-        """Generate documents to evaluate on, the same at every call, which no `batch` holds.
-
-        The tokens are int64, of shape (sequences, context + 1).
-        """
+        """Generate documents to evaluate on, (sequences, context + 1), the same at every call."""
         return self._documents(hashed(HELD_OUT), 0, sequences, context + 1, device)
 
     def log_probability(self, tokens):
@@ -159,11 +153,7 @@ class Tables(NamedTuple):
 
 
 def documents(language, tables, key, step, sequences, length):
-    """Draw documents by integer arithmetic alone, so that every device gives the same.
-
-    They are a function of `key` and `step`, int64, shape (), on the device of the language's tables. The tokens are
-    int64, of shape (sequences, length).
-    """
+    """Draw documents, int64, (sequences, length), by integer arithmetic alone, so that every device gives the same."""
     sequence = hashed(key, step, torch.arange(sequences, device=step.device))
     newer = torch.searchsorted(tables.zipf_ends, top_bits(hashed(sequence, 0), BITS), right=True)
     older = torch.full_like(newer, language.vocabulary)

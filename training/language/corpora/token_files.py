@@ -57,18 +57,12 @@ class StoredTokens:
                 )
 
     def batch(self, seed, step, sequences, context, device):
-        """Read windows of the training part, at places that depend on (seed, step) alone.
-
-        The tokens are int64, of shape (sequences, context + 1).
-        """
+        """Read windows of the training part, (sequences, context + 1), at places that depend on (seed, step) alone."""
         first = below(hashed(seed, step, torch.arange(sequences)), len(self.training) - context)
         return self._windows(self.training, first, context, torch.device(device))
 
     def held_out(self, sequences, context, device):
-        """Read windows of the held-out part, evenly spaced without overlap, at most `sequences` of them.
-
-        The tokens are int64, of shape (at most sequences, context + 1).
-        """
+        """Read windows of the held-out part, evenly spaced without overlap, at most `sequences` of them."""
         places = len(self.evaluation) // (context + 1)
         count = min(sequences, places)
         first = torch.arange(count) * places // count * (context + 1)
@@ -146,10 +140,7 @@ def _checked(path, vocabulary):
 
 
 def mapped(path):
-    """Map a file of tokens into memory, uint16, shape (tokens,).
-
-    `InputError` is raised if the file cannot be read, or has an odd number of bytes or none.
-    """
+    """Map a file of tokens into memory, uint16, shape (tokens,); raise `InputError` if it is none."""
     try:
         size = Path(path).stat().st_size
         if size == 0 or size % 2:

@@ -1,27 +1,56 @@
-"""The progress of a sweep, on standard error: a bar in a terminal, and a line a minute elsewhere."""
+"""The progress of a sweep: its log, and a bar in a terminal or a line a minute elsewhere, on standard error."""
 
 import contextlib
+import json
+import math
 import time
 
 from ...datasets.progress_messages import Bar, lasting
 from ...errors import InputError
-from .times import Times
+from .outline import Times
 
 
-class Follower:
+class Log:
+    """A log to which lines are appended, and which `track` takes too, as a dict. A number that is not finite is null.
+
+    A run that resumes repeats the steps since its last checkpoint: of lines of one step the last counts.
+    """
+
+    def __init__(self, path, track=None):
+        self.path, self.track = path, track
+        # A killed process may have left a part of a line.
+        self.start = "" if not path.exists() or path.read_bytes()[-1:] in (b"", b"\n") else "\n"
+
+    def write(self, entry):
+        """Append a line with the time, in seconds since 1970."""
+        entry = {"time": time.time()} | entry
+        line = {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in entry.items()}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(self.start + json.dumps(line) + "\n")
+        self.start = ""
+        if self.track is not None:
+            self.track(entry)
+
+    def reporter(self, run, shown):
+        """Make the report that the training loop calls, which logs the loss and then shows it."""
+
+        def report(step, loss):
+            rate = run.optimisation.rate(step - 1)
+            entry = {"run": run.name, "step": step, "loss_train": loss, "learning_rate": rate}
+            self.write(entry | {"tokens": run.tokens_done(step)})
+            shown(step, loss)
+
+        return report
+
+
+class Follower(Bar):
     """Shows how far a round is, by the time of its runs, else by FLOP, with tokens per second and time left."""
 
     times = None
 
     def __init__(self, wanted):
-        self._wanted, self._bar = wanted, Bar(wanted)
-
-    def __enter__(self):
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self._bar.__exit__(*error)
+        super().__init__(wanted)
+        self._wanted = wanted
 
     def measure(self, sweep, device):
         """Measure how long runs of a sweep take on a device, once."""
@@ -36,7 +65,7 @@ class Follower:
         """Begin a round of runs, of which those in `done` are finished."""
         self.name, self.count, self.index, self.first = name, len(runs), len(done), None
         self.done, self.total = (float(sum(map(self._work, part))) for part in (done, runs))
-        self._bar.begin(self.total, self.done)
+        self.begin(self.total, self.done)
 
     def reporter(self, run):
         """Make a report that shows how far a run is that is trained here."""
@@ -50,7 +79,7 @@ class Follower:
                 speed = f"{tokens:,.0f} tokens/s"
             last[:] = now, step
             text = f"{self.name} {min(self.index + 1, self.count)}/{self.count}, loss {loss:.3f}"
-            self.move(text, self.done + work * run.flop_done(step), speed)
+            self.show(text, self.done + work * run.flop_done(step), speed)
 
         return report
 
@@ -58,12 +87,12 @@ class Follower:
         """Count a run as done."""
         self.index += 1
         self.done += self._work(run)
-        self.move(f"{self.name} {self.index}/{self.count}", self.done, last=self.index == self.count)
+        self.show(f"{self.name} {self.index}/{self.count}", self.done, last=self.index == self.count)
 
-    def move(self, text, done, speed="", *, last=False):
+    def show(self, text, done, speed="", *, last=False):
         """Show what was done, and the time left at the speed since the first report."""
         now, left = time.perf_counter(), ""
         start, before = self.first = self.first or (now, done)
         if done > before and not last:
             left = f"{lasting((now - start) * (self.total - done) / (done - before))} left"
-        self._bar.move(text, done, speed, left, last=last)
+        self.move(text, done, speed, left, last=last)
