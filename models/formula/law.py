@@ -14,8 +14,7 @@ from ...datasets.formulas import FormulaError, Name, Operation, evaluate, names_
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from ..arrays import log, maximum
-from ..coordinates import Coordinates
-from ..density import Density
+from ..density import Coordinates, Density
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp, student_t_logp
 from ..priors import FreeParameter
