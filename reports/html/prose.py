@@ -19,9 +19,10 @@ from . import tables
 HERE, NAME = Path(__file__).parent, "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
-NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.in_words, words.months, words.plain,
-           words.probability, words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
-FILTERS = {filter_.__name__: filter_ for filter_ in (*NUMBERS, tables.interval, p_value, plural)} | {"f": format}
+NUMBERS = ("dates", "digits", "durations", "flop", "in_words", "months", "plain", "probability", "si", "size", "sizes",
+           "times", "yearly")  # fmt: skip
+FILTERS = {name: getattr(words, name) for name in NUMBERS} | {"f": format}
+FILTERS |= {"interval": tables.interval, "p_value": p_value, "plural": plural}
 
 
 def sections(module, blocks, *, template=NAME, escaped=False, **values):
