@@ -67,7 +67,7 @@ class _Blocks:
         return Markup(" ").join(links)
 
 
-def render(title, parts, document, warned, front=None, coming=(), *, claims=True):
+def render(title, parts, document, warned, front=None, *, claims=True):
     """Return the HTML text of every page of a report, by the name of its file.
 
     Parameters
@@ -82,8 +82,6 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
         Diagnostics of steps, each shown once.
     front : Front, optional
         The first screen.
-    coming : sequence of str
-        Titles of parts that are not ready; a browser loads the page again until there are none.
     claims : bool
         Whether each answer has a page and the tables an appendix; otherwise all is on one page.
     """
@@ -94,7 +92,7 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
     on_cards = [answer[name] for answer in (front.answers if front else ()) for name in CARD]
     shared = {
         "glossary": TERMS if claims else used(on_cards),
-        "title": title, "coming": coming, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
+        "title": title, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
         "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": place_of_terms,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),

@@ -107,10 +107,10 @@ def of_rows(header, rows, note=None, **more):
     return html(pd.DataFrame(rows, columns=header), note=note, **more)
 
 
-def of_answer(table, rowname):
-    """Return an `IntervalTable` as a table: the cells that it prints, under its title and its note."""
+def of_answer(table):
+    """Return an `IntervalTable` as a table: the cells, the title and the note that it prints."""
     text = table.text()
-    return html(text.table.rename_axis(rowname).reset_index(), note=f"{text.title}. {table.attrs['note']}")
+    return html(text.table.reset_index(names="which"), title=text.title, note=table.attrs["note"])
 
 
 def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):

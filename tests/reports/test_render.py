@@ -67,13 +67,6 @@ def test_a_page_is_well_made(well_made):
     assert any("Words, \N{MINUS SIGN}0.5 of it." in e["text"] for e in document.of("p"))
 
 
-def test_a_page_whose_parts_are_still_made_says_which_and_is_read_again(well_made):
-    assert "refresh" not in page()
-    document = well_made(page(coming=["How fast?"]))
-    assert [e["content"] for e in document.of("meta") if e.get("http-equiv") == "refresh"] == ["10"]
-    assert ["How fast?" in e["text"] for e in document.of("p") if e.get("class") == "coming"] == [True]
-
-
 def test_each_answer_has_a_page_that_stands_alone_and_the_tables_an_appendix(well_made):
     sections = [
         {"role": "chart", "title": "Chart", "blocks": [drawn()]},

@@ -38,30 +38,36 @@ WORDS = {
 
 def answers(document):
     """Return the answers to the questions whose pages were computed, from the content of results.json."""
+    made = {key: make(document) for key, (_, _, make) in ANSWERED.items() if key in document}
     return [
-        answer(section, page, *make(document), document["diagnostics"])
-        for key, (section, page, make) in ANSWERED.items()
-        if key in document
+        answer(write_texts(section, named), facts, rests_on, document["diagnostics"], page=page, slug=CLAIMS[section])
+        for key, (facts, rests_on, named) in made.items()
+        for section, page, _ in (ANSWERED[key],)
     ]
 
 
-def answer(section, page, facts, rests_on, named, diagnostics):
-    """Write one answer and grade it.
+def write_texts(section, named):
+    """Return the texts of an answer, by their names, from a section of the template and what it names."""
+    return prose.texts(__file__, TEMPLATE, **{section: named}, **WORDS)
+
+
+def answer(texts, facts, rests_on, diagnostics, *, page, slug=""):
+    """Grade an answer, and return it with its texts.
 
     Parameters
     ----------
-    section : str
-        Of the template.
-    page : str
-        Name of the page, or of the place of it, that has more.
+    texts : dict
+        Of `write_texts`.
     facts : Facts
         Of which ``chains`` is set here: whether every fit that the answer depends on converged.
     rests_on : tuple of str
         Names of the fits that the number is of.
-    named : dict
-        What the template names.
     diagnostics : dict
         Of the fits, as in results.json.
+    page : str
+        Name of the page, or of the place of it, that has more.
+    slug : str
+        Name of the page of the claim.
 
     Returns
     -------
@@ -72,14 +78,13 @@ def answer(section, page, facts, rests_on, named, diagnostics):
         ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and ``raises``, what
         would raise it by one grade. ``data`` names the tables of the fits.
     """
-    texts = prose.texts(__file__, TEMPLATE, **{section: named}, **WORDS)
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     return {
         "page": page,
         **{name: texts[name] for name in ("question", "answer", "number", "doubt")},
         "frame": texts.get("frame", ""),
-        "depends": tuple(texts["depends"]),
-        "slug": CLAIMS.get(section, section),
+        "depends": tuple(texts.get("depends", ())),
+        "slug": slug,
         "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
         "rests_on": rests_on,
         "grades": grades(facts),
@@ -149,22 +154,17 @@ def _progress(document):
     q, rivals = quoted["doubling_months"], quoted["rivals"].values()
     medians = [rival["doubling_months"][MIDDLE] for rival in rivals]
     probabilities = [quoted["p_progress"], *(rival["p_progress"] for rival in rivals)]
-    named = {"q": q, "medians": medians, "rows": gain["rows"]}
-    named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
-    return progress_parts(named, probabilities, quoted["verdict"], (quoted["fit"],))
-
-
-def progress_parts(named, probabilities, check, rests_on):
-    """Return facts, fits and names of the answer on the doubling time at the evaluations."""
     facts = Facts(
         chains=True,
-        width=width(named["q"]),
-        sensitivity=ratio([named["q"][MIDDLE], *named["medians"]]),
+        width=width(q),
+        sensitivity=ratio([q[MIDDLE], *medians]),
         decades=0.0,
         direction=(min(probabilities), max(probabilities)),
-        **of_law(check),
+        **of_law(quoted["verdict"]),
     )
-    return facts, rests_on, named | {"medians": [x for x in named["medians"] if x is not None]}
+    named = {"q": q, "medians": [x for x in medians if x is not None], "rows": gain["rows"]}
+    named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
+    return facts, (quoted["fit"],), named
 
 
 def _since(document):

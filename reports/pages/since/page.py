@@ -34,14 +34,13 @@ def _chart(entry):
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["since"]
-    by_model = {period: {"model": of["model"]} for period, of in entry["periods"].items()}
     blocks = {
         "chart": _chart(entry),
         "capability": pictured(
             plot_capability, findings.posteriors[analysis.name_of_fit(analysis.BREAK)], code=CAPABILITY
         ),
         "gains": tables.gains(entry),
-        "periods": tables.periods(entry | {"periods": by_model}),
+        "periods": tables.periods(entry),
         "faster": tables.faster(entry),
         "compared": tables.compared(entry, published),
     }
