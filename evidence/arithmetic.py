@@ -2,7 +2,7 @@
 
 import bayescaling as bs
 from bayescaling.inference.intervals import summary
-from bayescaling.reports.pages.arithmetic.analysis import ABACUS, BEYOND, MAIN, TABLE, accuracies, shown_in_training
+from bayescaling.reports.pages.arithmetic.page import ABACUS, BEYOND, MAIN, TABLE, accuracies, shown_in_training
 from bayescaling.reports.results import comparison_document
 from study import Study
 

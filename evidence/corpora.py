@@ -3,7 +3,7 @@
 import bayescaling as bs
 import numpy as np
 from bayescaling.inference import intervals
-from bayescaling.reports.pages.corpora.analysis import BY, LAWS
+from bayescaling.reports.pages.corpora.page import BY, LAWS
 from study import Study
 
 TABLE = "overtraining_runs"

@@ -4,9 +4,9 @@ import bayescaling as bs
 from bayescaling.reports.cache.stages import Stages
 from bayescaling.reports.laws import NOISES, SPECIFICATIONS_STUDY
 from bayescaling.reports.pages import PAGES
-from bayescaling.reports.pages.corpora import analysis as corpora
+from bayescaling.reports.pages.corpora import page as corpora
 from bayescaling.reports.pages.progress import specifications as progress
-from bayescaling.reports.pages.since import analysis as since
+from bayescaling.reports.pages.since import page as since
 from study import Study
 
 

@@ -2,8 +2,8 @@
 
 import bayescaling as bs
 from bayescaling.inference import intervals
-from bayescaling.reports.pages.since.analysis import LAWS
-from bayescaling.reports.pages.since.periods import LINEAR
+from bayescaling.reports.pages.since.forms import LINEAR
+from bayescaling.reports.pages.since.page import LAWS
 from bayescaling.reports.results import calibration_entry
 from since_changes import every_change
 from since_frontier import of_the_frontier

@@ -8,8 +8,8 @@ from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.inference.workers import mapped
-from bayescaling.reports.pages.since.analysis import LAWS
-from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
+from bayescaling.reports.pages.since.forms import BREAK, LINEAR, periods
+from bayescaling.reports.pages.since.page import LAWS
 
 WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, standard deviations: nine in ten within 3, 10 or 30 times
 LAST_YEAR = 2025.0

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
-from bayescaling.reports.pages.small_lm.analysis import (
+from bayescaling.reports.pages.small_lm.page import (
     BEST_RATE,
     COUPLED,
     MAIN,

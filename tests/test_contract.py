@@ -29,7 +29,7 @@ from bayescaling.inference.engine import compile_density, compiled, flat
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry
-from bayescaling.reports.pages.small_lm.analysis import of_scheme
+from bayescaling.reports.pages.small_lm.page import of_scheme
 from bayescaling.reports.results import to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}

@@ -9,9 +9,9 @@ from bayescaling.inference.estimands.study_exponents import SyntheticStudy
 from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.reports.pages.embeddings import analysis as embeddings
-from bayescaling.reports.pages.small_lm import analysis as small_models
-from bayescaling.reports.pages.small_lm.analysis import SCHEMES, of_scheme
+from bayescaling.reports.pages.embeddings import page as embeddings
+from bayescaling.reports.pages.small_lm import page as small_models
+from bayescaling.reports.pages.small_lm.page import SCHEMES, of_scheme
 from bayescaling.reports.report import report
 
 # The fourth way of training has effects of sizes, which a note states.

@@ -1,8 +1,20 @@
-"""Forms of the trend of capability at fixed compute, compared by a long study: ``evidence/since_forms.json``."""
+"""Forms of the trend of capability at fixed compute, compared by a long study, and their gains by period."""
 
+import numpy as np
+
+from ....inference import intervals
 from ....inference.comparison.differences import is_apart
-from .periods import BREAK, LINEAR, PLAIN
+from ....inference.scores.compute import summary
+from ....inference.scores.widths import widths as scores_widths
+from ...laws import EFFECTS, INDEPENDENT, MAIN
+from ...laws import name_of_fit as name_of_progress
 
+LINEAR, BREAK = "linear", "break"
+PLAIN = "plain"  # form of the scores, without options
+QUANTITIES = ("factor", "gain", "halving")
+LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
+# Names of the fits of the page on progress, by what is independent.
+SHARED = {unit: name_of_progress(MAIN, noise) for unit, noise in (("rows", INDEPENDENT), ("papers", EFFECTS))}
 OF_SCORES = {
     PLAIN: "neither",
     "versions": "versions within models",
@@ -23,6 +35,35 @@ VARIANTS = {
     WITHOUT_REASONING: ", without reasoning models",
     "break": "break in May 2024, ",
 }
+
+
+def periods(fitted):
+    """Return summaries by period and unit: quantiles by quantity, and the probability of progress."""
+    summaries = {}
+    for (period, unit), row in summary(fitted).iterrows():
+        entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
+        summaries.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
+    return summaries
+
+
+def widths(fitted):
+    """Return the widths of the factor under a constant gain, by source."""
+    return {name: intervals.finite(x) for name, x in scores_widths(fitted).items()}
+
+
+def of_specifications(constant, changed, scores):
+    """Return the spread of the factor under a constant gain between choices of analysis, in powers of ten.
+
+    The choices are that of the whole period, those of one thing changed at a time, and the forms of the scores.
+    """
+    medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
+    medians += [of[LINEAR]["factors"]["after"]["q50"] for name, of in scores.items() if name != PLAIN]
+    return float(np.std(np.log10([constant["model"]["factor"]["q50"], *medians]), ddof=1))
+
+
+def name_of_fit(pace, form=PLAIN):
+    """Return the name of the posterior of a form of the gain and of the scores."""
+    return f"since, {pace}" if form == PLAIN else f"since, {pace}, {form}"
 
 
 def best_form(study):

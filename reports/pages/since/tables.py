@@ -3,9 +3,7 @@
 from ....inference.estimands.strength import STRONG, grade_of_direction
 from ....inference.words import month, months, plain, probability, times, yearly
 from ...html import tables
-from .analysis import BREAK, LINEAR, name_of_fit
-from .before_2023 import SHARED
-from .forms import DEFAULT, FAMILIES, FORMS, PLAIN, VARIANTS, WITHOUT_REASONING
+from .forms import BREAK, DEFAULT, FAMILIES, FORMS, LINEAR, PLAIN, SHARED, VARIANTS, WITHOUT_REASONING, name_of_fit
 
 PUBLISHED = {"two stages": "two_stages", "one regression": "one_regression"}
 RATE = "progress_since.factor."
