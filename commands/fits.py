@@ -241,7 +241,7 @@ def _rivals(fitted, out, seed, showing):
 
 
 def _entry(fitted, seed):
-    from ..reports.entries import fit_entry
+    from ..reports.results import fit_entry
 
     return fit_entry(fitted, seed=seed)
 

@@ -2,9 +2,8 @@
 
 import bayescaling as bs
 from bayescaling.inference.comparison.weights import sum_error
-from bayescaling.reports.entries import fit_entry
 from bayescaling.reports.laws import CHINCHILLA, LAWS
-from bayescaling.reports.results import calibration_entry
+from bayescaling.reports.results import calibration_entry, fit_entry
 from study import Study
 
 MAIN = LAWS[CHINCHILLA]

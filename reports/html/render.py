@@ -2,7 +2,9 @@
 
 import base64
 import functools
+import re
 import time
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -10,14 +12,16 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ...datasets.wording import plural
-from .anchors import Anchors
+from ..laws import name_of_fit
 from .glossary import TERMS, linked, used
 from .illustrations import Illustration, numbered
 from .share import share_image
 from .sources import SOURCES, software
 from .tables import MINUS
-from .verdicts import laws_of, marks
 
+MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
+SAMPLING = {True: "converged", False: "did not converge"}
+FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
 HERE = Path(__file__).parent
 INDEX, APPENDIX = "index.html", "appendix.html"
 WIDE = 7  # Columns from which a table is small in print.
@@ -30,6 +34,66 @@ ENDS = {"published-and-ours": "Published estimates and ours", "glossary": "What 
 PLACES = ("top", "content", "theme", "optimum", "budget", "budget-slider", "budget-units", "at-budget", "what-to-quote",
           "what-not-to-quote", *ENDS, *(term.anchor for term in TERMS))  # fmt: skip
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
+
+
+class Anchors:
+    """Names every place of a page after its content, each name once.
+
+    Examples
+    --------
+    >>> name = Anchors()
+    >>> name("Which law, and which noise?"), name("Which law and which noise")
+    ('which-law-and-which-noise', 'which-law-and-which-noise-2')
+    """
+
+    def __init__(self):
+        self._taken = {}
+
+    def __call__(self, text):
+        """Return the name of the next place called `text`."""
+        plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+        name = re.sub(r"[^a-z0-9]+", "-", plain.replace("'", "")).strip("-") or "part"
+        self._taken[name] = self._taken.get(name, 0) + 1
+        return name if self._taken[name] == 1 else self(f"{name}-{self._taken[name]}")
+
+
+def marks(fit, page=""):
+    """Return the two marks of a fit, HTML, which follow each of its numbers: sampling, then fit of the law.
+
+    A fit has ``name``, ``ok`` and ``sentence`` of its sampling, and ``law``: True if the rows do not reject the law,
+    None if that was not tested. `page` is the file that has the diagnostics, empty for the page itself.
+
+    Examples
+    --------
+    >>> html = marks({"name": "coupled", "ok": True, "sentence": "converged", "law": None})
+    >>> html.count("●"), html.count("○")
+    (1, 1)
+    """
+    both = ("sampling", fit["ok"], SAMPLING, fit["sentence"]), ("fit of the law", fit["law"], FIT, None)
+    links = []
+    for of, fine, words, sentence in both:
+        kind, sign = MARKS[fine]
+        label, title = escape(f"{fit['name']}, {of}: {words[fine]}"), escape(f"{of}: {sentence or words[fine]}")
+        links.append(f'<a class="dot {kind}" href="{page}#diagnostics" aria-label="{label}" title="{title}">{sign}</a>')
+    return f'<span class="marks">{"".join(links)}</span>'
+
+
+def laws_of(document):
+    """Return by its name whether the rows of each fit do not reject its law, from the content of results.json."""
+    of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
+    entries = {
+        **document.get("laws", {}),
+        **document.get("since", {}).get("laws", {}),
+        **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
+        **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
+        "lengths": document.get("lengths", {}),
+        "time horizons": document.get("time_horizons", {}),
+    }
+    fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
+    for k, entry in document.get("progress", {}).items():
+        for noise, tests in entry.get("misfit", {}).items():
+            fine[name_of_fit(k, noise)] = all(test["fits"] for test in tests.values())
+    return fine
 
 
 class _Blocks:

@@ -1,6 +1,5 @@
 """The page on the best size: the optimum by law and budget, published constants, point estimators and checks."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,13 +11,12 @@ from ....inference.words import decimals, flop, plain, probability, ratios, size
 from ....plots import plot_fit, plot_frontier, plot_isoflop, plot_posterior
 from ....plots.published import PREFIX, chinchilla_estimates
 from ... import optimum, results
-from ...entries import fit_entry
 from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...laws import CHINCHILLA as MAIN
 from ...laws import DEFAULT, LAWS, PLANNED
-from ...results import rejected_by
+from ...results import fit_entry, rejected_by
 from .estimators import point_estimates
 
 NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly optimal
@@ -40,15 +38,6 @@ FIRST, POINTS = 1e19, 41  # FLOP: the first budget of the chart; the last is tha
 ENVELOPES = {"isoflop": "iso-FLOP parabolas", "frontier": "best run by compute"}
 
 
-@dataclass
-class ChinchillaFindings(Findings):
-    """What `analyse` returns."""
-
-    comparison: object
-    points: object
-    trimmed: dict
-
-
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
     runs = load("chinchilla_runs")
@@ -64,7 +53,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
     before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
-    findings = ChinchillaFindings(compare(fits), points, trimmed, studies=STUDIES, posteriors=fits)
+    besides = {"comparison": compare(fits), "points": points, "trimmed": trimmed}
+    findings = Findings(studies=STUDIES, posteriors=fits, besides=besides)
     findings.document = stage(
         "chinchilla: numbers", lambda: _document(findings, allocations, before, published), of=fits
     )
@@ -95,21 +85,21 @@ def _earlier(whole, runs, *, sampler, **options):
 def _document(findings, allocations, before, published):
     document = {
         "laws": {
-            name: fit_entry(f) | {"rank": int(findings.comparison.loc[name, "rank"])}
+            name: fit_entry(f) | {"rank": int(findings.besides["comparison"].loc[name, "rank"])}
             for name, f in findings.posteriors.items()
         },
         "allocation": [entry for name in PLANNED for entry in allocations[name].entries(name)],
         "earlier_runs": before,
-        "stacking": findings.comparison["weight"].to_dict(),
-        "comparison": results.comparison_document(findings.comparison),
+        "stacking": findings.besides["comparison"]["weight"].to_dict(),
+        "comparison": results.comparison_document(findings.besides["comparison"]),
         "published": published_entries(findings.posteriors[MAIN], published),
         "calibration": {MAIN: findings.study("chinchilla_coverage")},
         "reading_error": findings.study("chinchilla_reading_error"),
     }
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p["constants"] for name, p in findings.points.parametric.items()},
-        **{f"{name}_without_highest_5": p["constants"] for name, p in findings.trimmed.items()},
-        **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.points.envelopes.items()},
+        **{name: p["constants"] for name, p in findings.besides["points"].parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in findings.besides["trimmed"].items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.besides["points"].envelopes.items()},
     }
     return document
 
@@ -188,12 +178,15 @@ def _short(x, sd):
 
 def _point_table(findings):
     rows = []
-    for which, group in (("all runs", findings.points.parametric), ("without the 5 highest losses", findings.trimmed)):
+    for which, group in (
+        ("all runs", findings.besides["points"].parametric),
+        ("without the 5 highest losses", findings.besides["trimmed"]),
+    ):
         estimate = group["huber_fixed_threshold"]
         exponent = estimate["beta"] / (estimate["alpha"] + estimate["beta"])
         constants = (f"{x:.3f}" for x in (exponent, *(estimate[name] for name in ("E", "alpha", "beta"))))
         rows.append([f"Huber, {which}{'' if estimate.converged else ' (did not converge)'}", *constants])
-    for name, estimate in findings.points.envelopes.items():
+    for name, estimate in findings.besides["points"].envelopes.items():
         exponent = f"{estimate['exponent']:.3f} ± {1.96 * estimate.errors['exponent']:.3f}"
         rows.append([ENVELOPES[name], exponent, "–", "–", "–"])
     return tables.of_rows(["estimator", "exponent of N*", "E", "α", "β"], rows, title="Point estimates")
@@ -238,7 +231,9 @@ def sections(findings, published):
         ),
         "parameters": _parameter_table(document, chinchilla_estimates(published)),
         "points": _point_table(findings),
-        "comparison": tables.comparison(findings.comparison, weights=True, title="Laws and noises by leave-one-out"),
+        "comparison": tables.comparison(
+            findings.besides["comparison"], weights=True, title="Laws and noises by leave-one-out"
+        ),
     }
     return prose.sections(
         __file__,

@@ -1,7 +1,5 @@
 """The page on embedding parameters: whether leaving them out explains the exponent of Kaplan et al."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY, load
@@ -27,7 +25,6 @@ from ....models.loss.sizes import chinchilla_configurations, estimates
 from ....plots import plot_intervals
 from ....plots.published import chinchilla_constants
 from ... import results
-from ...entries import fit_entry
 from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
@@ -35,7 +32,7 @@ from ...laws import CHINCHILLA as UNWEIGHTED
 from ...laws import DEFAULT
 from ...laws import LAWS as OF_CHINCHILLA
 from ...laws import PLANNED as OF_OTHER_MEANS
-from ...results import verdict_entry
+from ...results import fit_entry, verdict_entry
 
 STAGES = (
     "sizes of models",
@@ -81,13 +78,6 @@ COUNTED = {"nonembedding": "without embeddings", "total": "all parameters"}
 KAPLAN = "Kaplan et al. 2020"
 
 
-@dataclass
-class EmbeddingsFindings(Findings):
-    """What `analyse` returns, with the laws of all parameters and tokens that are compared on Chinchilla's runs."""
-
-    rivals: dict
-
-
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the laws that count embedding parameters apart, reconcile, weigh and plan; see `Page.analyse`."""
     options = {"seed": seed, "sampler": sampler, **settings}
@@ -122,7 +112,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "planning": planning,
     }
     document = {"laws": laws, "reconciliation": reconciliation}
-    return EmbeddingsFindings(rivals, posteriors=fits | {"configurations": sizes}, document=document)
+    posteriors = fits | {"configurations": sizes}
+    return Findings(posteriors=posteriors, document=document, besides={"rivals": rivals})
 
 
 def _laws(fits, rank):
@@ -333,7 +324,7 @@ def sections(findings, published):
         blocks,
         study=study,
         names=names,
-        checks={name: verdict_entry(findings.rivals[name]) for name in names},
+        checks={name: verdict_entry(findings.besides["rivals"][name]) for name in names},
         times_outside=times_outside,
         MAIN=MAIN,
     )

@@ -1,10 +1,8 @@
 """The page on algorithmic progress: the doubling time, the 20 specifications, variants and published estimates."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from ....datasets import load
 from ....inference import fit as fit_law
@@ -89,20 +87,14 @@ OPENED = f'import bayescaling as bs\n\nfit = bs.open("posteriors/progress-{MAIN}
 FAR = "at 1e25 FLOP in 2023"
 
 
-@dataclass
-class ProgressFindings(Findings):
-    """What `analyse` returns, with the comparison of specifications, best first."""
-
-    comparison: pd.DataFrame
-
-
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the specification that is quoted, and compute everything that follows; see `Page.analyse`."""
     table, options = load("lm_progress"), {"seed": seed, "sampler": sampler, **settings}
     fits = stage(FITS, partial(_fits, table, **options))
     compared, others = stage.study(STUDY, partial(every_specification, table, fits, **options))
     main = {name_of_fit(MAIN, noise): fit for noise, fit in fits.items()}
-    findings = ProgressFindings(frame(compared["comparison"]["rows"]), posteriors=others | main)
+    besides = {"comparison": frame(compared["comparison"]["rows"])}
+    findings = Findings(posteriors=others | main, besides=besides)
     findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
     findings.records = compared["records"]
     quantities = stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table), of=fits)
@@ -204,7 +196,7 @@ def _table_of_places(findings, of_ho):
 def _table_of_specifications(findings):
     """Return the table of all specifications: how well they predict, their doubling times, and tests by noise."""
     progress, effects, rows = findings.document["progress"], findings.document["paper_effects"], []
-    for k, score in findings.comparison.iterrows():
+    for k, score in findings.besides["comparison"].iterrows():
         entry, times = progress[str(k)], effects[str(k)].get("doubling_months")
         far = next(iter(entry["doubling_months"].values())) if times else None
         rows.append((
@@ -220,7 +212,7 @@ def _table_of_specifications(findings):
         "evaluations, with random effects by paper. Tests: rows independent / with effects. "
         f"{' and '.join(map(str, NO_PROGRESS))} have no progress.",
         title="The 20 specifications",
-        fits=[(name_of_fit(k, INDEPENDENT), name_of_fit(k, EFFECTS)) for k in findings.comparison.index],
+        fits=[(name_of_fit(k, INDEPENDENT), name_of_fit(k, EFFECTS)) for k in findings.besides["comparison"].index],
     )
 
 
@@ -258,7 +250,7 @@ def _likeliest_change(changes):
 
 def sections(findings, published):
     """Return the sections on algorithmic progress, in order; see `Page.sections`."""
-    of_ho, document, comparison = _published(published), findings.document, findings.comparison
+    of_ho, document, comparison = _published(published), findings.document, findings.besides["comparison"]
     effects = findings.posteriors[name_of_fit(MAIN, EFFECTS)]
     grid = document["sensitivity"]["prior_grid"][str(MAIN)]
     medians = [row["q50"] for row in grid if row["estimand"] == "rows"]

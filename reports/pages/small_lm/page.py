@@ -13,10 +13,10 @@ from ....models.draws import DRAWS
 from ....models.laws import Chinchilla
 from ....models.loss.sizes import least_squares
 from ....plots import plot_intervals
-from ...entries import fit_entry
 from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
+from ...results import fit_entry
 
 STUDIES = ("small_models_left_out", "small_models_coverage", "small_models_changed", "small_models_omega")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
