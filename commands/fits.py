@@ -191,7 +191,7 @@ def fit(
             print(answer, flush=True)
         others = stage("rivals", lambda: _rivals(fitted, out, fitting.seed, showing), of=of) if wider else {}
         if fitting.json:
-            entry = stage("entry", lambda: _entry(fitted, fitting.seed), of=of)
+            entry = stage("entry", lambda: results.fit_entry(fitted, seed=fitting.seed), of=of)
         else:
             tables.print_sentences(stage("besides", lambda: list(_besides(answer, fitted)), of=of, wider=wider))
     if out:
@@ -238,12 +238,6 @@ def _rivals(fitted, out, seed, showing):
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         return {"alternatives": list(others), "suggestion": others.suggestion}
     return {}
-
-
-def _entry(fitted, seed):
-    from ..reports.results import fit_entry
-
-    return fit_entry(fitted, seed=seed)
 
 
 def _besides(answer, fitted):

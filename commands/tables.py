@@ -74,14 +74,7 @@ def print_json(document):
 def print_parts(parts_of, fits, json, **more):
     """Print tables of intervals of each fit, or one JSON document; what holds of a fit is printed once.
 
-    Parameters
-    ----------
-    parts_of : dict of str to dict of str to IntervalTable
-        By fit and name.
-    fits : dict of str to Fit
-    json : bool
-    **more
-        Entries of the document of each fit.
+    `parts_of` has tables by fit and name, and `more` entries of the document of each fit.
     """
     from ..datasets.printed import Text
     from ..inference.remarks import lines

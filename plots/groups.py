@@ -69,7 +69,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     names = [str(name) for name in posterior[GROUP].values]
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
-        draws |= {label: _unseen(fit, quantity, names, kind) for kind, label in UNSEEN.items()}
+        draws |= {label: predict_unseen(fit, quantity, kind) for kind, label in UNSEEN.items()}
     rows = {name: ends(x, level) for name, x in quote_draws(fit, draws).items()}
     lowest, highest = (choose(names, key=lambda name: rows[name][1]) for choose in (min, max))
     fitted = len(names)
@@ -97,12 +97,12 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     )
 
 
-def _unseen(fit, quantity, names, kind):
-    """Return draws of a quantity of a group without runs."""
-    label = kind
+def predict_unseen(fit, quantity, kind, *, seed=None):
+    """Return draws of a quantity of a group without runs, of the ``kind`` typical or new."""
+    label, names = kind, fit["posterior"][GROUP].values
     while label in names:
         label += "_"
-    added = predict_group(fit, name=label, typical=kind == "typical")
+    added = predict_group(fit, name=label, typical=kind == "typical", seed=seed)
     return added["posterior"][quantity].sel({GROUP: label}, drop=True)
 
 

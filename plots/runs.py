@@ -45,13 +45,7 @@ PARAMETERS = Axis("Parameters N", "size", log=True)
 
 
 def run_sizes(fit, **planned):
-    """Return the runs of a fit that inform what is planned: parameters, tokens, loss, and compute in FLOP.
-
-    Raises
-    ------
-    InputError
-        If the table lacks parameters or tokens.
-    """
+    """Return the parameters, tokens, loss and compute in FLOP of the runs of a fit that inform what is planned."""
     law = of_kind(fit, RUNS).law
     rows = law.planned_rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]

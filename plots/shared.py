@@ -20,20 +20,7 @@ from .style import SERIES
 
 
 def named_fits(fits, kind):
-    """Return fits of one kind by name, a dict.
-
-    Parameters
-    ----------
-    fits : Fit, sequence of Fit, or mapping of str to Fit
-        A fit without a name is called by the label of its law.
-    kind : str
-        The kind of law that is needed, a key of `datasets.KINDS`.
-
-    Raises
-    ------
-    InputError
-        If there is none, one is of another kind, or two have one name.
-    """
+    """Return one or several fits of a kind of `datasets.KINDS` as a dict by name, refusing those of others."""
     several = fits if isinstance(fits, Mapping | Sequence) else [fits]
     if not several:
         raise InputError("no fit is given; pass a fit, or a dict of fits by name")
@@ -59,17 +46,7 @@ def with_looks(names):
 
 
 def ends(draws, level):
-    """Return the low end, median and high end of the central interval of draws.
-
-    Parameters
-    ----------
-    draws : DataArray, dims (chain, draw, ...), or ndarray, shape (sample, ...)
-    level : float
-
-    Returns
-    -------
-    ndarray, shape (3, ...)
-    """
+    """Return the low end, median and high end of the central interval of draws, as an array of three."""
     if isinstance(draws, xr.DataArray):
         values = draws.transpose(*DRAWS, ...).values
         draws = values.reshape(-1, *values.shape[2:])
@@ -113,22 +90,12 @@ def percent(level):
 
 
 def budgets_of(compute, name="compute", unit="FLOP"):
-    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number."""
     return positive_numbers(compute, f"{name} must be positive {unit}")
 
 
 def one_budget(compute):
-    """Return one budget as a float.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return one budget as a float."""
     budgets = budgets_of(compute)
     if len(budgets) > 1:
         raise InputError(f"compute must be one budget in FLOP, not {len(budgets)}")

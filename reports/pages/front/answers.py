@@ -52,31 +52,18 @@ def write_texts(section, named):
 
 
 def answer(texts, facts, rests_on, diagnostics, *, page, slug=""):
-    """Grade an answer, and return it with its texts.
+    """Grade an answer, and return it with its texts, those of `write_texts`.
 
-    Parameters
-    ----------
-    texts : dict
-        Of `write_texts`.
-    facts : Facts
-        Of which ``chains`` is set here: whether every fit that the answer depends on converged.
-    rests_on : tuple of str
-        Names of the fits that the number is of.
-    diagnostics : dict
-        Of the fits, as in results.json.
-    page : str
-        Name of the page, or of the place of it, that has more.
-    slug : str
-        Name of the page of the claim.
+    The facts have ``chains`` from `diagnostics`, those in results.json of the fits that the number rests on. `page` is
+    the page, or the place of it, that has more, and `slug` the page of the claim.
 
     Returns
     -------
     dict
         ``question`` and ``answer``, one sentence with one number and its interval. ``number`` is that number with its
         interval and unit, ``doubt`` one line on what it depends on most, ``frame`` a frame of reference, empty for
-        none. ``depends`` is what the number depends on, for the page of the claim, whose name is ``slug``. Then
-        ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and ``raises``, what
-        would raise it by one grade. ``data`` names the tables of the fits.
+        none, and ``depends`` what the number depends on. Then ``facts`` as a dict, ``grades``, the ``strength``,
+        ``because``, why it is not stronger, ``raises``, what would raise it by one grade, and ``data``, the tables.
     """
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     return {

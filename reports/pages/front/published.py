@@ -33,7 +33,7 @@ def claims(document, published):
                     "claim": claim["claim"],
                     "of": claim.get("of") or _estimand(claim["path"]),
                     "source": row.source,
-                    "note": _text(row.note),
+                    "note": row.note if isinstance(row.note, str) else "",
                     "page": claim["page"],
                     "published": estimate,
                     "ours": ours,
@@ -103,7 +103,3 @@ def _p_at_least(document, quantity, source):
 
 def _finite(x):
     return float(x) if math.isfinite(x) else None
-
-
-def _text(note):
-    return note if isinstance(note, str) else ""

@@ -104,7 +104,7 @@ def document(findings, of, fits, *, attribution, direct, direct_with_reference, 
         **_of_variants(findings.study("progress_variants")),
         "within_rows": of["within_rows"],
         "ridge": ridge_entry(alone, rate_at_optimum.first_rate(alone).values, list(paper.values()), rate_quantiles),
-        "effective_compute_since_2014": _build_up(alone),
+        "effective_compute_since_2014": _rate_summary(np.exp(contributions.effective_compute(alone, [2023.0]))),
         "attribution": _attribution(attribution["share"]),
         "direct_doubling": {system: _direct(one) for system, one in direct.items()},
         "direct_doubling_with_reference": {system: _direct(one) for system, one in direct_with_reference.items()},
@@ -258,12 +258,6 @@ def within_rows(fits):
     rates = {str(k): rate_at_optimum.growth_rates(fits[k], compute=compute, year=year) for k in CHANGING if k in fits}
     months = {k: rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
     return {"compute": compute, "year": year, "doubling_months": months}
-
-
-def _build_up(fit):
-    """Return the factor by which algorithms multiplied effective compute, to 2023."""
-    log_factor = np.ravel(contributions.effective_compute(fit, [2023.0]))
-    return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
 
 def _attribution(share):
