@@ -12,13 +12,10 @@ from ....inference.estimands.study_exponents import (
     BASES,
     KAPLAN_EXPONENT,
     SyntheticStudy,
-    constants_and_family,
-    exponents_within,
     frontier_exponents,
-    local_exponents,
     study_exponents,
 )
-from ....inference.words import plain, probability, si
+from ....inference.words import plain, probability
 from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....models.loss.sizes import chinchilla_configurations, estimates
@@ -64,10 +61,7 @@ FREE = {
 }
 HELD = {name: OF_CHINCHILLA[name] for name in dict.fromkeys((*FREE.values(), *OF_OTHER_MEANS))}
 BUDGETS = (1e15, 1e18, 1e21, 1e24)
-VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
-SHAPES = (16, 54, 128)
-WINDOWS = ((2.9, 5.0), (5.0, 7.0), (7.0, 9.2), (9.2, 11.5))
-SIZES = np.logspace(2, 13, 89)
+VOCABULARIES = (8_000, 256_000)
 PUBLISHED_GAMMA = 47491.0
 ESTIMATORS = {
     "least_squares": "least squares of log N_T",
@@ -101,9 +95,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     comparison, constants = compare(fits), chinchilla_constants(published)
     reconciliation = stage("reconciliation", lambda: _reconcile(fits[MAIN], rivals, elpd, constants), of=fits | rivals)
     planning = stage("planning", lambda: _plan(fits), of=fits)
-    laws, omega = stage(
-        "embeddings: numbers", lambda: (_laws(fits, comparison["rank"]), omega_entry(fits, elpd)), of=fits
-    )
+    laws, omega = stage("embeddings: numbers", lambda: (_laws(fits), omega_entry(fits, elpd)), of=fits)
     posterior = {name: intervals.summary(sizes["posterior"][name]) for name in ("gamma", "delta", "aspect_ratio")}
     reconciliation |= {
         "configurations": estimates(table, CHINCHILLA_VOCABULARY) | {"posterior": posterior},
@@ -116,24 +108,14 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     return Findings(posteriors=posteriors, document=document, besides={"rivals": rivals})
 
 
-def _laws(fits, rank):
+def _laws(fits):
     """Return entries of the laws that only this page fits."""
-    named = {name: f for name, f in fits.items() if name not in HELD}
-    return {name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])} for name, f in named.items()}
+    return {name: fit_entry(f) for name, f in fits.items() if name not in HELD}
 
 
 def _reconcile(main, rivals, elpd, published):
     """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
-    posterior, gamma, delta = constants_and_family(main)
-    exponents, exact = study_exponents(main), study_exponents(main, study=SyntheticStudy(exact=True))
-    highest = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
-    by_study = {}
-    for low, high in WINDOWS:
-        slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
-        by_study[f"N_x from {si(10**low)} to {si(10**high)}"] = slopes
-    for label, name, values in (("vocabulary {:,}", "vocabulary", VOCABULARIES),
-                                ("width over depth {}", "aspect_ratio", SHAPES)):  # fmt: skip
-        by_study |= {label.format(x): study_exponents(main, **{name: x})["nonembedding"]["size"] for x in values}
+    exponents = study_exponents(main)
     by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
     return {
         "local_exponent": {
@@ -148,18 +130,10 @@ def _reconcile(main, rivals, elpd, published):
         "direction": _direction(by_law),
         "decades_beyond": max(beyond.values(), key=abs),
         "decades_beyond_by_basis": beyond,
-        "exact_budgets": {basis: intervals.summary(exact[basis]["size"]) for basis in BASES},
         "p_exponent_above_0.73": exponents.p_kaplan,
-        "loss_exponents": {
-            basis: {n: intervals.summary(exponents[basis][n]) for n in ("loss", "reducible_loss")} for basis in BASES
-        },
-        "highest_local_exponent": {
-            "exponent": intervals.summary(highest["highest"]),
-            "parameters_nonembedding": intervals.summary(highest["highest_at"], ratio=True),
-        },
         "moved": {
-            label: intervals.summary(slopes) | {"p_above_0.73": float((slopes >= KAPLAN_EXPONENT).mean())}
-            for label, slopes in by_study.items()
+            f"vocabulary {size:,}": intervals.summary(study_exponents(main, vocabulary=size)["nonembedding"]["size"])
+            for size in VOCABULARIES
         },
     }
 

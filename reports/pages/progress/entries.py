@@ -10,13 +10,11 @@ from ....inference.progress import contributions, rate_at_optimum
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from ....inference.progress.variants import VARIANTS
 from ....inference.quoted import quote_draws
-from ....models.draws import flatten
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
 from ... import results
 from ...laws import MAIN
 
-LEAST, DIP = 0.05, 0.9  # share of draws on either side of a dip, and its height over the lower of its two peaks
 ESTIMAND = (
     "mean over the evaluations of the yearly fall of the log reducible loss, over the mean of its fall per log unit of "
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
@@ -26,66 +24,28 @@ PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def paper_coefficients(fit):
-    """Return draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
-    draws, coefficients = flatten(fit["posterior"].to_dataset()), {}
-    for side, size in (("alpha", "param"), ("beta", "data")):
-        base = draws[f"{side}_const[wt103]"]
-        offsets = {f"{side}_const_{name}": draws[f"{side}_const[{name}]"] - base for name in ("ptb", "wt2")}
-        slopes = {name: draws[name] for name in (f"{side}_year", f"{side}_{size}")}
-        coefficients |= {f"{side}_const": base} | offsets | slopes
-    return coefficients
+def _ridge_entry(fit, paper):
+    """Return shares of draws nearer to the paper's estimator as it stops, and converged, with their doubling times.
 
-
-def dip(values):
-    """Return where to split draws, at the deepest dip of their density between two peaks; None for one peak."""
-    from scipy.stats import gaussian_kde
-
-    grid = np.linspace(*np.quantile(values, [0.001, 0.999]), 256)
-    height = gaussian_kde(values)(grid)
-    left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
-    depth = height / np.minimum(left, right)
-    lowest = int(depth.argmin())
-    share = (values <= grid[lowest]).mean()
-    return grid[lowest] if depth[lowest] < DIP and LEAST < share < 1 - LEAST else None
-
-
-def ridge_entry(fit, rate, paper, quantiles):
-    """Return the entry of results.json: shares of draws near each end of the paper's estimator, and the peaks.
-
-    `rate` are draws of the rate of progress, and `quantiles` turns them into quantiles of the doubling time. `paper` is
-    the estimator as it stops, and converged. Distances are in posterior sds.
+    Distances are in posterior sds of the two yearly falls, of which the data tell the sum better than the parts.
     """
     a, b = (fit["posterior"][name].values.ravel() for name in ("alpha_year", "beta_year"))
     ends = [(f["alpha_year"], f["beta_year"]) for f in paper]
     stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
-    rate, second, split = np.ravel(rate), converged < stops, dip(a - b)
-    sides = {} if split is None else {"more in data": a - b <= split, "more in parameters": a - b > split}
+    rate, second = np.ravel(rate_at_optimum.first_rate(fit).values), converged < stops
+    near = {"nearer_to_converged": second, "nearer_to_stop": ~second}
+    none = {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)
     return {
-        "nearer_to_converged": {"share": float(second.mean()), "doubling_months": _months(rate, second, quantiles)},
-        "nearer_to_stop": {"share": float((~second).mean()), "doubling_months": _months(rate, ~second, quantiles)},
-        "peaks": {
-            name: {
-                "share": float(chosen.mean()),
-                "alpha_year": float(np.median(a[chosen])),
-                "beta_year": float(np.median(b[chosen])),
-                "doubling_months": _months(rate, chosen, quantiles),
-            }
-            for name, chosen in sides.items()
-        },
-        "coefficients": {name: intervals.summary(draws) for name, draws in paper_coefficients(fit).items()},
+        name: {"share": float(of.mean()), "doubling_months": rate_quantiles(rate[of]) if of.any() else none}
+        for name, of in near.items()
     }
 
 
-def _months(rate, chosen, quantiles):
-    return quantiles(rate[chosen]) if chosen.any() else {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)
-
-
-def document(findings, of, fits, *, attribution, direct, direct_with_reference, paper):
+def document(findings, of, fits, *, attribution, direct, paper):
     """Return all entries, by key, except `rule_gains`: those of the main specification are of the fits of this report.
 
-    `of` has entries of the study of all specifications, and `fits` those of the main one by noise. `direct` and
-    `direct_with_reference` are from `direct_doubling`, `paper` is the paper's estimator as it stops, and converged.
+    `of` has entries of the study of all specifications, and `fits` those of the main one by noise. `direct` is
+    from `direct_doubling`, `paper` is the paper's estimator as it stops, and converged.
     """
     alone, effects = fits.values()
     gain, key = of["compute_equivalent_gain"], str(MAIN)
@@ -103,11 +63,10 @@ def document(findings, of, fits, *, attribution, direct, direct_with_reference, 
         "pace": findings.study("progress_pace"),
         **_of_variants(findings.study("progress_variants")),
         "within_rows": of["within_rows"],
-        "ridge": ridge_entry(alone, rate_at_optimum.first_rate(alone).values, list(paper.values()), rate_quantiles),
+        "ridge": _ridge_entry(alone, paper.values()),
         "effective_compute_since_2014": _rate_summary(np.exp(contributions.effective_compute(alone, [2023.0]))),
         "attribution": _attribution(attribution["share"]),
         "direct_doubling": {system: _direct(one) for system, one in direct.items()},
-        "direct_doubling_with_reference": {system: _direct(one) for system, one in direct_with_reference.items()},
         **findings.study("progress_future"),
         "sensitivity": findings.study("progress_sensitivity") | {"prior_driven": of["prior_driven"]},
         "paper_estimator": {name: one.to_dict() for name, one in paper.items()},

@@ -119,7 +119,6 @@ def _quantities(fit, table):
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
         "direct": direct_rate.direct_doubling(table),
-        "direct_with_reference": direct_rate.direct_doubling(table, include_reference=True),
         "paper": {
             "as it stops": penalised.penalised_fit(MAIN, table),
             "converged": penalised.penalised_fit(MAIN, table, converged=True),

@@ -112,10 +112,6 @@ def _exponents(fits, tables, seed):
             observed = curve_frontier(table, basis=basis)["exponent"]
             entries[scheme][basis] = {
                 "envelope": intervals.finite(observed),
-                "envelope_by_seed": {
-                    int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
-                    for seed, rows in table.groupby("seed")
-                },
                 "envelope_of_the_law": _predicted(exponents_by_curves(table, replicated.T, basis=basis), observed),
                 "law": intervals.summary(laws[basis]),
             }
