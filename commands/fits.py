@@ -1,12 +1,13 @@
 """The commands ``fit``, ``show`` and ``check``: a law fitted to a table, what fits say, and whether laws are right."""
 
+import warnings
 from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from ..errors import InputError
+from ..errors import DiagnosticWarning, InputError
 from . import options, parsing, tables
 
 OFF, CONSTANTS, ALL = "check {file}", "show {file} --constants", "all"
@@ -183,7 +184,9 @@ def fit(
     showing = tables.interactive(fitting.json)
     names = ["fit", "answer", "rivals", "entry" if fitting.json else "besides"]
     with Stages(names, False, law=origins(chosen, table), **settings) as stage:
-        with tables.verdict_later(unless=fitting.json):
+        with warnings.catch_warnings():
+            if not fitting.json:  # the check of the chains is printed with the result
+                warnings.simplefilter("ignore", DiagnosticWarning)
             fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
         of = {law: fitted}
         answer = stage("answer", lambda: _answer(fitted, showing), of=of)

@@ -2,8 +2,6 @@
 
 import math
 import sys
-import warnings
-from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import DiagnosticWarning, InputError, SizeNote, TableNote, TableWarning
@@ -53,15 +51,6 @@ def open_fits(files, json, read=None):
 def number(x, form=".4g"):
     """Return a number as text, one that is missing or not finite as a dash, and text unchanged."""
     return x if isinstance(x, str) else "-" if x is None or not math.isfinite(x) else format(x, form)
-
-
-@contextmanager
-def verdict_later(*, unless):
-    """Suppress the warning that chains did not converge, since the result is printed with this check."""
-    with warnings.catch_warnings():
-        if not unless:
-            warnings.simplefilter("ignore", DiagnosticWarning)
-        yield
 
 
 def print_json(document):

@@ -6,10 +6,10 @@ import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling.reports.html import tables
-from bayescaling.reports.html.front import Front
 from bayescaling.reports.html.illustrations import in_light, pictured
 from bayescaling.reports.html.render import Anchors, render
 from bayescaling.reports.html.sources import SOURCES
+from bayescaling.reports.pages.front.page import Front
 
 DOCUMENT = {
     "diagnostics": {

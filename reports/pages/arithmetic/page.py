@@ -6,11 +6,7 @@ from ....datasets import load
 from ....datasets.files import evidence
 from ....inference import fit, intervals
 from ....inference.kinds.counts import details
-from ....inference.lengths.quantities import (
-    LEARNED,
-    conditions,
-    region_accuracy,
-)
+from ....inference.lengths.quantities import LEARNED, conditions, region_accuracy
 from ....inference.words import digits, plain, position, probability
 from ....models.laws import Lengths
 from ....plots import plot_lengths

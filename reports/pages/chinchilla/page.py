@@ -222,7 +222,7 @@ def sections(findings, published):
         "chart": _chart(findings, order),
         "by_law": _table_by_law(document, order),
         "allocated": tables.allocated(
-            budgets, title=f"What is compute-optimal under the {optimum.NAMES[name]} law", note=None, fits=name
+            budgets, title=f"What is compute-optimal under the {optimum.NAMES[name]} law", fits=name
         ),
         "fit": pictured(plot_fit, best, code=f"{opened}bs.plot_fit(fit)"),
         "isoflop": pictured(plot_isoflop, best, code=f"{opened}bs.plot_isoflop(fit)"),

@@ -15,12 +15,7 @@ from ....inference.estimands.strength import (
     width,
 )
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
-from ....inference.words import (
-    MIDDLE,
-    digits,
-    month,
-    position,
-)
+from ....inference.words import MIDDLE, digits, month, position
 from ... import optimum
 from ...cache.whole import CLAIMS
 from ...html import prose
@@ -88,9 +83,9 @@ def ratio(medians):
     return max(finite) / min(finite) if len(finite) > 1 else None
 
 
-def of_law(check):
-    """Return the facts of an answer that are those of its law, from the check of the fit."""
-    return {key: check[key] for key in ("verdict", "p", "size")}
+def make_facts(check, **more):
+    """Return the facts of an answer: those of its law, from the check of the fit, and others."""
+    return Facts(**{"chains": True} | {key: check[key] for key in ("verdict", "p", "size")} | more)
 
 
 def furthest(q, others):
@@ -110,13 +105,12 @@ def size_parts(document, law, rivals, compute, label=str, question="How big shou
         return optimum.at_budget(document, compute, name, **group)
 
     at, others = at_budget(law), {label(name): at_budget(name)["parameters"] for name in rivals}
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        document["laws"][law]["verdict"],
         width=width(at["parameters"]),
         sensitivity=ratio([at["parameters"][MIDDLE], *(q[MIDDLE] for q in others.values())]),
         decades=at["extrapolation"],
         compute=compute,
-        **of_law(document["laws"][law]["verdict"]),
     )
     named = {
         "question": question,
@@ -141,13 +135,12 @@ def _progress(document):
     q, rivals = quoted["doubling_months"], quoted["rivals"].values()
     medians = [rival["doubling_months"][MIDDLE] for rival in rivals]
     probabilities = [quoted["p_progress"], *(rival["p_progress"] for rival in rivals)]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        quoted["verdict"],
         width=width(q),
         sensitivity=ratio([q[MIDDLE], *medians]),
         decades=0.0,
         direction=(min(probabilities), max(probabilities)),
-        **of_law(quoted["verdict"]),
     )
     named = {"q": q, "medians": [x for x in medians if x is not None], "rows": gain["rows"]}
     named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
@@ -158,12 +151,11 @@ def _since(document):
     entry = document["since"]
     gains, faster = entry["gains"], entry["p_faster"].values()
     ends = {"least": min(faster), "most": max(faster)}
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["laws"][entry["fits"]["break"]]["verdict"],
         width=width(gains["after"]),
         decades=0.0,
         direction=tuple(ends.values()),
-        **of_law(entry["laws"][entry["fits"]["break"]]["verdict"]),
     )
     named = {
         "gains": gains,
@@ -184,11 +176,10 @@ def _time_horizons(document):
     rivals = {name: of for name, of in trends.items() if of["rival"]}
     medians = [of["doubling_months"][MIDDLE] for of in rivals.values()]
     alone, best = trends["estimates alone"]["doubling_months"], entry["best_at_release"]["published"]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["verdict"],
         width=width(q),
         sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]]),
-        **of_law(entry["verdict"]),
     )
     never = [of["dates_reached"]["a month of work"]["p_not_until"] for of in rivals.values()]
     named = {
@@ -220,13 +211,12 @@ def _embeddings(document):
     name = DEFAULT if DEFAULT in accepted else next(iter(accepted))
     exponents = {other: entry["nonembedding"] for other, entry in accepted.items()}
     probabilities = [entry["p_rises"] for entry in accepted.values()]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        accepted[name]["verdict"],
         width=width(exponents[name]),
         sensitivity=ratio([q[MIDDLE] for q in exponents.values()]),
         decades=entry["decades_beyond"],
         direction=(min(probabilities), max(probabilities)),
-        **of_law(accepted[name]["verdict"]),
     )
     others = {f"the {other} law": q for other, q in exponents.items() if other != name}
     named = {
@@ -247,12 +237,11 @@ def _arithmetic(document):
     shares = {name: entry["accuracy"][name]["ood"] for name in ("abacus", *entry["rivals"])}
     abacus, further = shares.pop("abacus"), [row["p_first"] for row in entry["rivals"].values()]
     others = [of["beyond"][MIDDLE] for of in entry["other_laws"]["abacus"].values()]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["verdict"],
         width=width(abacus),
         sensitivity=ratio([abacus[MIDDLE], *others]),
         direction=(min(further), max(further)),
-        **of_law(entry["verdict"]),
     )
     named = {
         "abacus": abacus,

@@ -13,10 +13,9 @@ from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
-from ...html.front import Front, misfit_note
 from ...output import judge_chains, prepare, write
 from ...results import fit_entry
-from ..front.quote import not_quotable, quotable
+from ..front.page import Front, misfit_note, not_quotable, quotable
 from . import runs, tables
 from .custom import PLACE, Custom, best_and_rivals
 

@@ -9,12 +9,11 @@ import pandas as pd
 from ....datasets.units import in_unit_of_loss
 from ....datasets.wording import printable
 from ....inference.comparison.differences import is_apart
-from ....inference.estimands.strength import Facts
 from ....plots import plot_compare
 from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...output import file_name
-from ..front.answers import answer, of_law
+from ..front.answers import answer, make_facts
 
 PLACE = "answers"  # the part of the page that has more
 
@@ -68,7 +67,7 @@ class Custom:
 
     def answer(self, texts, facts, rests_on=None):
         """Return an answer from its texts and facts on its number, of this fit or of several by name."""
-        facts = Facts(**{"chains": True} | of_law(self.entry["verdict"]) | facts)
+        facts = make_facts(self.entry["verdict"], **facts)
         return answer(texts, facts, rests_on or (self.best,), self.document["diagnostics"], page=PLACE)
 
     def draw(self, plot, *arguments, **options):
