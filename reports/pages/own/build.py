@@ -52,8 +52,8 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
-        main = fits[best_and_rivals(fits, comparison)[0]].law
-        behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
+        best, rivals = best_and_rivals(fits, comparison)
+        behind = stage("backdrop", partial(_behind, fits[best].law), of=fits) if backdrop else None
         entries = stage("tests and figures", partial(_entries, page, fits, **options), of=fits)
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
@@ -62,11 +62,11 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
         records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
         document |= {"answers": [], "optimum": None}
-        custom = Custom(fits, document, comparison, behind, published)
+        custom = Custom(fits, document, comparison, best, rivals, behind, published)
         figures = page.first_screen(custom, stage)
         document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
         part = {"name": PLACE, "title": "All results", "sections": page.sections(custom)}
-        title = f"{page.ask(main.kind)} {_tables_of(fits)}"
+        title = f"{page.ask(fits[best].law.kind)} {_tables_of(fits)}"
         write(out, document, fits, title, [part], [*warned, *stage.warned], _front(custom, figures), claims=False)
     return document
 

@@ -1,7 +1,6 @@
 """The fits of a user that a report is on, with what their pages share, whatever the kind of table."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import signature
 
 import pandas as pd
@@ -29,6 +28,8 @@ class Custom:
         The content of results.json, to which a page adds.
     comparison : DataFrame or str
         From `compare`, or why there is none.
+    best, rivals : str, list of str
+        From `best_and_rivals`.
     backdrop : tuple of str and Fit, or None
     published : bool
         Whether figures draw values of other studies.
@@ -37,23 +38,10 @@ class Custom:
     fits: dict
     document: dict
     comparison: pd.DataFrame | str
+    best: str
+    rivals: list
     backdrop: tuple | None = None
     published: bool = False
-
-    @cached_property
-    def ranked(self):
-        """Return the name of the fit that predicts best and those of its rivals, as `best_and_rivals` does."""
-        return best_and_rivals(self.fits, self.comparison)
-
-    @property
-    def best(self):
-        """Return the name of the fit that predicts best, the first where they are not compared."""
-        return self.ranked[0]
-
-    @property
-    def rivals(self):
-        """Return the names of the fits that predict about as well."""
-        return self.ranked[1]
 
     @property
     def fit(self):

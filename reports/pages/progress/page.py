@@ -241,12 +241,6 @@ def _table_of_variants(findings, of_ho):
     return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
-def _likeliest_change(changes):
-    """Return the date at which the rate most probably changed."""
-    shares = {float(x): of["probability"] for x, of in changes["cutoffs"].items() if x != NONE}
-    return max(shares, key=shares.get)
-
-
 def sections(findings, published):
     """Return the sections on algorithmic progress, in order; see `Page.sections`."""
     of_ho, document, comparison = _published(published), findings.document, findings.besides["comparison"]
@@ -254,6 +248,8 @@ def sections(findings, published):
     grid = document["sensitivity"]["prior_grid"][str(MAIN)]
     medians = [row["q50"] for row in grid if row["estimand"] == "rows"]
     variants = [entry["doubling_months"]["q50"] for entry in _variants(findings).values()]
+    changes = {float(x): of["probability"] for x, of in document["pace"]["cutoffs"].items() if x != NONE}
+    futures = {name: of["elpd"] for name, of in document["leave_future_out_by_specification"].items()}
     blocks = {
         "chart": _chart(findings, of_ho),
         "places": _table_of_places(findings, of_ho),
@@ -272,8 +268,8 @@ def sections(findings, published):
         close=int((-comparison["elpd_diff"] <= 2 * comparison["dse_by_paper"]).sum()),
         priors=(min(medians), max(medians)),
         variants=(min(variants), max(variants)),
-        futures=_futures(document["leave_future_out_by_specification"]),
-        likely=_likeliest_change(document["pace"]),
+        futures=max(futures.values()) - max(futures[str(k)] for k in NO_PROGRESS),
+        likely=max(changes, key=changes.get),
         ends=document["paper_estimator"],
         rejected_by=rejected_by,
         optimum=rate_at_optimum,
@@ -281,10 +277,3 @@ def sections(findings, published):
         NOISES=NOISES,
         STUDY=STUDY,
     )
-
-
-def _futures(entries):
-    """Return how much worse the better specification without progress predicts the years to come than the best."""
-    best = max(entries.values(), key=lambda entry: entry["elpd"])
-    still = max((entries[str(k)] for k in NO_PROGRESS), key=lambda entry: entry["elpd"])
-    return best["elpd"] - still["elpd"]
