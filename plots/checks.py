@@ -18,9 +18,8 @@ from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
-from .published import chinchilla_estimates, wanted
 from .runs import COMPUTE, run_sizes
-from .shared import check_level, ends, in_words, named_fits, percent, with_looks
+from .shared import check_level, chinchilla_estimates, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
 
 if TYPE_CHECKING:

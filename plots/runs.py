@@ -21,8 +21,7 @@ from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import published_optima, wanted
-from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, sources
+from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, published_optima, sources, wanted
 from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
 
 if TYPE_CHECKING:

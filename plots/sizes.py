@@ -14,13 +14,24 @@ from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
 from ..inference.needs import of_kind
-from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, plain, probability, si, size
+from ..inference.words import flop, plain, probability, ratios, sizes
 from .checks import EXPONENT, NAMES
 from .figure import figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import PREFIX, published_optima, wanted
 from .runs import COMPUTE
-from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
+from .shared import (
+    PREFIX,
+    budgets_of,
+    check_level,
+    ends,
+    in_words,
+    named_fits,
+    one_budget,
+    percent,
+    published_optima,
+    wanted,
+    with_looks,
+)
 from .style import BLACK, BLUE, GREY, Look, look_of
 
 if TYPE_CHECKING:
@@ -35,11 +46,11 @@ BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
 SPAN = 30.0  # times the medians, beyond which intervals are cut
 
 
-SHOWN = {  # title of the axis, form of its ticks, a number in words, and what the best model has
-    "tokens_per_parameter": ("Best tokens per parameter", "size", si, "tokens per parameter"),
-    "parameters": ("Best parameters N*", "size", size, "parameters"),
-    "tokens": ("Best training tokens D*", "size", size, "tokens"),
-    "loss": ("Loss of the best model (nats/token)", "number", "{:.3f}".format, "nats/token of loss"),
+SHOWN = {  # title of the axis, form of its ticks, an interval in words, and what the best model has
+    "tokens_per_parameter": ("Best tokens per parameter", "size", ratios, "tokens per parameter"),
+    "parameters": ("Best parameters N*", "size", sizes, "parameters"),
+    "tokens": ("Best training tokens D*", "size", sizes, "tokens"),
+    "loss": ("Loss of the best model (nats/token)", "number", plain, "nats/token of loss"),
 }
 WIDTHS: dict[str, tuple[dict[str, Any], Look]] = {  # of the interval of an allocation, narrowest first
     "law alone": ({"robust": False, "beyond": "none"}, Look("#8fbbe0")),
@@ -146,17 +157,12 @@ def _span(layers):
 def _best_at(compute, answers, shown):
     """State what the best model has at a budget, by fit."""
     *_, write, what = shown
-    words = [in_words(three, lambda q: _interval(q, write)) for three in answers.values()]
+    words = [in_words(three, write) for three in answers.values()]
     finding = f"{words[0]} {what}"
     if len(words) > 1:
         phrases = [f"{text} under {name}" for text, name in zip([finding, *words[1:]], answers, strict=True)]
         finding = f"{', '.join(phrases[:-1])} and {phrases[-1]}"
     return f"At {flop(compute)}, the best model has {finding}"
-
-
-def _interval(q, write):
-    low, middle, high = (NEVER if q[name] is None else write(q[name]) for name in (LOW, MIDDLE, HIGH))
-    return f"{middle} [{low}, {high}]"
 
 
 @figure

@@ -187,7 +187,12 @@ def _page(parts, shared, *, whole):
             "pages": [f"#{answer['page']}" if whole else f"{answer['slug']}.html" for answer in front.answers],
         }
     names = [anchor(part["name"]) for part in parts]
-    shown = [_part(part, name, anchor, block, place) for part, name in zip(parts, names, strict=True)] if whole else []
+    # The appendix does not repeat the charts of the claims.
+    shown = [
+        part | {"anchor": name, "sections": [_section(one, name, anchor, block) for one in part["sections"]
+                                             if one.get("role") != CHART or place == "index"]}
+        for part, name in zip(parts, names, strict=True) if whole
+    ]  # fmt: skip
     number = block.number("table") if front and front.claims else None
     ends = [(name, words) for name, words in ENDS.items() if number or name != "published-and-ours"]
     heading = shared["title"] if place == "index" else "Appendix: tables, checks and sources"
@@ -230,12 +235,6 @@ def _template(name):
     )  # fmt: skip
     environment.filters["linked"] = linked
     return environment.get_template(name)
-
-
-def _part(part, name, anchor, block, place):
-    """Return a part of a page; the appendix does not repeat the charts of the claims."""
-    sections = [one for one in part["sections"] if one.get("role") != CHART or place == "index"]
-    return part | {"anchor": name, "sections": [_section(one, name, anchor, block) for one in sections]}
 
 
 def _section(section, part, anchor, block):

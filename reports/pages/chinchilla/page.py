@@ -9,7 +9,7 @@ from ....inference import Fitter, compare, fit, intervals
 from ....inference.quoted import quote_draws
 from ....inference.words import decimals, flop, plain, probability, ratios, sizes
 from ....plots import plot_fit, plot_frontier, plot_isoflop, plot_posterior
-from ....plots.published import PREFIX, chinchilla_estimates
+from ....plots.shared import PREFIX, chinchilla_estimates
 from ... import optimum, results
 from ...findings import Findings
 from ...html import prose, tables

@@ -20,7 +20,7 @@ from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighte
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....models.loss.sizes import chinchilla_configurations, estimates
 from ....plots import plot_intervals
-from ....plots.published import chinchilla_constants
+from ....plots.shared import chinchilla_constants
 from ... import results
 from ...findings import Findings
 from ...html import prose, tables
@@ -117,6 +117,8 @@ def _reconcile(main, rivals, elpd, published):
     """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
     exponents = study_exponents(main)
     by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
+    accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
+    rises = all(one["p_rises"] > DIRECTION[0] for one in accepted.values())
     return {
         "local_exponent": {
             basis: {
@@ -127,7 +129,7 @@ def _reconcile(main, rivals, elpd, published):
             for basis in BASES
         },
         "by_law": by_law,
-        "direction": _direction(by_law),
+        "direction": {"laws": list(accepted), "rises": rises},
         "decades_beyond": max(beyond.values(), key=abs),
         "decades_beyond_by_basis": beyond,
         "p_exponent_above_0.73": exponents.p_kaplan,
@@ -169,12 +171,6 @@ def law_entries(rivals, elpd):
             "p_rises": float((without > counted).mean()),
         }
     return entries
-
-
-def _direction(by_law):
-    """Return whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
-    accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
-    return {"laws": list(accepted), "rises": all(one["p_rises"] > DIRECTION[0] for one in accepted.values())}
 
 
 def decades_beyond(runs, study=None):

@@ -54,6 +54,8 @@ def document(findings, of, fits, *, attribution, direct, paper):
         quoted = quoted | quoted_entry(fits[quoted["noise"]])
     main = of["progress"][key] | fit_entry(alone, MAIN) | {"misfit": misfit(fits)}
     with_papers = of["paper_effects"][key] | gain_entry(compute_equivalent_gain(effects))
+    study = findings.study("progress_variants")
+    variants = study["variants"]
     return {
         "progress": of["progress"] | {key: main},
         "pooled_doubling_months": of["pooled_doubling_months"],
@@ -61,7 +63,9 @@ def document(findings, of, fits, *, attribution, direct, paper):
         "noises": of["noises"],
         "paper_effects": of["paper_effects"] | {key: with_papers},
         "pace": findings.study("progress_pace"),
-        **_of_variants(findings.study("progress_variants")),
+        **study,
+        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
+        "transformer": study["transformer_by_form"]["transformer_exp"],
         "within_rows": of["within_rows"],
         "ridge": _ridge_entry(alone, paper.values()),
         "effective_compute_since_2014": _rate_summary(np.exp(contributions.effective_compute(alone, [2023.0]))),
@@ -77,14 +81,6 @@ def frame(entries):
     """Return entries of results.json by name as a table; numbers of specifications are whole numbers again."""
     table = pd.DataFrame.from_dict(entries, orient="index")
     return table.set_axis([int(name) if name.isdigit() else name for name in table.index])
-
-
-def _of_variants(study):
-    variants = study["variants"]
-    return study | {
-        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
-        "transformer": study["transformer_by_form"]["transformer_exp"],
-    }
 
 
 def rate_quantiles(rate):
