@@ -157,11 +157,12 @@ def _parameter_table(document, table):
     at_least = {(b["quantity"].removeprefix(PREFIX), b["source"]): b["p_at_least"] for b in document["published"]}
     rows = []
     for name, label in LABELS.items():
-        q = law["parameters"][name]
+        q, robust = law["parameters"][name], law["robust"][name]["robust_sd"]
+        form = f".{decimals(q['sd'])}f"
         row = {
             "quantity": label,
-            "median [95%]": plain(q, f"{{:.{decimals(q['sd'])}f}}"),
-            "robust sd": _short(law["robust"][name]["robust_sd"], q["sd"]),
+            "median [95%]": plain(q, f"{{:{form}}}"),
+            "robust sd": "–" if robust is None or not np.isfinite(robust) else f"{robust:{form}}",
         }
         for source in table["source"].unique():
             estimate = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
@@ -169,11 +170,6 @@ def _parameter_table(document, table):
         rows.append(row)
     note = "P≥: posterior probability of a value at least as large. Robust sd holds whatever the law and its noise."
     return tables.html(rows, note=note, title="Constants of the Chinchilla law, ours and published", fits=MAIN)
-
-
-def _short(x, sd):
-    """Write a number with no more decimals than two digits of the standard deviation have."""
-    return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
 
 
 def _point_table(findings):

@@ -95,7 +95,11 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     comparison, constants = compare(fits), chinchilla_constants(published)
     reconciliation = stage("reconciliation", lambda: _reconcile(fits[MAIN], rivals, elpd, constants), of=fits | rivals)
     planning = stage("planning", lambda: _plan(fits), of=fits)
-    laws, omega = stage("embeddings: numbers", lambda: (_laws(fits), omega_entry(fits, elpd)), of=fits)
+    laws, omega = stage(
+        "embeddings: numbers",
+        lambda: ({name: fit_entry(f) for name, f in fits.items() if name not in HELD}, omega_entry(fits, elpd)),
+        of=fits,
+    )
     posterior = {name: intervals.summary(sizes["posterior"][name]) for name in ("gamma", "delta", "aspect_ratio")}
     reconciliation |= {
         "configurations": estimates(table, CHINCHILLA_VOCABULARY) | {"posterior": posterior},
@@ -106,11 +110,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     document = {"laws": laws, "reconciliation": reconciliation}
     posteriors = fits | {"configurations": sizes}
     return Findings(posteriors=posteriors, document=document, besides={"rivals": rivals})
-
-
-def _laws(fits):
-    """Return entries of the laws that only this page fits."""
-    return {name: fit_entry(f) for name, f in fits.items() if name not in HELD}
 
 
 def _reconcile(main, rivals, elpd, published):

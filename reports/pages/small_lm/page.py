@@ -231,13 +231,14 @@ def _floor_table(entry):
     rows = []
     for scheme, words in SCHEMES.items():
         of = entry["truth"][scheme]
-        coupled = of[COUPLED]
+        coupled, of_law = of[COUPLED], entry["schemes"][scheme]["law"]["verdict"]
+        size = of_law["size"]
         rows.append(
             {
                 "scheme of training": f"{_spelt(scheme)}: {words}",
                 "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
                 "contains it": _yes(of["holds"]),
-                "law misses": f"{size:.1%}" if (size := _misfit(entry["schemes"][scheme])) else "not rejected",
+                "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
                 "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
                 "coupled contains it": _yes(coupled["holds"]),
                 "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
@@ -250,12 +251,6 @@ def _floor_table(entry):
     )
     fits = [f"small models, {scheme}" for scheme in SCHEMES]
     return tables.html(rows, note=note, title="The fitted floor by scheme of training", fits=fits)
-
-
-def _misfit(scheme):
-    """Return the mean misfit of the law of a scheme that its rows reject, else None."""
-    verdict = scheme["law"]["verdict"]
-    return None if verdict["verdict"] == "fits" else verdict["size"]
 
 
 def _yes(holds):
