@@ -1,9 +1,11 @@
 """The answers of the first screen: their words follow the numbers."""
 
+import base64
 import copy
 import html
 import json
 import re
+from xml.etree import ElementTree
 
 import bayescaling as bs
 import pytest
@@ -214,6 +216,23 @@ def test_every_card_has_one_form_a_link_and_its_terms_in_the_glossary(document, 
     text = " ".join(e["text"] for e in terms)
     assert all(word in text for word in ("loss", "FLOP", "largest run", "logits", "exponent", "predicts about as well"))
     assert explained == {term.anchor for term in TERMS}
+
+
+def test_every_card_has_an_image_with_its_number_its_doubt_and_its_source(document, well_made):
+    changed = copy.deepcopy(document)
+    changed["answers"][0]["doubt"] = "Under <mine> & yours. " * 40
+    screen = well_made(rendered(changed)["index.html"])
+    links = screen.of("a", class_="shared")
+    assert [link["download"] for link in links] == [f"{card['id']}.svg" for card in screen.of("li", class_="card")]
+    for link, answer in zip(links, changed["answers"], strict=True):
+        image = ElementTree.fromstring(base64.b64decode(link["href"].partition("base64,")[2]))
+        assert image.attrib["viewBox"] == "0 0 1200 630"
+        first, number, *others = [text.text for text in image.iter("{http://www.w3.org/2000/svg}text")]
+        assert (first, number) == (answer["question"], answer["number"])
+        text = " ".join(others)
+        assert answer["answer"] in text and f"Strength: {answer['strength']}" in text
+        assert answer["doubt"] in text or (answer["doubt"][:60] in text and "…" in text)
+        assert "bayescaling 1, " in text and ", seed 1. Brackets are 95% intervals. Data: some_runs." in text
 
 
 def test_a_term_is_linked_once_and_text_of_a_user_is_not_markup():
