@@ -84,11 +84,15 @@
     figure.querySelector("figcaption").append(" ", tools);
   };
 
-  // Cards: the link is copied.
+  // Cards: the link is copied; the image is saved as PNG, which other sites take. Without a script it is SVG.
   for (const link of document.querySelectorAll(".card .copied")) link.addEventListener("click", async () => {
     try { await navigator.clipboard.writeText(link.href); } catch (e) { return; /* the address bar has it */ }
     link.textContent = "copied";
     setTimeout(() => { link.textContent = "link"; }, 2000);
+  });
+  for (const link of document.querySelectorAll(".shared")) link.addEventListener("click", event => {
+    event.preventDefault();
+    downloadPng(link.download.replace(/\.svg$/, ""), link.href, 1200, 630);
   });
 
   // Tables: each as CSV, those of several rows sorted by a column.

@@ -15,6 +15,7 @@ from ...datasets.wording import plural
 from ..laws import name_of_fit
 from .glossary import TERMS, linked, used
 from .illustrations import Illustration, numbered
+from .share import share_image
 from .sources import SOURCES, software
 from .tables import MINUS
 
@@ -162,17 +163,17 @@ def render(title, parts, document, warned, front=None, *, claims=True):
         "bibtex": base64.b64encode("\n".join([entry, *(one.bibtex for one in SOURCES)]).encode()).decode(),
     }  # fmt: skip
     origin = f"bayescaling {document['provenance']['versions']['bayescaling']}, {today}"
-    pages = {INDEX: _page(parts, shared, whole=not claims)}
+    pages = {INDEX: _page(parts, shared, document, origin, whole=not claims)}
     if not claims:
         return pages
     for part in parts:
         if answer := part.get("answer"):
-            pages[f"{answer['slug']}.html"] = _claim(part, answer, shared, origin)
+            pages[f"{answer['slug']}.html"] = _claim(part, answer, shared, document, origin)
     alone = shared | {"appendix": "", "place": "appendix"}
-    return pages | {APPENDIX: _page(parts, alone, whole=True)}
+    return pages | {APPENDIX: _page(parts, alone, document, origin, whole=True)}
 
 
-def _page(parts, shared, *, whole):
+def _page(parts, shared, document, origin, *, whole):
     """Write the first screen, with all parts of a `whole` report; as the place of `shared` the appendix alone."""
     anchor, block, front = Anchors(), _Blocks(shared["fits"], shared["appendix"]), shared["front"]
     for name in PLACES:
@@ -184,6 +185,7 @@ def _page(parts, shared, *, whole):
         screen = {
             "anchors": [anchor(f"answer {answer['question']}") for answer in front.answers],
             "figures": [block(figure) for figure in [*charts, *front.figures] if figure],
+            "images": [share_image(answer, _source(answer, document, origin)) for answer in front.answers],
             "pages": [f"#{answer['page']}" if whole else f"{answer['slug']}.html" for answer in front.answers],
         }
     names = [anchor(part["name"]) for part in parts]
@@ -200,7 +202,7 @@ def _page(parts, shared, *, whole):
     return _template("page.html.jinja").render(**shared | screen | values, parts=shown)
 
 
-def _claim(part, answer, shared, origin):
+def _claim(part, answer, shared, document, origin):
     """Write the page of one answer."""
     block, chart = _Blocks(shared["fits"], APPENDIX), _chart(part)
     return _template("claim.html.jinja").render(
@@ -213,6 +215,7 @@ def _claim(part, answer, shared, origin):
         marks=block.marks(answer["rests_on"][:1]),
         quote=f"95% interval; strength: {answer['strength']}; {origin}",
         command=f"bayescaling report --page {part['name']}",
+        image=share_image(answer, _source(answer, document, origin)),
     )
 
 
@@ -235,6 +238,12 @@ def _template(name):
     )  # fmt: skip
     environment.filters["linked"] = linked
     return environment.get_template(name)
+
+
+def _source(answer, document, origin):
+    """Write what an answer was made from, by which version and when."""
+    seed = document["provenance"]["seed"]
+    return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {'; '.join(answer['data'])}."
 
 
 def _section(section, part, anchor, block):

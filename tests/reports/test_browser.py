@@ -119,13 +119,39 @@ def test_a_figure_is_drawn_in_the_colours_of_the_page(opened):
     assert dark.evaluate(of_paper) == "rgb(255, 255, 255)"
 
 
-def test_the_link_of_an_answer_is_copied(opened):
+def test_an_answer_is_saved_as_an_image_and_its_link_is_copied(opened, tmp_path):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
     for card in page.locator(".card").all():
+        with page.expect_download() as waiting:
+            card.locator(".shared").click()
+        image = (waiting.value.save_as(tmp_path / "a.png"), (tmp_path / "a.png").read_bytes())[1]
+        assert waiting.value.suggested_filename == f"{card.get_attribute('id')}.png"
+        assert image.startswith(b"\x89PNG") and [*map(int.from_bytes, (image[16:20], image[20:24]))] == [1200, 630]
         card.locator(".copied").click()
         page.wait_for_function("document.querySelector('.card:target .copied').textContent === 'copied'")
         assert page.evaluate("navigator.clipboard.readText()") == page.url
         assert page.url.endswith(f"#{card.get_attribute('id')}")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".card .shared")].flatMap(link => {
+          const bytes = Uint8Array.from(atob(link.href.split("base64,")[1]), c => c.charCodeAt(0));
+          document.body.insertAdjacentHTML("beforeend", new TextDecoder().decode(bytes));
+          const drawing = document.body.lastElementChild, texts = [...drawing.querySelectorAll("text")];
+          const boxes = texts.map(text => text.getBBox()), bottom = at => at.y + at.height;
+          const bad = texts.filter((_, i) => boxes[i].x + boxes[i].width > 1176 || boxes[i].y < 0 ||
+            bottom(boxes[i]) > (boxes[i + 1] ? boxes[i + 1].y + 8 : 630));
+          drawing.remove();
+          return bad.map(text => text.textContent);
+        })"""
+    )
+    assert cut == []
+
+
+def test_an_image_of_an_answer_needs_no_script(opened, tmp_path):
+    page = opened(java_script_enabled=False)
+    with page.expect_download() as waiting:
+        page.locator(".card .shared").first.click()
+    waiting.value.save_as(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg") and waiting.value.suggested_filename.endswith(".svg")
 
 
 def test_tables_and_figures_are_downloaded(opened, tmp_path):
