@@ -13,16 +13,38 @@ import typer
 
 from .. import __version__
 from ..errors import InputError
-from . import checks, decisions, exit_status, fits, forecasts, housekeeping, plot, report, tables, train
+from . import (
+    allocate,
+    cache,
+    calibrate,
+    compare,
+    curve,
+    data,
+    design,
+    exit_status,
+    fit,
+    forecast,
+    gpu_check,
+    plot,
+    points,
+    predict,
+    reconcile,
+    report,
+    rollout,
+    show,
+    tables,
+    train,
+    worth,
+)
 from .help import Command, Group
 
 GROUPS = {
-    "Your runs": (fits.fit, fits.show, decisions.allocate, decisions.predict, decisions.design, decisions.worth,
-                  plot.plot, report.report, forecasts.curve),
-    "Checks": (fits.check, checks.compare, checks.rollout, checks.calibrate, checks.points, checks.reconcile),
-    "Forecasts": (forecasts.forecast, forecasts.score_forecast),
-    "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, housekeeping.gpu_check),
-    "Housekeeping": (housekeeping.data, housekeeping.cache),
+    "Your runs": (fit.fit, show.show, allocate.allocate, predict.predict, design.design, worth.worth, plot.plot,
+                  report.report, curve.curve),
+    "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
+    "Forecasts": (forecast.forecast, forecast.score_forecast),
+    "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, gpu_check.gpu_check),
+    "Housekeeping": (data.data, cache.cache),
 }  # fmt: skip
 
 app = typer.Typer(

@@ -16,7 +16,7 @@ from typer.main import get_command
 from ..errors import InputError
 from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
-from . import exit_status, fits, options, report, tables
+from . import exit_status, fit, options, report, tables
 from .help import Command
 
 PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
@@ -32,7 +32,7 @@ def _command(function):
 
 
 # What may follow a sweep.
-COMMANDS = {"fit": _command(fits.fit), "report": _command(report.report)}
+COMMANDS = {"fit": _command(fit.fit), "report": _command(report.report)}
 
 
 @dataclass(frozen=True)

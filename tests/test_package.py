@@ -185,7 +185,7 @@ def test_the_check_of_dependencies_sees_them():
 
 
 def test_the_check_of_imports_sees_them():
-    assert set(imported_parts(Path("commands/decisions.py"))) >= {"errors", "inference", "reports"}
+    assert set(imported_parts(Path("commands/allocate.py"))) >= {"errors", "inference", "reports"}
     assert set(imported_parts(Path("inference/fitter.py"))) >= {"datasets", "inference", "models"}
 
 

@@ -9,8 +9,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.commands.checks import of_specifications
 from bayescaling.commands.cli import main
+from bayescaling.commands.compare import of_specifications
 from bayescaling.datasets import progress_messages
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.fitted import new_fit, results_of

@@ -12,7 +12,7 @@ import time
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.commands import forecasts
+from bayescaling.commands import curve
 from bayescaling.commands.cli import main
 from bayescaling.inference.words import plain
 
@@ -76,7 +76,7 @@ def test_options_that_cannot_be_used_are_refused(options, message, tmp_path, mon
 
 def test_a_growing_log_is_watched_until_its_run_has_ended(tmp_path, monkeypatch):
     log, out = tmp_path / "a.log", io.StringIO()
-    monkeypatch.setattr(forecasts, "WAIT", 0.01)
+    monkeypatch.setattr(curve, "WAIT", 0.01)
     stages = [lines(0, 1000) + "iter 1000: lo", lines(1000, 2000)[len("iter 1000: lo") :], lines(2000, 3000)]
 
     def train():

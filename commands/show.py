@@ -1,13 +1,12 @@
-"""The commands ``fit``, ``show`` and ``check``: a law fitted to a table, what fits say, and whether laws are right."""
+"""The commands ``show`` and ``check``: what fits say, and whether their laws are right."""
 
-import warnings
 from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from ..errors import DiagnosticWarning, InputError
+from ..errors import InputError
 from . import options, parsing, tables
 
 OFF, CONSTANTS, ALL = "check {file}", "show {file} --constants", "all"
@@ -153,101 +152,3 @@ def check(
     if others is not None:
         print(f"\n{others}")
     tables.print_diagnostics(file, fit.diagnostics)
-
-
-@options.works
-@options.shares(options.Fitting)
-def fit(
-    law: Annotated[
-        str,
-        Argument(metavar="LAW", help="A law, such as chinchilla. Beyond the runs the coupled law predicts best."),
-    ] = "coupled",
-    data: options.AnyTable = None,
-    out: Annotated[Path | None, Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
-    log_likelihood: Annotated[
-        bool | None, Option(help="Save the log density of rows under draws; by default up to 20 million.")
-    ] = None,
-    wider: Annotated[
-        bool, Option(help="Then fit laws that may fit better where this one does not; 'check FILE.nc' does it later.")
-    ] = True,
-    *,
-    fitting,
-):
-    """Fit a law to a table, by default the coupled one. What was fitted before is in the cache."""
-    chosen, table = parsing.law_and_table(law, data, fitting, out)
-    # These imports take long, so they follow the checks of the table.
-    from ..inference.record import origins
-    from ..reports import results
-    from ..reports.cache.stages import Stages
-
-    settings = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
-    showing = tables.interactive(fitting.json)
-    names = ["fit", "answer", "rivals", "entry" if fitting.json else "besides"]
-    with Stages(names, False, law=origins(chosen, table), **settings) as stage:
-        with warnings.catch_warnings():
-            if not fitting.json:  # the check of the chains is printed with the result
-                warnings.simplefilter("ignore", DiagnosticWarning)
-            fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
-        of = {law: fitted}
-        answer = stage("answer", lambda: _answer(fitted, showing), of=of)
-        if not fitting.json:
-            print(answer, flush=True)
-        others = stage("rivals", lambda: _rivals(fitted, out, fitting.seed, showing), of=of) if wider else {}
-        if fitting.json:
-            entry = stage("entry", lambda: results.fit_entry(fitted, seed=fitting.seed), of=of)
-        else:
-            tables.print_sentences(stage("besides", lambda: list(_besides(answer, fitted)), of=of, wider=wider))
-    if out:
-        fitted.save(out)
-    if fitting.json:
-        tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry, **others})
-        return
-    tables.print_written(out)
-    print_next(fitted, out, rejected=fitted.check()["rejected_by"])
-
-
-def _fitted(law, table, showing, settings):
-    from ..inference import fit as fit_law
-
-    return fit_law(law, table, progress=showing, **settings)
-
-
-def _answer(fitted, showing):
-    """Return the text of a fit, whose intervals depend on the check of its law."""
-    from ..datasets.progress_messages import say
-    from ..inference.fitted import VERDICT, results_of
-
-    if VERDICT not in results_of(fitted):  # of a large table
-        say("checking the law", showing)
-        fitted.check()
-    return fitted.text()
-
-
-def _rivals(fitted, out, seed, showing):
-    """Try what may fit better: other forms of a trend, or wider laws, of which it returns the entry.
-
-    The fit is saved before, so that an interrupt loses nothing but these.
-    """
-    from ..datasets.progress_messages import say
-    from ..inference.checks.wider_laws import worth_trying
-    from ..inference.needs import record_of
-
-    if out:
-        fitted.save(out)
-    if forms := record_of(fitted).rival_forms:
-        say("fitting other forms of the trend", showing)
-        forms(fitted)
-    elif worth_trying(fitted):
-        others = fitted.wider_laws(most=2, seed=seed, progress=showing)
-        return {"alternatives": list(others), "suggestion": others.suggestion}
-    return {}
-
-
-def _besides(answer, fitted):
-    """Yield what was not printed yet: rivals, what the rows decide less than the prior, and how runs were tuned."""
-    from ..inference.needs import record_of
-
-    yield from (sentence for sentence in fitted.text().sentences if sentence not in answer.sentences)
-    yield from record_of(fitted).remarks(fitted)
-    if confounded := fitted.record["law"]["reference"].get("confounded"):
-        yield f"The runs cannot tell apart from other effects: {', '.join(confounded)}"
