@@ -26,20 +26,11 @@ FILTERS |= {"interval": tables.interval, "p_value": p_value, "plural": plural}
 
 
 def sections(module, blocks, *, template=NAME, escaped=False, **values):
-    """Return the sections of a page, as `Page.sections` describes them.
+    """Return the sections of a page, as `Page.sections` describes them, from the template in the folder of a module.
 
-    Parameters
-    ----------
-    module : str
-        The ``__file__`` of the page's module, in whose folder the template is.
-    blocks : dict of str to figure, table, list of these or callable
-        By their names in the template. What is callable is called there; None is left out.
-    template : str
-        Name of the template.
-    escaped : bool
-        Escape what is not HTML of the template, on one line: for names and texts of users' tables.
-    **values
-        By the names that the template has for them.
+    Blocks are figures, tables, lists of these or functions, by their names in the template; None is left out. What is
+    not HTML of the template is `escaped`, on one line, for names and texts of users' tables. Other values have the
+    names that the template has for them.
     """
     parts = list(_read(_template(module, template, escaped).render(**values), blocks))
     # The page escapes titles.
